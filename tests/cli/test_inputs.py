@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_one_line(
         assert command == "doctor" or printed.out == b""
         assert said.startswith("torch-tb-profiler"), said
         assert printed.err.count(b"\n") == 1 or kind == "-", printed.err
-        assert "again and again" not in said
+        assert "checked regularly" not in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""Short kernel names read like what people call them."""
+"""Short kernel names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kernels use matrix cores, by names as recorded traces have them, and which operators could."""
+"""Which kernels use matrix cores, by names from traces, and which operators could."""
 
 from __future__ import annotations
 

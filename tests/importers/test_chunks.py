@@ -1,4 +1,4 @@
-"""Where a text is cut never matters: equal tables at every chunk size and with reads of every size."""
+"""Chunk and read sizes never matter: the tables are equal."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ FIXED = lines(
 def test_every_chunk_size_of_a_trace_with_damage() -> None:
     whole = read(FIXED)
     for chunk in range(1, len(FIXED) + 2):
-        found = read(FIXED, chunk)
-        assert rows(found) == rows(whole), chunk
-        assert (defects(found), found.entries) == (defects(whole), whole.entries), chunk
+        trace = read(FIXED, chunk)
+        assert rows(trace) == rows(whole), chunk
+        assert (defects(trace), trace.entries) == (defects(whole), whole.entries), chunk
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 5, 17, 100])
@@ -76,8 +76,8 @@ def test_any_events(
 
 
 def test_chunks_say_where_the_events_lie() -> None:
-    found = read(FIXED, 200)
-    table = found["chunks"]
+    trace = read(FIXED, 200)
+    table = trace["chunks"]
     text = FIXED.encode()
     joined = b"".join(
         text[o : o + s]

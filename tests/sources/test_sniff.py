@@ -1,4 +1,4 @@
-"""What is taken for a trace by its first bytes, and the reasons of what is not."""
+"""Which files are accepted as traces by their first bytes, and why others are not."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_traces_are_taken_whatever_the_packing_and_the_name(
     ("content", "reason"),
     [
         (b"", "The file is empty."),
-        (b" \n", "only white space"),
+        (b" \n", "only whitespace"),
         (
             b'{"name":"page","version":"1.0","scripts":{}}',
             "without traceEvents (its first keys: name, version",

@@ -1,6 +1,4 @@
-"""Every model on any call: an answer that makes sense or none, at once, whatever a trace says; and
-every real trace as far as it has shapes.
-"""
+"""Every model answers any call sensibly or with None, and every real call with shapes."""
 
 from __future__ import annotations
 

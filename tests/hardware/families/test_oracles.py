@@ -91,9 +91,7 @@ def test_every_row_is_ours(report: list[Row]) -> None:
 
 
 def test_where_tracelens_is_wrong(report: list[Row]) -> None:
-    """A 16 × 16 convolution of stride 16 with a bias: TraceLens gives the products alone; the bias
-    is read, and added to each element of the output.
-    """
+    """A strided convolution with a bias: TraceLens omits reading and adding the bias."""
     wrong = [
         (call, gflops, mebibytes) for _, _, call, gflops, mebibytes in report if call.name in WRONG
     ]

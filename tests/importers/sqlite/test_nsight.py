@@ -1,4 +1,4 @@
-"""Exports of Nsight Systems, one quirk a file."""
+"""Nsight Systems exports, one quirk per file."""
 
 from __future__ import annotations
 
@@ -227,9 +227,9 @@ def test_emit_nvtx_makes_operators_and_the_rest_annotations(path: Path) -> None:
         ("my own name", "user_annotation", Role.ANNOTATION, -1),
         ("MmBackward0", "cpu_op", Role.OPERATOR, 400),
     ]
-    found = arguments(trace, "operator_args", "dims", "sequence", "forward_thread")
-    assert found["aten::mm"] == ("[[8,16],[16,4]]", 12, -1)
-    assert found["MmBackward0"] == ("", 12, 1)
+    args = arguments(trace, "operator_args", "dims", "sequence", "forward_thread")
+    assert args["aten::mm"] == ("[[8,16],[16,4]]", 12, -1)
+    assert args["MmBackward0"] == ("", 12, 1)
 
 
 def test_start_end_ranges_stand_on_a_track_of_their_own(path: Path) -> None:

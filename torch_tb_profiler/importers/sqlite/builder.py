@@ -1,4 +1,4 @@
-"""Chunks of tables → the columns of a trace to be: what the importers of all databases share.
+"""Chunks of database tables → the columns of a trace; shared by the importers of databases.
 
 ::
 
@@ -28,48 +28,44 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE
 
 _LATEST = 1 << 61
-"""Times beyond are none: the difference of any two others has 63 bits."""
+"""Later times are invalid: the difference of any two others fits into 63 bits."""
 _GPU_SORT = 1 << 24
-"""Kineto's: devices stand below the processes."""
+"""As in Kineto: devices are listed below processes."""
 _PER_PROCESS = 1 << 40
-"""Correlation ids count from 1 in every process, and stay below 2**32."""
+"""Correlation ids count from 1 in every process and stay below 2**32."""
 
 PROFILER = "profiler"
-"""Key of the header: who recorded, with its version."""
+"""Header key: the profiler and its version."""
 DATABASE_TABLES = "databaseTables"
-"""Key of the header: ``[[table, position of its first row among all rows read], …]``, by which
-``ordinal`` leads back to the row.
-"""
+"""Header key: ``[[table, ordinal of its first row], …]``, to find the row of an event."""
 
 Side = Mapping[str, Any]
-"""Columns of a side table (without ``span``) for every row of a chunk; columns left out are
-unknown.
-"""
+"""Columns of a side table (without ``span``) for every row of a chunk; missing ones are unknown."""
 
 
-class Filling:
-    """Collects the columns of a trace; ``trace()`` makes it."""
+class TraceBuilder:
+    """Collects the columns of a trace; ``trace()`` builds it."""
 
     def __init__(self, counts: DefectCounts) -> None:
         self.counts = counts
         self.gathered = Gatherer(counts)
         self.entries = 0
         self.tables: list[tuple[str, int]] = []
-        """Tables read, each with the position of its first row among all rows."""
+        """Tables read, each with the ordinal of its first row."""
         self._processes: dict[int, int] = {}
         self._spill = Spill()
         self._streams: dict[tuple[int, ...], int] = {}
         self._stream_names: dict[tuple[int, str], int] = {}
-        """(device, name of a stream) → the process of the first one."""
+        """(device, name of a stream) → process of the first one."""
         self.own_names: dict[tuple[int, int, int], str] = {}
-        """(process, context, stream) → the name that the program gave it."""
+        """(process, context, stream) → its name given by the program."""
 
     def begin(self, table: str) -> None:
-        """The rows that follow are those of a table."""
+        """Start reading a table."""
         self.tables.append((table, self.entries))
 
     def ordinals(self, rows: Rows) -> Ints:
-        """Positions of the rows of a chunk among all rows read; to be asked once per chunk."""
+        """Ordinals of the rows of a chunk; call it once per chunk."""
         first = self.tables[-1][1] + rows.first
         self.entries = first + rows.count
         return np.arange(first, first + rows.count)
@@ -79,20 +75,20 @@ class Filling:
         return self.gathered.texts.column(texts)
 
     def texts(self, values: Iterable[bytes]) -> Array:
-        """Numbers of JSON texts; ``NONE`` for an empty one."""
+        """Numbers of JSON texts; ``NONE`` if empty."""
         return self.gathered.blobs.column(values) + NONE
 
     def tuples(self, *columns: Ints) -> Array:
-        """Numbers of JSON texts ``[x,y,z]``; ``NONE`` where one of the numbers is missing."""
-        distinct, of = distinct_rows(*columns)
+        """Numbers of JSON texts ``[x,y,z]``; ``NONE`` if one number is missing."""
+        distinct, inverse = distinct_rows(*columns)
         return self.texts(
             b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode()
             for row in distinct
-        )[of]
+        )[inverse]
 
     def correlations(self, process: Ints, number: Ints) -> Ints:
-        """Correlation ids that are unique over processes; −1 for none."""
-        distinct, of = np.unique(process, return_inverse=True)
+        """Correlation ids made unique across processes; −1 none."""
+        distinct, inverse = np.unique(process, return_inverse=True)
         offset = (
             np.array(
                 [self._processes.setdefault(p, len(self._processes)) for p in distinct.tolist()],
@@ -100,54 +96,50 @@ class Filling:
             )
             * _PER_PROCESS
         )
-        return np.where((number > 0) & (number < _PER_PROCESS), number + offset[of], -1)
+        return np.where((number > 0) & (number < _PER_PROCESS), number + offset[inverse], -1)
 
     def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
-        """Numbers of the tracks of host threads. ``mark``: what is put behind the thread's number."""
-        distinct, of = distinct_rows(process, thread)
-        places = [
+        """Track numbers of host threads; ``mark`` is appended to the thread id."""
+        distinct, inverse = distinct_rows(process, thread)
+        tracks = [
             ("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct
         ]
-        return self.gathered.tracks.column(places)[of]
+        return self.gathered.tracks.column(tracks)[inverse]
 
     def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
-        """Numbers of the tracks of streams: those of several contexts and processes of one device
-        are several, whatever their numbers.
-        """
-        distinct, of = distinct_rows(device, process, context, stream)
-        return np.array([self._stream(key) for key in distinct], np.int32)[of]
+        """Track numbers of streams; a stream is unique per device, process and context."""
+        distinct, inverse = distinct_rows(device, process, context, stream)
+        return np.array([self._stream(key) for key in distinct], np.int32)[inverse]
 
     def _stream(self, key: tuple[int, ...]) -> int:
-        found = self._streams.get(key)
-        if found is None:
+        number = self._streams.get(key)
+        if number is None:
             device, process, context, stream = key
             text = "" if stream == MISSING else str(stream)
-            more = (
+            qualifiers = (
                 [f"process {process}"]
                 if self._stream_names.get((device, text), process) != process
                 else []
             )
-            for word in (*more, f"context {context}"):
+            for word in (*qualifiers, f"context {context}"):
                 if (device, text) in self._stream_names:
                     text += f" ({word})"
             self._stream_names[device, text] = process
-            place = ("" if device == MISSING else device, text)
-            found = self._streams[key] = self.gathered.tracks[place]
+            track = ("" if device == MISSING else device, text)
+            number = self._streams[key] = self.gathered.tracks[track]
             if device != MISSING:
-                self.name("process_labels", place, f"GPU {device}")
-                self.name("process_sort_index", place, _GPU_SORT + device)
+                self.name("process_labels", track, f"GPU {device}")
+                self.name("process_sort_index", track, _GPU_SORT + device)
             if stream >= 0:
                 own = self.own_names.get((process, context, stream))
                 self.name(
-                    "thread_name", place, f"stream {text}: {own}" if own else f"stream {text}"
+                    "thread_name", track, f"stream {text}: {own}" if own else f"stream {text}"
                 )
-                self.name("thread_sort_index", place, stream)
-        return found
+                self.name("thread_sort_index", track, stream)
+        return number
 
-    def name(self, what: str, place: tuple[Any, str], value: Any) -> None:
-        """Name or rank a process (``process_name``, ``process_labels``, ``process_sort_index``) or
-        a thread (``thread_name``, ``thread_sort_index``).
-        """
+    def name(self, what: str, track: tuple[Any, str], value: Any) -> None:
+        """Add a metadata event for a track: ``process_name``, ``thread_sort_index`` and so on."""
         key = {
             "process_labels": "labels",
             "process_sort_index": "sort_index",
@@ -156,7 +148,7 @@ class Filling:
         args = Args()
         setattr(args, key, Raw(json.dumps(value).encode()))
         self.gathered.metadata.append(
-            Event(ph="M", name=what, pid=place[0], tid=place[1], args=args)
+            Event(ph="M", name=what, pid=track[0], tid=track[1], args=args)
         )
 
     def spans(
@@ -174,8 +166,9 @@ class Filling:
         operator: Side | None = None,
         device: Side | None = None,
     ) -> None:
-        """Add rows to ``spans`` and their side table; arrays of one length. What has no time is
-        counted and left out, what has no end has no length.
+        """Add spans and their side tables; arrays of equal length.
+
+        Rows without a start are counted and dropped; without an end, the duration is 0.
         """
         n = len(start)
         good = (start > -_LATEST) & (start < _LATEST)
@@ -249,7 +242,7 @@ class Filling:
     def flows(
         self, ordinal: Ints, time: Ints, track: Array, identity: Ints, category: str, phase: str
     ) -> None:
-        """Add ends of arrows to ``flows``; ``identity`` ties them."""
+        """Add ends of flows; equal ``identity`` links them."""
         good = (time > -_LATEST) & (time < _LATEST)
         columns: dict[str, Array] = {
             "time": time,
@@ -277,7 +270,7 @@ class Filling:
             self._spill.add(group, key, column)
 
     def trace(self, header: dict[str, Any]) -> Trace:
-        """The trace of all that was added."""
+        """The trace of everything added."""
         for table, columns in self._spill.columns().items():
             self.gathered.groups[table].update({name: [column] for name, column in columns.items()})
         if not self.gathered.groups:

@@ -1,4 +1,11 @@
-"""Rules of the optimizer's step."""
+"""Idle time for the host within ``Optimizer.step``, and its kernels of at most 10 µs; on a host
+alone all of ``Optimizer.step``.
+
+Formula: only where a step of the optimizer starts at least 50 kernels (runs 50 operators), half of
+them of at most 20 µs, and most of the kernels are not joined ones (``multi_tensor_apply``, fused).
+Upper bound: one kernel for all parameters neither waits between them nor starts them one by one; it
+still has to read and write them.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +14,9 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, measure, union
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.gaps import Gaps
-from torch_tb_profiler.analysis.findings.ledger import Candidate
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
 MANY = 50
@@ -25,15 +31,7 @@ _STEP = re.compile(r"Optimizer\.step#")
 _JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
-def optimizer_unfused(case: Case, taken: Intervals) -> Candidate | None:
-    """The optimizer updates its parameters one by one.
-
-    Claims: with device work, the device's idle time for the host within ``Optimizer.step`` and its
-        kernels of at most 10 µs; without, the whole of
-    ``Optimizer.step``. Upper bound: one kernel for all parameters neither waits between them nor
-    starts them one by one; it still has to read and write them. Wrong when the optimizer or its
-    parameters have no fused implementation.
-    """
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
     spans = case.trace["spans"]
     calls = np.flatnonzero((spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR))
     region = case.within(calls[case.named(calls, _STEP.match)])
@@ -51,13 +49,12 @@ def _on_device(case: Case, region: Ints) -> Candidate | None:
     joined = case.named(own.row, _JOINED.match)
     if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
         return None
-    gaps: Gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
+    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
     gaps = gaps.take(_inside(case, region, gaps.launch))
     within = intersect(union(gaps.start, gaps.end), case.when(region))
     begin = np.searchsorted(gaps.start, within.start, side="right") - 1
     short = own.take(length <= BRIEF)
     return Candidate(
-        "optimizer_unfused",
         np.concatenate((gaps.next[begin], short.row)),
         np.concatenate((within.start, short.start)),
         np.concatenate((within.end, short.end)),
@@ -78,7 +75,6 @@ def _on_host(case: Case, region: Ints) -> Candidate | None:
         return None
     start = spans["start"][region]
     return Candidate(
-        "optimizer_unfused",
         region,
         start,
         start + spans["dur"][region],
@@ -90,9 +86,32 @@ def _on_host(case: Case, region: Ints) -> Candidate | None:
     )
 
 
-def _inside(case: Case, region: Ints, rows: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _inside(case: Case, region: Ints, rows: Ints) -> Mask:
     """Which host spans begin in a region of their thread."""
     spans = case.trace["spans"]
-    one = np.ones(len(rows), np.int64)
-    found = measure(case.when(region), spans["start"][rows], spans["start"][rows] + one) > 0
-    return np.asarray(found & np.isin(spans["track"][rows], spans["track"][region]))
+    start, track = spans["start"][rows], spans["track"][rows]
+    inside = measure(case.when(region), start, start + 1) > 0
+    return np.asarray(inside & np.isin(track, spans["track"][region]))
+
+
+RULE = Rule(
+    place=90,
+    claim=_claim,
+    title="The optimizer updates its parameters one by one",
+    sentence="""Each step of the optimizer starts {kernels} kernels, half of them of {median_kernel}
+    or less: starting them and waiting for them takes up to {gain} of the {step} ({share}).""",
+    attempt="""Use the fused or the foreach implementation: fused=True, or foreach=True, where the
+    optimizer is created.""",
+    caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",
+    views=("overview", "operator", "kernel"),
+    links=(("Optimizer implementations", links.DOCS + "optim.html#algorithms"),),
+    host_sentence="""Each step of the optimizer runs {operators} operators, half of them of
+    {median_operator} or less: up to {gain} of the {step} ({share}).""",
+    numbers={
+        "kernels": ("Kernels", "count"),
+        "median_kernel": ("Median kernel", "ns"),
+        "region": ("Optimizer's step on the host", "ns"),
+        "operators": ("Operators", "count"),
+        "median_operator": ("Median operator", "ns"),
+    },
+)

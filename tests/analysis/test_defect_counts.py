@@ -172,6 +172,26 @@ def test_nested_device_work_on_a_stream_overlaps_as_well() -> None:
     ) == [kinds.OVERLAP_ON_STREAM]
 
 
+def test_work_of_one_graph_replay_may_overlap_on_its_stream() -> None:
+    assert (
+        found("""
+        main   <x #1>
+        gpu 7     {k #1    }
+        gpu 7            {k #1}
+    """)
+        == {}
+    )
+
+
+def test_work_that_overlaps_a_graph_replay_of_another_launch_is_a_defect() -> None:
+    assert found("""
+        main   <x #1><x #2>
+        gpu 7     {k #1       }
+        gpu 7            {k #2    }
+        gpu 7              {k #2  }
+    """) == {kinds.OVERLAP_ON_STREAM: (1, 10)}
+
+
 def test_whole_span_has_no_outside() -> None:
     assert (
         found("""

@@ -1,4 +1,4 @@
-"""The span that a time of a thread or stream belongs to."""
+"""The span at a time of a thread or stream."""
 
 from __future__ import annotations
 
@@ -13,33 +13,31 @@ _KEY_LIMIT = 1 << 62
 
 
 def span_at(trace: Trace, track: Array, time: Ints) -> Ints:
-    """Rows of spans for places (track, time): the shortest span that begins there, else the
+    """Rows of spans at points (track, time): the shortest span that starts there, else the
     innermost around it; −1 none.
     """
     spans = trace["spans"]
-    has = np.zeros(trace["tracks"].n, np.bool_)
-    has[track] = True
-    rows = np.flatnonzero(has[spans["track"]])
+    is_wanted = np.zeros(trace["tracks"].n, np.bool_)
+    is_wanted[track] = True
+    rows = np.flatnonzero(is_wanted[spans["track"]])
     if not len(rows):
         return np.full(len(track), -1, np.int64)
-    of = spans["track"][rows]
-    rows = rows[
-        np.argsort(of.astype(np.uint16) if trace["tracks"].n <= 1 << 16 else of, kind="stable")
-    ]
+    own = spans["track"][rows]
+    # numpy sorts 16-bit integers stably in linear time.
+    narrow = own.astype(np.uint16) if trace["tracks"].n <= 1 << 16 else own
+    rows = rows[np.argsort(narrow, kind="stable")]
     key, wanted = _keys(spans["track"][rows], spans["start"][rows], track, time)
-    place = np.searchsorted(key, wanted, side="right") - 1
-    found = rows[np.maximum(place, 0)]
-    found[(place < 0) | (spans["track"][found] != track)] = -1
-    inexact = np.flatnonzero((found >= 0) & (spans["start"][found] != time))
+    position = np.searchsorted(key, wanted, side="right") - 1
+    span = rows[np.maximum(position, 0)]
+    span[(position < 0) | (spans["track"][span] != track)] = -1
+    inexact = np.flatnonzero((span >= 0) & (spans["start"][span] != time))
     if len(inexact):
-        found[inexact] = _around(trace, track[inexact], time[inexact])
-    return found
+        span[inexact] = _around(trace, track[inexact], time[inexact])
+    return span
 
 
 def _keys(track_a: Array, time_a: Ints, track_b: Array, time_b: Ints) -> tuple[Ints, Ints]:
-    """(track, time) as one integer each, comparable between a and b where b asks for the last a
-    that is not later.
-    """
+    """Each (track, time) as one integer; b compares as "the last a not later than b"."""
     low, width = int(time_a.min()) - 1, int(time_a.max()) - int(time_a.min()) + 2
     if (int(max(track_a.max(), track_b.max())) + 1) * width >= _KEY_LIMIT:
         times, number = np.unique(time_a, return_inverse=True)
@@ -52,16 +50,14 @@ def _keys(track_a: Array, time_a: Ints, track_b: Array, time_b: Ints) -> tuple[I
 
 
 def _around(trace: Trace, track: Array, time: Ints) -> Ints:
-    """Rows of the innermost spans around places of a track, −1 none: the places are nested as spans
-    without a length.
-    """
+    """Rows of the innermost spans around points, −1 none; points nest as zero-length spans."""
     spans = trace["spans"]
-    # Equal places would nest in one another.
-    first, of = group_rows((track, time))
+    # Equal points would enclose one another.
+    first, group = group_rows((track, time))
     track, time = track[first], time[first]
-    has = np.zeros(trace["tracks"].n, np.bool_)
-    has[track] = True
-    rows = np.flatnonzero(has[spans["track"]])
+    is_wanted = np.zeros(trace["tracks"].n, np.bool_)
+    is_wanted[track] = True
+    rows = np.flatnonzero(is_wanted[spans["track"]])
     n = len(rows)
     begin = np.concatenate((spans["start"][rows], time))
     length = np.concatenate((spans["dur"][rows], np.zeros(len(time), np.int64)))
@@ -71,5 +67,4 @@ def _around(trace: Trace, track: Array, time: Ints) -> Ints:
     )
     parent = np.full(len(begin), -1, np.int64)
     parent[order] = np.where(nested.parent >= 0, order[nested.parent], -1)
-    found = parent[n:]
-    return np.where(found >= 0, rows[np.maximum(found, 0)], -1)[of]
+    return np.append(rows, -1)[parent[n:]][group]

@@ -1,6 +1,4 @@
-"""Device work by what launched it, runtime calls by name, and modules: summed once per trace, so
-that a comparison reads neither events nor every
-path of every step."""
+"""Sums of device work, runtime calls and modules per name and step, which comparisons read."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.facts.attribution import device_rows
-from torch_tb_profiler.analysis.module.places import modules_of_paths
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -20,20 +18,22 @@ def build_work(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``work``, ``work_steps``, ``work_name_steps``, ``runtime_steps`` and
-    ``module_steps``; ``tables`` holds those of paths.
+    ``module_steps``.
+
+    ``tables`` contains those of paths.
     """
     spans, step = trace["spans"], facts["span_links"]["step"]
     row = device_rows(trace)
     path, name, dur = tables["span_paths"]["path"][row], spans["name"][row], spans["dur"][row]
-    first, of = group_rows((path, name))
+    first, group = group_rows((path, name))
     n = len(first)
     work = schema.WORK.build(
         path=path[first],
         name=name[first],
-        calls=np.bincount(of, minlength=n),
-        total=sum_by(of, n, dur),
+        calls=np.bincount(group, minlength=n),
+        total=sum_by(group, n, dur),
     )
-    work_steps = schema.WORK_STEPS.build(**_counted(trace, row, {"step": step[row], "work": of}))
+    work_steps = schema.WORK_STEPS.build(**_counted(trace, row, {"step": step[row], "work": group}))
     row = np.flatnonzero(spans["role"] == Role.RUNTIME)
     calls = _counted(trace, row, {"step": step[row], "name": spans["name"][row]})
     return {
@@ -46,28 +46,28 @@ def build_work(
 
 
 def _counted(trace: Trace, row: Ints, keys: dict[str, Array]) -> dict[str, Array]:
-    """Number, total and longest of the given spans for every distinct tuple of the keys."""
+    """Count, total and longest event of the given spans for every distinct tuple of the keys."""
     dur = trace["spans"]["dur"][row]
-    first, of = group_rows(tuple(keys.values()))
+    first, group = group_rows(tuple(keys.values()))
     n = len(first)
     return {
         **{key: values[first] for key, values in keys.items()},
-        "calls": np.bincount(of, minlength=n),
-        "total": sum_by(of, n, dur),
-        "event": row[largest_by(of, n, dur)],
+        "calls": np.bincount(group, minlength=n),
+        "total": sum_by(group, n, dur),
+        "event": row[largest_by(group, n, dur)],
     }
 
 
 def _work_by_name(work: Table, steps: Table) -> Table:
     name = work["name"][steps["work"]]
-    first, of = group_rows((steps["step"], name))
+    first, group = group_rows((steps["step"], name))
     n = len(first)
-    most = largest_by(of, n, steps["total"])
+    most = largest_by(group, n, steps["total"])
     return schema.WORK_NAME_STEPS.build(
         name=name[first],
         step=steps["step"][first],
-        calls=sum_by(of, n, steps["calls"]),
-        total=sum_by(of, n, steps["total"]),
+        calls=sum_by(group, n, steps["calls"]),
+        total=sum_by(group, n, steps["total"]),
         most=steps["total"][most],
         event=steps["event"][most],
     )
@@ -76,12 +76,12 @@ def _work_by_name(work: Table, steps: Table) -> Table:
 def _by_module(paths: Table, steps: Table) -> Table:
     path = steps["path"]
     module = modules_of_paths(paths)[path]
-    first, of = group_rows((steps["step"], module))
+    first, group = group_rows((steps["step"], module))
     n = len(first)
     return schema.MODULE_STEPS.build(
         module=module[first],
         step=steps["step"][first],
-        calls=sum_by(of, n, np.where((path >= 0) & (path == module), steps["calls"], 0)),
-        host=sum_by(of, n, steps["host_self"] + steps["runtime"]),
-        device_self=sum_by(of, n, steps["device_self"]),
+        calls=sum_by(group, n, np.where((path >= 0) & (path == module), steps["calls"], 0)),
+        host=sum_by(group, n, steps["host_self"] + steps["runtime"]),
+        device_self=sum_by(group, n, steps["device_self"]),
     )

@@ -1,4 +1,4 @@
-"""The events that are called the same and look the same: how one of them stands among the others."""
+"""The events of one name and look, and the rank of one among them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from torch_tb_profiler.store.timeline import Timeline
 
 
 @dataclass(frozen=True)
-class Family:
-    """All events of one name and look in time order, int32 of shape (calls,), and the figures that
-    they share; times in ns.
-    """
+class Peers:
+    """All events of one name and look in time order, int32; times in ns."""
 
     events: Array
     total: int
@@ -26,20 +24,16 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One event among its family. ``rank``: 1 is the slowest, of equally long ones the first.
-    ``previous``, ``next``: events, -1 none.
-    """
+class PeerRank:
+    """One event among its peers; ``rank`` 1 is the slowest; ``previous``, ``next``: −1 none."""
 
     rank: int
     previous: int
     next: int
 
 
-def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
-    """The family of a row of ``names`` and a look that at least one event has; one scan of two
-    columns, worth keeping.
-    """
+def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
+    """The peers of a name and look; one scan of two columns, worth keeping."""
     places = timeline["places"]
     events = np.flatnonzero(places["name"] == name)
     events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(
@@ -47,7 +41,7 @@ def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
     )
     dur = durations(trace, events)
     slowest, fastest = int(np.argmax(dur)), int(np.argmin(dur))
-    return Family(
+    return Peers(
         events,
         int(dur.sum()),
         int(dur[fastest]),
@@ -58,7 +52,7 @@ def family(trace: Trace, timeline: Timeline, name: int, look: int) -> Family:
 
 
 def durations(trace: Trace, events: Array) -> Ints:
-    """Lengths of events, int64 ns; instants have none."""
+    """Durations of events, int64 ns; 0 for instants."""
     spans = trace["spans"]
     if not len(events) or int(events[-1]) < spans.n:
         return np.asarray(spans["dur"][events])
@@ -68,15 +62,15 @@ def durations(trace: Trace, events: Array) -> Ints:
     return dur
 
 
-def standing(trace: Trace, among: Family, event: int) -> Standing:
-    """Where an event of the family stands."""
-    place = int(np.searchsorted(among.events, event))
+def rank_among(trace: Trace, among: Peers, event: int) -> PeerRank:
+    """The rank of an event among its peers."""
+    index = int(np.searchsorted(among.events, event))
     dur = durations(trace, among.events)
-    own = dur[place]
-    rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:place] == own))
+    own = dur[index]
+    rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:index] == own))
     last = len(among.events) - 1
-    return Standing(
+    return PeerRank(
         rank,
-        int(among.events[place - 1]) if place else -1,
-        int(among.events[place + 1]) if place < last else -1,
+        int(among.events[index - 1]) if index else -1,
+        int(among.events[index + 1]) if index < last else -1,
     )

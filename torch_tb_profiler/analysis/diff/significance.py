@@ -1,12 +1,12 @@
-"""Whether two sets of measured steps differ by more than steps differ among themselves.
+"""Whether two sets of measured steps differ significantly.
 
 The test is Welch's t test on the mean step (B. L. Welch, "The generalization of Student's problem
 when several different population variances are involved", Biometrika 34, 1947), two-sided at
-``LEVEL``, with two additions. A difference below a least effect never counts, however sure it is.
-And steps that follow each other are not independent: the variance of the mean is widened by (1 + r)
-/ (1 - r), r the correlation of neighbouring steps, where there are enough steps to see it. Tables
-of many rows are corrected for their number by Benjamini and Hochberg ("Controlling the false
-discovery rate", J. R. Statist. Soc. B 57, 1995). Everything here is numpy and the standard library.
+``LEVEL``, with two additions. A difference below a least effect never counts, however certain.
+Consecutive steps are not independent: the variance of the mean is widened by (1 + r) / (1 - r), r
+the correlation of neighbouring steps, where there are enough steps to estimate it. Tables of many
+rows are corrected for their number by Benjamini and Hochberg ("Controlling the false discovery
+rate", J. R. Statist. Soc. B 57, 1995).
 """
 
 from __future__ import annotations
@@ -24,22 +24,16 @@ from torch_tb_profiler.store.columns import Array, Mask
 Floats = NDArray[np.float64]
 
 LEVEL = 0.01
-"""A difference is more than noise when noise alone would show one as large less often than this."""
+"""Significance level: the probability that noise alone shows a difference as large."""
 LEAST_EFFECT = 0.01
-"""Share of the step of A below which no difference of steps counts: steps of equal programs differ
-that much between recordings.
-"""
+"""Share of A's step that a difference must reach: recordings of one program differ by that much."""
 LEAST_ROW_EFFECT = 0.001
-"""The same for a row of a table; rows that take less than this share of a step are not tested at
-all.
-"""
+"""The same for a row of a table; rows below this share of a step are not tested."""
 LEAST_NEIGHBOURS = 4
-"""Steps from which on the correlation of neighbours is looked at; fewer cannot show it."""
+"""Steps needed to estimate the correlation of neighbours."""
 MOST_DEPENDENCE = 0.6
 MOST_CELLS = 4_000_000
-"""Rows times steps of a table that is filled in whole; one with more is mostly empty, and is summed
-entry by entry.
-"""
+"""Rows × steps of a table that is filled in densely; larger, mostly empty ones stay sparse."""
 _TERMS = 300
 _TINY = 1e-300
 _CLOSE = 1e-13
@@ -48,9 +42,7 @@ _POINTS = 64
 
 @dataclass(frozen=True)
 class Moments:
-    """Of each row the mean per step and the variance of that mean, float64 of shape (rows,); the
-    variance is NaN with fewer than two steps.
-    """
+    """Mean per step and variance of that mean, float64 of shape (rows,); NaN below two steps."""
 
     steps: int
     mean: Floats
@@ -59,8 +51,10 @@ class Moments:
 
 @dataclass(frozen=True)
 class Test:
-    """A comparison of B with A. ``p``: NaN where it cannot be told. ``half``: half the width of the
-    95 % interval of ``delta``; NaN likewise.
+    """A comparison of B with A.
+
+    p: NaN if it cannot be tested.
+    half: half the width of the 95 % interval of ``delta``; NaN likewise.
     """
 
     delta: float
@@ -69,12 +63,10 @@ class Test:
 
 
 def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Moments:
-    """Per row of a sparse table: entries of one row and step are added, a step without an entry
-    counts as 0.
+    """The moments of each row of a sparse table; entries of one row and step add up, missing ones
+    count as 0.
 
-    Args:
-        row, place, value: the entries, shape (entries,); ``place`` says which of the ``steps``
-        compared ones, from 0.
+    row, place, value: the entries, shape (entries,); ``place``: index of the step.
     """
     if rows * steps <= MOST_CELLS:
         full = np.bincount(
@@ -88,9 +80,9 @@ def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Mo
             if steps > 1
             else np.full(rows, np.nan),
         )
-    first, of = group_rows((row, place))
+    first, cell_of_entry = group_rows((row, place))
     owner = row[first].astype(np.int64)
-    cell = sum_by(of, len(first), value).astype(np.float64)
+    cell = sum_by(cell_of_entry, len(first), value).astype(np.float64)
     mean = sum_floats(owner, rows, cell) / steps
     if steps < 2:
         return Moments(steps, mean, np.full(rows, np.nan))
@@ -102,25 +94,24 @@ def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Mo
 
 
 def compare_steps(a: Floats, b: Floats) -> Test:
-    """Step times of both sides in their order, ns."""
+    """Compare the step times of both sides, in order, ns."""
     return compare_workers([(a, b)])
 
 
 def compare_workers(pairs: Sequence[tuple[Floats, Floats]]) -> Test:
-    """The mean over pairs of workers of the same comparison; of each pair the step times of both
-    sides.
+    """The mean over pairs of workers of the comparison of their step times.
 
-    Workers that wait for each other are slow in the same steps, so their number makes nothing
-    surer: the spread of a mean of dependent quantities is at most the mean of their spreads, and
-    that is taken. One pair alone gives Welch's test.
+    Workers that wait for each other are slow in the same steps, so more of them add no certainty:
+    the spread of a mean of dependent quantities is at most the mean of their spreads, which is used
+    here. A single pair gives Welch's test.
     """
-    told = all(len(x) >= 2 for pair in pairs for x in pair)
+    testable = all(len(x) >= 2 for pair in pairs for x in pair)
     delta = (
         float(np.mean([b.mean() - a.mean() for a, b in pairs]))
         if pairs and all(len(x) for pair in pairs for x in pair)
         else math.nan
     )
-    if not told or not pairs:
+    if not testable or not pairs:
         return Test(delta, math.nan, math.nan)
     spreads = [
         [math.sqrt(float(x.var(ddof=1)) / len(x) * dependence(x)) for x in side]
@@ -138,49 +129,42 @@ def compare_workers(pairs: Sequence[tuple[Floats, Floats]]) -> Test:
     )
 
 
-def is_beyond(test: Test, step: float) -> bool | None:
-    """Whether the difference is more than noise, ``step`` being the mean step of A; None where it
-    cannot be told.
-    """
+def is_significant(test: Test, step: float) -> bool | None:
+    """Whether the difference is significant, given A's mean step; None if untestable."""
     if math.isnan(test.p):
         return None
     return test.p < LEVEL and abs(test.delta) >= LEAST_EFFECT * step
 
 
-def rows_beyond(a: Moments, b: Moments, step: float) -> tuple[Mask, Mask]:
-    """``(beyond, told)``, bool of shape (rows,): which rows of a table differ by more than noise,
-    and of which that can be told.
+def significant_rows(a: Moments, b: Moments, step: float) -> tuple[Mask, Mask]:
+    """``(significant, tested)``, bool of shape (rows,): which rows differ, and which could be
+    tested.
 
-    Rows are chosen for the test by their time on both sides together, which says nothing about
-    their difference.
+    Rows are chosen by their total time on both sides, which is independent of their difference.
     """
     delta = b.mean - a.mean
-    told = np.isfinite(a.variance) & np.isfinite(b.variance)
-    tested = told & (a.mean + b.mean >= LEAST_ROW_EFFECT * step)
-    return _differ(a, b, tested) & (np.abs(delta) >= LEAST_ROW_EFFECT * step), told
+    testable = np.isfinite(a.variance) & np.isfinite(b.variance)
+    tested = testable & (a.mean + b.mean >= LEAST_ROW_EFFECT * step)
+    return _differ(a, b, tested) & (np.abs(delta) >= LEAST_ROW_EFFECT * step), testable
 
 
 def means_differ(a: Moments, b: Moments) -> Mask:
-    """Which rows differ by more than noise, however little; where that cannot be told, which differ
-    at all. For counts.
-    """
-    told = np.isfinite(a.variance) & np.isfinite(b.variance)
-    return (_differ(a, b, told) | ~told) & (np.abs(b.mean - a.mean) > _CLOSE)
+    """Which rows differ significantly, or at all where that cannot be tested. For counts."""
+    testable = np.isfinite(a.variance) & np.isfinite(b.variance)
+    return (_differ(a, b, testable) | ~testable) & (np.abs(b.mean - a.mean) > _CLOSE)
 
 
 def _differ(a: Moments, b: Moments, tested: Mask) -> Mask:
-    found = np.zeros(len(tested), np.bool_)
+    differs = np.zeros(len(tested), np.bool_)
     p, _ = welch(
         (b.mean - a.mean)[tested], (a.variance[tested], a.steps), (b.variance[tested], b.steps)
     )
-    found[tested] = false_discovery(p) < LEVEL
-    return found
+    differs[tested] = false_discovery(p) < LEVEL
+    return differs
 
 
 def welch(delta: Floats, a: tuple[Floats, int], b: tuple[Floats, int]) -> tuple[Floats, Floats]:
-    """Two-sided p and degrees of freedom of differences of means; of each side the variance of the
-    mean and the number of steps (at least 2).
-    """
+    """Two-sided p and degrees of freedom, from each side's variance of the mean and step count."""
     (va, na), (vb, nb) = a, b
     total = va + vb
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,17 +177,13 @@ def welch(delta: Floats, a: tuple[Floats, int], b: tuple[Floats, int]) -> tuple[
 
 
 def student(t2: Floats, freedom: Floats) -> Floats:
-    """Two-sided p of Student's t, given squared: the regularised incomplete beta function at
-    freedom / (freedom + t²).
-    """
+    """Two-sided p of Student's t, given t²: the incomplete beta function."""
     x = freedom / (freedom + t2)
     return _incomplete_beta(x, freedom / 2, np.full(len(x), 0.5))
 
 
 def quantile(p: float, freedom: float) -> float:
-    """The t that is exceeded on both sides together with probability ``p``, to a millionth; found
-    between ever closer points.
-    """
+    """The t that is exceeded on both sides with probability ``p``, to a millionth."""
     points = np.concatenate(([0.0], np.geomspace(1e-3, 1e9, _POINTS)))
     while points[-1] - points[0] > 1e-7 * points[-1]:
         above = int(np.searchsorted(-student(points**2, np.full(len(points), freedom)), -p))
@@ -215,9 +195,9 @@ def quantile(p: float, freedom: float) -> float:
 def dependence(x: Floats) -> float:
     """(1 + r) / (1 - r) of a series, r the correlation of neighbours; 1 without a positive one.
 
-    In independent series of n values r is -1 / n on average, so that much is added. Dividing by n -
-    1 makes up for part of what dependent ones lack; all of it (M. G. Kendall, 1954) would make the
-    correlation of a handful of steps swing so far that real changes drown.
+    For n independent values r is -1 / n on average, so that much is added. Dividing by n - 1
+    compensates part of the bias of dependent values; full compensation (M. G. Kendall, 1954) would
+    make the correlation of a few steps too noisy to detect real changes.
     """
     n = len(x)
     around = x - x.mean()
@@ -230,9 +210,7 @@ def dependence(x: Floats) -> float:
 
 
 def false_discovery(p: Floats) -> Floats:
-    """p values corrected by Benjamini and Hochberg: the rate of false discoveries at which each row
-    would be the last one taken.
-    """
+    """p values adjusted by Benjamini and Hochberg."""
     n = len(p)
     order = np.argsort(p, kind="stable")
     scaled = p[order] * n / np.arange(1, n + 1)
@@ -242,9 +220,7 @@ def false_discovery(p: Floats) -> Floats:
 
 
 def _incomplete_beta(x: Floats, a: Floats, b: Floats) -> Floats:
-    """Regularised incomplete beta function, by the continued fraction of W. H. Press et al.,
-    "Numerical Recipes", 6.4, evaluated by Lentz.
-    """
+    """Regularised incomplete beta function (Press et al., "Numerical Recipes", 6.4)."""
     flip = x > (a + 1) / (a + b + 2)
     y, p, q = np.where(flip, 1 - x, x), np.where(flip, b, a), np.where(flip, a, b)
     log = np.array(
@@ -262,18 +238,18 @@ def _incomplete_beta(x: Floats, a: Floats, b: Floats) -> Floats:
 def _fraction(x: Floats, a: Floats, b: Floats) -> Floats:
     """The continued fraction of the incomplete beta function."""
     c = np.ones(len(x))
-    value = d = _kept_off_zero(1 - (a + b) * x / (a + 1))
+    value = d = _safe_reciprocal(1 - (a + b) * x / (a + 1))
     for m in range(1, _TERMS):
         for factor in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            d, c = _kept_off_zero(1 + factor * d), 1 + factor / c
+            d, c = _safe_reciprocal(1 + factor * d), 1 + factor / c
             value = value * d * c
         if (np.abs(d * c - 1) < _CLOSE).all():
             break
     return np.asarray(value)
 
 
-def _kept_off_zero(values: Floats) -> Floats:
+def _safe_reciprocal(values: Floats) -> Floats:
     return np.asarray(1 / np.where(np.abs(values) < _TINY, _TINY, values))

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.arrays.nesting import carried_up
-from torch_tb_profiler.analysis.efficiency.placing import (
+from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
+from torch_tb_profiler.analysis.efficiency.attribution import (
     Pieces,
+    attributed_amounts,
     bounded_sums,
     counted_calls,
-    laid,
     lost_calls,
     main_pieces,
 )
@@ -46,13 +46,13 @@ def test_every_call_does_its_work_exactly_once(
 ) -> None:
     pieces = _pieces(drawn)
     amount = np.array([first, second], np.int64)
-    found = laid(pieces, main_pieces(pieces), amount)
+    amounts = attributed_amounts(pieces, main_pieces(pieces), amount)
     for call in set(pieces.call.tolist()) - {-1}:
         mine = pieces.call == call
         whole = int(amount[call // 3])
-        assert found[mine].sum() == whole if whole >= 0 else (found[mine] == -1).all()
-        assert whole < 0 or (found[mine] >= 0).all()
-    assert (found[pieces.call < 0] == -1).all()
+        assert amounts[mine].sum() == whole if whole >= 0 else (amounts[mine] == -1).all()
+        assert whole < 0 or (amounts[mine] >= 0).all()
+    assert (amounts[pieces.call < 0] == -1).all()
 
 
 @given(PIECES)
@@ -108,14 +108,14 @@ def test_the_counted_call_against_a_walk(case: tuple[list[int], list[bool], list
         node if own < 0 else [n for n in way(own) if n in owner][-1]
         for node, own in zip(launcher, owner, strict=True)
     ]
-    found = counted_calls(
+    calls = counted_calls(
         np.array(above, np.int32), np.array(modelled), np.array(launcher, np.int64)
     )
-    assert found.tolist() == expected
+    assert calls.tolist() == expected
     # No counted call that is modelled is around another one: nothing is counted twice.
     counted = np.zeros(len(above), np.int64)
     counted[[n for n in set(expected) if n >= 0 and modelled[n]]] = 1
-    assert (carried_up(np.array(above, np.int64), counted)[counted == 1] == 1).all()
+    assert (subtree_totals(np.array(above, np.int64), counted)[counted == 1] == 1).all()
 
 
 def test_sums_that_do_not_fit_are_not_told() -> None:

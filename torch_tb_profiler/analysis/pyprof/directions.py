@@ -1,5 +1,4 @@
-"""Of every kernel: forward or backward pass, the sequence number, and the forward operator whose
-work it undoes.
+"""The pass, sequence number and forward operator of every kernel.
 
 ::
 
@@ -10,14 +9,12 @@ work it undoes.
                                                                   [aten::add_] ← kernel        bprop   seq 7   home: aten::addmm
     engine    [evaluate_function: AccumulateGrad][aten::add_] ← kernel                         bprop           home: aten::addmm
 
-A kernel beneath a function of the graph undoes that function's forward. What the engine adds up
-beside the function, and what has no forward (``AccumulateGrad``, hooks), does work of its own, at
-the module and line of the function before; what a function written in Python calls does its own
-work too, at those of its forward, and so does what undoes a whole graph of TorchScript: the
-operator of its number is only the next one after that graph. An operator with a sequence number
-within the backward pass (a checkpoint that runs again, a gradient that will be differentiated) is
-itself such a
-forward: it keeps its own.
+A kernel beneath a graph function differentiates that function's forward. What the engine adds up
+beside the function, and functions without a forward (``AccumulateGrad``, hooks), do their own work,
+at the module and line of the previous function. Functions written in Python and whole TorchScript
+graphs do their own work at those of their forward: the operator with a TorchScript graph's number is
+merely the next one after it. A numbered operator within the backward pass (a checkpoint that runs
+again, a gradient that will be differentiated) is itself a forward.
 """
 
 from __future__ import annotations
@@ -40,11 +37,9 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
 GRAPH = "DifferentiableGraphBackward"
-"""The backward function of a graph that TorchScript runs: its forward is no single operator."""
+"""TorchScript's backward function of a graph: its forward is not a single operator."""
 MOST_NUMBERS = 16
-"""Sequence numbers around one kernel that are listed, the nearest ones; no program nests deeper, a
-hostile trace may.
-"""
+"""Sequence numbers listed around one kernel, the nearest ones; only hostile traces nest deeper."""
 
 
 class Direction(IntEnum):
@@ -53,28 +48,24 @@ class Direction(IntEnum):
     FORWARD = 0
     BACKWARD = 1
     UNKNOWN = 2
-    """Its launch was not recorded, or replays a graph of which the file does not tell where it was
-    captured.
-    """
+    """Its launch was not recorded, or replays a graph with an unknown capture."""
 
 
 @dataclass(frozen=True)
-class Passes:
+class KernelDirections:
     """Arrays of shape (kernels,); nodes are positions in ``Nodes``, −1 none.
 
-    captured: row of spans of what captured it into the graph that its launch replays; −1 for all
-        that was launched at once, and where it is not told.
-    node: what launched or captured it: its operator, else the innermost call around its launch or
-        its capture.
+    captured: row of spans that captured it into the replayed graph; −1 not replayed, or unknown.
+    node: what launched or captured it: its operator, else the innermost call around.
     direction: uint8 ``Direction``.
-    sequence: number of the graph's node that it belongs to; −1 none.
-    operator: the innermost operator around it that autograd numbered and that is no part of a
-        backward function's own work.
-    function: the backward function whose forward it undoes.
+    sequence: number of the graph node that it belongs to; −1 none.
+    operator: the innermost numbered operator around it that is not part of a backward function's
+        own work.
+    function: the backward function whose forward it differentiates.
     forward: that forward's operator.
     home: the forward operator whose module and line it has.
-    other, others: sequence numbers around it but ``sequence``, ascending: those of kernel i are
-    ``others[other[i]:other[i + 1]]``.
+    other, others: other sequence numbers around it, ascending: those of kernel i are
+        ``others[other[i]:other[i + 1]]``.
     """
 
     captured: Ints
@@ -89,8 +80,10 @@ class Passes:
     others: Ints
 
 
-def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints) -> Passes:
-    """The passes of kernels; ``row``: their rows of spans, ascending."""
+def kernel_directions(
+    trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
+) -> KernelDirections:
+    """The directions of kernels, rows of spans, ascending."""
     captured = captured_at(trace)[row]
     node, replayed = _launchers(trace, facts, nodes, names, row, captured)
     functions = functions_of(trace, nodes)
@@ -100,18 +93,18 @@ def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
     direction = np.full(len(row), Direction.UNKNOWN, np.uint8)
     direction[known[~replayed[known]]] = Direction.FORWARD
     direction[function >= 0] = Direction.BACKWARD
-    made = forwards(trace, nodes, functions)
-    operator = _operators(nodes, functions, made, node, function)
+    forward_of_function = forwards(trace, nodes, functions)
+    operator = _operators(nodes, functions, forward_of_function, node, function)
     undoes, forward, home = _ties(
-        trace, nodes, functions, made, node, np.where(operator < 0, function, -1)
+        trace, nodes, functions, forward_of_function, node, np.where(operator < 0, function, -1)
     )
     numbered = nearest(nodes.parent, functions.number >= 0)
-    # The function says which node of the graph it is, unless an operator within it is one itself.
+    # A function stands for its graph node, unless an operator within it is one itself.
     whose = np.where(operator >= 0, operator, function)
     whose[known] = np.where(whose[known] >= 0, whose[known], numbered[node[known]])
     sequence = np.append(functions.number, -1)[whose]
     other, others = _others(nodes, functions, numbered, node, sequence)
-    return Passes(
+    return KernelDirections(
         captured,
         node,
         direction,
@@ -128,9 +121,7 @@ def passes(trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints
 def _launchers(
     trace: Trace, facts: Facts, nodes: Nodes, names: HostNames, row: Ints, captured: Ints
 ) -> tuple[Ints, Mask]:
-    """(the node of every kernel, whether it was replayed from a graph that was captured who knows
-    where).
-    """
+    """``(node, replayed)``: each kernel's node, and whether its capture is unknown."""
     links = facts["span_links"]
     operator, launch = links["operator"][row], links["launch"][row]
     replayed = (captured < 0) & (launch >= 0) & names.graph_launch[trace["spans"]["name"][launch]]
@@ -140,11 +131,13 @@ def _launchers(
     return np.where(anchor >= 0, nodes.around[anchor], -1).astype(np.int64), replayed
 
 
-def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints) -> Ints:
-    """The column ``operator`` of ``Passes``.
+def _operators(
+    nodes: Nodes, functions: Functions, forward_of_function: Ints, node: Ints, function: Ints
+) -> Ints:
+    """The column ``operator`` of ``KernelDirections``.
 
-    PyTorch before 1.6 numbers all that backward functions call, though it makes no nodes of the
-    graph, so that all have one number. Within a function those count where a forward is run: a
+    PyTorch before 1.6 numbers everything that backward functions call, all with one number,
+    although it creates no graph nodes. Within a function those count only where a forward runs: a
     module, the forward of another function, or operators of several numbers.
     """
     makers = np.zeros(len(nodes.row), np.bool_)
@@ -155,7 +148,7 @@ def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, funct
     runs_forward = np.zeros(len(nodes.row) + 1, np.bool_)
     for within in (
         several,
-        functions.around[made[made >= 0]],
+        functions.around[forward_of_function[forward_of_function >= 0]],
         functions.around[nodes.kind == PathKind.MODULE],
     ):
         runs_forward[within] = True
@@ -169,47 +162,64 @@ def _operators(nodes: Nodes, functions: Functions, made: Ints, node: Ints, funct
 
 
 def _ties(
-    trace: Trace, nodes: Nodes, functions: Functions, made: Ints, node: Ints, function: Ints
+    trace: Trace,
+    nodes: Nodes,
+    functions: Functions,
+    forward_of_function: Ints,
+    node: Ints,
+    function: Ints,
 ) -> tuple[Mask, Ints, Ints]:
-    """Of every kernel (whether it undoes the forward of its function, that forward, the forward at
-    whose module and line it is).
+    """``(undoes, forward, home)`` per kernel: whether it differentiates its function's forward,
+    that forward, and its home.
 
-    ``made``: the forward of every function; ``function``: that of every kernel, −1 for those with
-        an operator of their own.
+    forward_of_function: the forward of every function.
+    function: that of every kernel, −1 for those with an operator of their own.
     """
     undoes = np.zeros(len(node), np.bool_)
     forward, home = np.full(len(node), -1, np.int64), np.full(len(node), -1, np.int64)
-    at = np.flatnonzero(function >= 0)
-    if not len(at):
+    rows = np.flatnonzero(function >= 0)
+    if not len(rows):
         return undoes, forward, home
     link = preceding(nodes, functions)
-    like = nearest(link, functions.numbered)
-    place = np.searchsorted(functions.position, function[at])
-    home[at] = np.where(like[place] >= 0, made[like[place]], -1)
+    representative = nearest(link, functions.numbered)
+    position = np.searchsorted(functions.position, function[rows])
+    home[rows] = np.where(
+        representative[position] >= 0, forward_of_function[representative[position]], -1
+    )
     # The engine's call of a function holds the function itself, and what adds up its results.
     itself = (functions.thread > 0) & ~named_nodes(
         trace, nodes, lambda text: text.startswith(EVALUATE)
     )
     split = np.zeros(len(nodes.row), np.bool_)
     split[functions.around[itself]] = True
-    inside = ~split[function[at]] | (nearest(nodes.parent, itself)[node[at]] >= function[at])
-    # What a function of Python calls to undo another is told by its own operators.
-    told = dispatched(trace, nodes)[made[place]] | itself[node[at]] | (node[at] == function[at])
-    graph = named_nodes(trace, nodes, lambda text: text.endswith(GRAPH))[function[at]]
-    undoes[at] = inside & told & ~graph & functions.numbered[place] & (made[place] >= 0)
-    forward[at] = np.where(undoes[at], made[place], -1)
+    inside = ~split[function[rows]] | (nearest(nodes.parent, itself)[node[rows]] >= function[rows])
+    # What a Python function calls is identified by its own operators.
+    identified = (
+        dispatched(trace, nodes)[forward_of_function[position]]
+        | itself[node[rows]]
+        | (node[rows] == function[rows])
+    )
+    graph = named_nodes(trace, nodes, lambda text: text.endswith(GRAPH))[function[rows]]
+    undoes[rows] = (
+        inside
+        & identified
+        & ~graph
+        & functions.numbered[position]
+        & (forward_of_function[position] >= 0)
+    )
+    forward[rows] = np.where(undoes[rows], forward_of_function[position], -1)
     return undoes, forward, home
 
 
 def dispatched(trace: Trace, nodes: Nodes) -> Mask:
-    """Which nodes are PyTorch's operators (``aten::relu``, old ``relu``): another numbered one is a
-    function of Python, a class, around several of these.
+    """Which nodes are PyTorch operators (``aten::relu``, old ``relu``) rather than Python functions
+    around several.
     """
     return named_nodes(trace, nodes, lambda text: "::" in text or text == text.lower())
 
 
 def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Mask:
-    """Which nodes have a name that is wanted."""
+    """Which nodes have a name that is ``wanted``."""
     name = trace["spans"]["name"][nodes.row]
     return np.asarray(name_mask(trace.strings, name, wanted)[name])
 
@@ -217,20 +227,20 @@ def named_nodes(trace: Trace, nodes: Nodes, wanted: Callable[[str], bool]) -> Ma
 def _others(
     nodes: Nodes, functions: Functions, numbered: Array, node: Ints, sequence: Ints
 ) -> tuple[Ints, Ints]:
-    """(bounds, numbers) of ``Passes.other`` and ``others``."""
+    """``other`` and ``others`` of ``KernelDirections``."""
     kernel = np.flatnonzero(node >= 0)
-    at = numbered[node[kernel]].astype(np.int64)
-    found: list[tuple[Ints, Ints]] = []
+    numbered_node = numbered[node[kernel]].astype(np.int64)
+    levels: list[tuple[Ints, Ints]] = []
     for _ in range(MOST_NUMBERS):
-        kernel, at = kernel[at >= 0], at[at >= 0]
-        if not len(at):
+        kernel, numbered_node = kernel[numbered_node >= 0], numbered_node[numbered_node >= 0]
+        if not len(numbered_node):
             break
-        found.append((kernel, functions.number[at]))
-        outer = nodes.parent[at]
-        at = np.where(outer >= 0, numbered[outer], -1).astype(np.int64)
+        levels.append((kernel, functions.number[numbered_node]))
+        outer = nodes.parent[numbered_node]
+        numbered_node = np.where(outer >= 0, numbered[outer], -1).astype(np.int64)
     kernel, number = (
-        np.concatenate([k for k, _ in found] or [kernel[:0]]),
-        np.concatenate([n for _, n in found] or [kernel[:0]]),
+        np.concatenate([k for k, _ in levels] or [kernel[:0]]),
+        np.concatenate([n for _, n in levels] or [kernel[:0]]),
     )
     different = number != sequence[kernel]
     kernel, number = kernel[different], number[different]

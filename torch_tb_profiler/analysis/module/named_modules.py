@@ -1,5 +1,4 @@
-"""Modules that a recording names in texts, not by frames: ``Module Hierarchy`` of operators, and
-the annotations of Lightning's profiler.
+"""Modules that are named in texts: ``Module Hierarchy`` arguments and Lightning's annotations.
 
 ::
 
@@ -15,52 +14,45 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 LIGHTNING = "[pl][module]"
-"""How Lightning's profiler begins the name of a module's call
-(pytorch_lightning/profilers/pytorch.py).
-"""
+"""Prefix of Lightning's module calls (pytorch_lightning/profilers/pytorch.py)."""
 MOST_LEVELS = 100
-"""Levels of one text; modules do not nest deeper."""
+"""Levels that are read of one text."""
 MOST_MODULES = 100_000
-"""Modules that are made from texts; what would be beyond is its module's."""
+"""Limit on modules; what would be beyond belongs to the enclosing module."""
 MOST_TEXT = 10_000
-"""Characters of one text that are read."""
+"""Characters that are read of one text."""
 _CALL = re.compile(r"(?P<instance>[^().:]*)\((?P<kind>[^()]*)\)(?:::[A-Za-z_0-9]+)?")
 _LIGHTNING_NAME = re.compile(r"\[pl\]\[module\](?P<kind>[^:]+):\s*(?P<path>.*)$")
 
 
 @dataclass
-class ModuleTexts:
-    """A tree of modules made from texts; ``parent`` and ``name`` of every one, parents before
-    children.
-    """
+class NamedModules:
+    """A tree of named modules: parent and name of each, parents before children."""
 
     parent: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def add(self, names: Iterable[str]) -> int:
-        """The module at the end of a way of names, made with those above it where they are new; −1
-        for no names.
-        """
-        at = -1
+        """The module at the end of a path of names, created where needed; −1 for no names."""
+        module = -1
         for name in names:
-            if len(self.name) >= MOST_MODULES and (at, name) not in self._known:
+            if len(self.name) >= MOST_MODULES and (module, name) not in self._known:
                 break
-            found = self._known.setdefault((at, name), len(self.name))
-            if found == len(self.name):
-                self.parent.append(at)
+            inner = self._known.setdefault((module, name), len(self.name))
+            if inner == len(self.name):
+                self.parent.append(module)
                 self.name.append(name)
-            at = found
-        return at
+            module = inner
+        return module
 
 
 def hierarchy_names(text: str) -> list[str]:
-    """The modules of a ``Module Hierarchy`` argument (JSON text), outermost first; empty where it
+    """The modules of a ``Module Hierarchy`` argument (JSON text), outermost first; empty if it
     names none.
 
-    PyTorch writes ``instance(Class)::method`` joined by dots
-    (torch/csrc/jit/runtime/interpreter.cpp: ``moduleHierarchy``); calls of functions have no
-    instance and are left out.
+    PyTorch writes ``instance(Class)::method`` joined by dots (``moduleHierarchy`` in
+    torch/csrc/jit/runtime/interpreter.cpp); functions have no instance and are left out.
     """
     try:
         plain = json.loads(text)
@@ -68,30 +60,28 @@ def hierarchy_names(text: str) -> list[str]:
         plain = text
     if not isinstance(plain, str):
         return []
-    # A text this long is no module's; the search for brackets is quadratic in what has none.
-    found = [
+    # The limit matters: the search is quadratic in text without brackets.
+    names = [
         f"{match['instance']}({match['kind']})"
         for match in _CALL.finditer(plain[:MOST_TEXT])
         if match["instance"]
     ]
-    return found[:MOST_LEVELS]
+    return names[:MOST_LEVELS]
 
 
 def lightning_names(texts: list[str]) -> dict[str, list[str]]:
-    """For every name of a Lightning module's call its modules, outermost first. A module whose own
-    call is not among them has no class.
-    """
+    """The modules of each Lightning call name, outermost first; class only if known."""
     parsed = {text: match for text in texts if (match := _LIGHTNING_NAME.match(text))}
     kind_of = {match["path"]: match["kind"].strip().rpartition(".")[2] for match in parsed.values()}
-    found = {}
+    modules = {}
     for text in texts:
         if text not in parsed:
-            found[text] = [text.removeprefix(LIGHTNING).strip() or text]
+            modules[text] = [text.removeprefix(LIGHTNING).strip() or text]
             continue
         parts = parsed[text]["path"].split(".")[:MOST_LEVELS]
         names = []
         for end, part in enumerate(parts, 1):
             kind = kind_of.get(".".join(parts[:end]))
             names.append(f"{part}({kind})" if kind else part)
-        found[text] = names
-    return found
+        modules[text] = names
+    return modules

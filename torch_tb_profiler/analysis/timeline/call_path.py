@@ -1,12 +1,12 @@
-"""The way from a Python line to the device, from wherever one stands on it.
+"""The call path of an event, from a Python line to the device.
 
 ::
 
     train.py(7): step ▸ nn.Module: Linear_0 ▸ aten::linear ▸ aten::mm ▸ cudaLaunchKernel ▸ gemm
                                                 └── up the parents       └── down to the longest work it launched
 
-Parents are those of ``span_links``, Python frames included; a way goes over the launch where one is
-known, else over the operator.
+Parents come from ``span_links``, Python frames included. A path includes the launch if it is known,
+else the operator.
 """
 
 from __future__ import annotations
@@ -27,11 +27,9 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 LinkKind = Literal["python", "module", "annotation", "operator", "launch", "device"]
 
 USER_FRAMES = 3
-"""Frames of the user's own code that are shown of a way, the nearest ones."""
+"""Frames of user code that are shown of a path, the nearest ones."""
 MOST_OF_A_KIND = 32
-"""Modules, annotations and operators of a way, the nearest of each; nothing real nests deeper, a
-hostile trace may.
-"""
+"""Modules, annotations and operators shown of a path, the nearest of each."""
 
 _LINE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): .")
 _KIND_OF_ROLE: dict[int, LinkKind] = {
@@ -45,9 +43,7 @@ _KIND_OF_ROLE: dict[int, LinkKind] = {
 
 @dataclass(frozen=True)
 class DeviceWork:
-    """All device work of a trace; arrays of shape (device events,). ``anchor``: row of its launch,
-    else of its operator; -1 unknown.
-    """
+    """Rows of device work; ``anchor``: row of its launch, else operator; −1 unknown."""
 
     row: Ints
     anchor: Array
@@ -55,17 +51,15 @@ class DeviceWork:
 
 @dataclass(frozen=True)
 class Link:
-    """One event of a way."""
+    """One event of a path."""
 
     kind: LinkKind
     row: int
 
 
 @dataclass(frozen=True)
-class Way:
-    """``links``: outermost first. ``launch`` and ``work``: rows of its last two links; -1 where
-    there is none.
-    """
+class CallPath:
+    """``links``: outermost first. ``launch``, ``work``: rows of its last two links; −1 none."""
 
     links: tuple[Link, ...]
     launch: int
@@ -73,7 +67,7 @@ class Way:
 
 
 def device_work(trace: Trace, facts: Facts) -> DeviceWork:
-    """Where each device event hangs in the call tree; one pass over the spans, worth keeping."""
+    """The position of each device event in the call tree; one pass over the spans, worth keeping."""
     links = facts["span_links"]
     row = device_rows(trace)
     launch = links["launch"][row]
@@ -81,21 +75,19 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
 
 
 def launched_by(trace: Trace, work: DeviceWork, row: int) -> Ints:
-    """Rows of the device work launched from a host span, or from what it encloses on its thread;
-    ascending. Empty for other spans.
-    """
+    """Rows of the device work launched within a host span, ascending; else empty."""
     spans = trace["spans"]
     if _KIND_OF_ROLE.get(int(spans["role"][row])) in (None, "device"):
         return np.zeros(0, np.int64)
     start = spans["start"]
     end = int(start[row]) + int(spans["dur"][row])
     behind = max(int(np.searchsorted(start, end)), row + 1)
-    near = np.flatnonzero((work.anchor >= row) & (work.anchor < behind))
-    anchor = work.anchor[near]
+    candidates = np.flatnonzero((work.anchor >= row) & (work.anchor < behind))
+    anchor = work.anchor[candidates]
     inside = (spans["track"][anchor] == spans["track"][row]) & (
         start[anchor] + spans["dur"][anchor] <= end
     )
-    return np.asarray(work.row[near[inside]])
+    return np.asarray(work.row[candidates[inside]])
 
 
 def longest_first(trace: Trace, rows: Ints, most: int) -> Ints:
@@ -108,45 +100,42 @@ def longest_first(trace: Trace, rows: Ints, most: int) -> Ints:
 
 
 def ancestors(facts: Facts, row: int) -> list[int]:
-    """A span and all that encloses it on its thread, innermost first."""
+    """A span and its ancestors, innermost first."""
     parent = facts["span_links"]["parent"]
-    found = []
+    rows = []
     while row >= 0:
-        found.append(row)
+        rows.append(row)
         row = int(parent[row])
-    return found
+    return rows
 
 
-def way_of(trace: Trace, facts: Facts, row: int, longest: int) -> Way:
-    """The way on which a span lies, the span itself included; without links for what lies on none
-    (synchronisation, overhead, ...).
+def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:
+    """The path that a span lies on, itself included; empty for spans on none (synchronisation,
+    overhead, …).
 
-    ``longest``: row of the longest device work it launched, the span itself where it is device
-        work; -1 none.
+    ``longest``: row of the longest device work that it launched, or itself if it is device work; −1
+        none.
     """
     links = facts["span_links"]
     if _KIND_OF_ROLE.get(int(trace["spans"]["role"][row])) is None:
-        return Way((), -1, -1)
+        return CallPath((), -1, -1)
     launch = int(links["launch"][longest]) if longest >= 0 else -1
     inner = launch if launch >= 0 else int(links["operator"][longest]) if longest >= 0 else row
     path = ancestors(facts, inner) if inner >= 0 else []
     if row not in path and row != longest:
-        # What overlaps a span without lying in it is nobody's child: the way leads over the asked
-        # span all the same.
+        # A partially overlapping span is nobody's child, but its path must include it.
         path = ([launch] if launch >= 0 else []) + ancestors(facts, row)
     chosen = _readable(trace, path, row)
     if longest >= 0:
         chosen.append(Link("device", longest))
-    return Way(tuple(chosen), launch, longest)
+    return CallPath(tuple(chosen), launch, longest)
 
 
 def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
-    """The links of a path (innermost first) that a reader needs, outermost first: of the Python
-    frames those near by.
-    """
+    """The readable links of a path (innermost first), outermost first."""
     role, name = trace["spans"]["role"], trace["spans"]["name"]
     seen: dict[str, int] = {}
-    found = []
+    links = []
     lines = users = 0
     for row in path:
         kind = _KIND_OF_ROLE.get(int(role[row]))
@@ -165,5 +154,5 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
             needed = user or (line is not None and lines == 1)
         if not needed and row != wanted:
             continue
-        found.append(Link(kind, row))
-    return found[::-1]
+        links.append(Link(kind, row))
+    return links[::-1]

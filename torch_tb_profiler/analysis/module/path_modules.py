@@ -1,4 +1,4 @@
-"""Where in the model paths of calls lie."""
+"""The modules that paths lie in."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from torch_tb_profiler.store.insight_schema import PathKind
 
 
 def modules_of_paths(paths: Table) -> Array:
-    """For every row of ``paths`` that of the innermost module at or around it, −1 none; one entry
-    more, for path −1: −1. int32 of shape (paths + 1,).
-    """
+    """The innermost module at or around each path, −1 none, and for −1; int32 (paths + 1,)."""
     return np.append(nearest(paths["parent"], paths["kind"] == PathKind.MODULE), np.int32(-1))
 
 
 def module_names_of(insight: Insight) -> Array:
-    """The same with the number of the module's name, an own text. int32 of shape (paths + 1,)."""
+    """The names of these modules as insight strings; int32 of shape (paths + 1,)."""
     return np.append(insight["paths"]["name"], np.int32(-1))[modules_of_paths(insight["paths"])]

@@ -18,7 +18,7 @@ def test_the_first_range_is_of_the_first_launch_and_so_on() -> None:
         ("r1", "BY_ORDER", "outer second"),
         ("r2", "BY_ORDER", "third"),
     ]
-    assert (found.ties.spare, facts.defects.as_dict(), facts.summary["profiled_ranges"]) == (
+    assert (found.launches.spare, facts.defects.as_dict(), facts.summary["profiled_ranges"]) == (
         0,
         {},
         3,
@@ -51,7 +51,7 @@ def test_where_the_counts_fit_without_the_driver_its_launches_have_no_range() ->
         gpu 0 {r0            }{r1             }
     """)
     assert tied(trace, found) == [("r0", "BY_ORDER", "a"), ("r1", "BY_ORDER", "c")]
-    assert (found.ties.spare, facts.defects.as_dict()) == (1, {})
+    assert (found.launches.spare, facts.defects.as_dict()) == (1, {})
 
 
 def test_launches_before_the_window_were_not_measured() -> None:
@@ -79,7 +79,7 @@ def test_too_few_ranges_keep_their_order_and_the_rest_is_counted() -> None:
         gpu 0 {r0            }{r1               }
     """)
     assert tied(trace, found) == [("r0", "BY_BEGIN", "a"), ("r1", "BY_BEGIN", "b")]
-    assert (found.ties.spare, facts.defects.as_dict()) == (1, {d.RANGE_MISMATCH: 1})
+    assert (found.launches.spare, facts.defects.as_dict()) == (1, {d.RANGE_MISMATCH: 1})
 
 
 def test_too_many_ranges_are_kept_without_a_launch() -> None:
@@ -119,7 +119,7 @@ def test_one_range_over_several_kernels_stands_for_all() -> None:
         gpu 0 {r0                   }
     """)
     assert tied(trace, found) == [("r0", "WHOLE", "")]
-    assert (found.ties.spare, found.time.tolist(), facts.defects.as_dict()) == (0, [23_000], {})
+    assert (found.launches.spare, found.time.tolist(), facts.defects.as_dict()) == (0, [23_000], {})
 
 
 def test_devices_are_told_apart_by_who_launched_as_often() -> None:

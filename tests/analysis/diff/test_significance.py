@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from torch_tb_profiler.analysis.diff import noise
-from torch_tb_profiler.analysis.diff.noise import (
+from torch_tb_profiler.analysis.diff import significance
+from torch_tb_profiler.analysis.diff.significance import (
     Moments,
     compare_steps,
     compare_workers,
     dependence,
     false_discovery,
-    is_beyond,
+    is_significant,
     means_differ,
     moments,
     quantile,
-    rows_beyond,
+    significant_rows,
     student,
     welch,
 )
@@ -61,7 +61,7 @@ def test_equal_programs_are_within_noise(shape: str, counts: tuple[int, int]) ->
     pairs = [
         (series(shape, counts[0], random), series(shape, counts[1], random)) for _ in range(TRIALS)
     ]
-    alarms = sum(bool(is_beyond(compare_steps(a, b), float(a.mean()))) for a, b in pairs)
+    alarms = sum(bool(is_significant(compare_steps(a, b), float(a.mean()))) for a, b in pairs)
     assert alarms <= ALLOWED
 
 
@@ -75,7 +75,7 @@ def test_changes_are_found(counts: tuple[int, int], factor: float, least: int) -
         (series("normal", counts[0], random), series("normal", counts[1], random) * factor)
         for _ in range(TRIALS)
     ]
-    assert sum(bool(is_beyond(compare_steps(a, b), 100.0)) for a, b in pairs) >= least
+    assert sum(bool(is_significant(compare_steps(a, b), 100.0)) for a, b in pairs) >= least
 
 
 def test_workers_that_swing_together_make_nothing_surer() -> None:
@@ -88,7 +88,7 @@ def test_workers_that_swing_together_make_nothing_surer() -> None:
             (sides[0] + random.normal(size=5) / 10, sides[1] + random.normal(size=5) / 10)
             for _ in range(16)
         ]
-        alarms += bool(is_beyond(compare_workers(pairs), 100.0))
+        alarms += bool(is_significant(compare_workers(pairs), 100.0))
     assert alarms <= ALLOWED
 
 
@@ -106,19 +106,19 @@ def test_a_sure_but_tiny_difference_does_not_count() -> None:
     a = np.array([1000.0, 1001, 1000, 999, 1000])
     test = compare_steps(a, a + 5)
     assert test.p < 0.01
-    assert is_beyond(test, 1000.0) is False
+    assert is_significant(test, 1000.0) is False
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (1, 5), (5, 1), (0, 3)])
 def test_one_step_tells_nothing(counts: tuple[int, int]) -> None:
     test = compare_steps(np.full(counts[0], 100.0), np.arange(500.0, 500.0 + counts[1]))
     assert math.isnan(test.p)
-    assert is_beyond(test, 100.0) is None
+    assert is_significant(test, 100.0) is None
 
 
 def test_steps_without_any_spread() -> None:
-    assert is_beyond(compare_steps(np.full(3, 100.0), np.full(3, 100.0)), 100.0) is False
-    assert is_beyond(compare_steps(np.full(3, 100.0), np.full(3, 110.0)), 100.0) is True
+    assert is_significant(compare_steps(np.full(3, 100.0), np.full(3, 100.0)), 100.0) is False
+    assert is_significant(compare_steps(np.full(3, 100.0), np.full(3, 110.0)), 100.0) is True
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_long_recordings_are_summed_entry_by_entry(monkeypatch: pytest.MonkeyPat
         random.integers(0, 10**9, 500),
     )
     whole = moments(row, place, value, 20, 30)
-    monkeypatch.setattr(noise, "MOST_CELLS", 0)
+    monkeypatch.setattr(significance, "MOST_CELLS", 0)
     apart = moments(row, place, value, 20, 30)
     np.testing.assert_allclose(apart.mean, whole.mean)
     np.testing.assert_allclose(apart.variance, whole.variance)
@@ -244,11 +244,11 @@ def rows(mean: list[float], deviation: float, steps: int = 5) -> Moments:
 def test_rows_are_corrected_for_their_number() -> None:
     # One of 200 rows differs by what would be beyond noise if it stood alone.
     a, b = rows([100.0] * 200, 5.0), rows([120.0] + [100.0] * 199, 5.0)
-    alone = rows_beyond(rows([100.0], 5.0), rows([120.0], 5.0), 1000.0)[0]
+    alone = significant_rows(rows([100.0], 5.0), rows([120.0], 5.0), 1000.0)[0]
     assert alone.tolist() == [True]
-    assert not rows_beyond(a, b, 1000.0)[0].any()
+    assert not significant_rows(a, b, 1000.0)[0].any()
     assert (
-        rows_beyond(a, rows([200.0] + [100.0] * 199, 5.0), 1000.0)[0].tolist()
+        significant_rows(a, rows([200.0] + [100.0] * 199, 5.0), 1000.0)[0].tolist()
         == [True] + [False] * 199
     )
 
@@ -259,7 +259,7 @@ def test_equal_tables_raise_no_row() -> None:
     for _ in range(TRIALS):
         sides = [100 + 10 * random.normal(size=(50, 6)) for _ in range(2)]
         a, b = (Moments(6, x.mean(axis=1), x.var(axis=1, ddof=1) / 6) for x in sides)
-        alarms += bool(rows_beyond(a, b, 5000.0)[0].any())
+        alarms += bool(significant_rows(a, b, 5000.0)[0].any())
     assert alarms <= ALLOWED
 
 

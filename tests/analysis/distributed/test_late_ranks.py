@@ -7,8 +7,8 @@ import pytest
 from tests.analysis.distributed.written_ranks import Call, rank_of, waits_of
 from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, bus_factor, operations
-from torch_tb_profiler.analysis.distributed.cause import Cause, Side, find_cause
-from torch_tb_profiler.analysis.distributed.late import before, who_is_late
+from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, find_cause
+from torch_tb_profiler.analysis.distributed.late_ranks import late_ranks, preceding_match
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import common_steps
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -40,7 +40,7 @@ def three(*starts: tuple[int, int, int]) -> list[Rank]:
 def test_the_one_that_costs_the_others_most() -> None:
     ranks = three((0, 5, 20), (100, 130, 110), (200, 200, 290))
     matches, waits = waits_of(ranks)
-    first, second = who_is_late(ranks, common_steps(ranks, 9), matches, waits)
+    first, second = late_ranks(ranks, common_steps(ranks, 9), matches, waits)
     assert (
         first.step,
         first.rank,
@@ -67,29 +67,31 @@ def test_the_one_that_costs_the_others_most() -> None:
 def test_nobody_is_late_where_nobody_waits() -> None:
     ranks = three((0, 0, 0), (100, 100, 100))
     matches, waits = waits_of(ranks)
-    assert who_is_late(ranks, common_steps(ranks, 9), matches, waits) == []
+    assert late_ranks(ranks, common_steps(ranks, 9), matches, waits) == []
 
 
 def test_the_collective_before() -> None:
     ranks = three((0, 5, 20), (100, 130, 110), (135, 145, 200))
     matches, waits = waits_of(ranks)
-    assert before(matches, waits, ranks, 1, (0, 1)) == 0
-    assert before(matches, waits, ranks, 2, (0, 1)) == 0, (
+    assert preceding_match(matches, waits, ranks, 1, (0, 1)) == 0
+    assert preceding_match(matches, waits, ranks, 2, (0, 1)) == 0, (
         "the second one ends at 140, after rank 0 begins the third"
     )
-    assert before(matches, waits, ranks, 0, (0, 1)) == -1
+    assert preceding_match(matches, waits, ranks, 0, (0, 1)) == -1
 
 
 MODULE = {"M": "nn.Module: Linear_0", "line": "model.py(7): forward", "load": "loader.py(3): fetch"}
 
 
-def side(drawing: str, begin: int) -> Side:
+def side(drawing: str, begin: int) -> Arrival:
     trace = draw(drawing, MODULE)
     facts = derive(trace)
     insight = build_insight(trace, facts)
     collectives: Table = insight["collectives"]
     event = int(collectives["event"][-1])
-    return Side(trace, facts, insight, event, int(facts["span_links"]["launch"][event]), begin * US)
+    return Arrival(
+        trace, facts, insight, event, int(facts["span_links"]["launch"][event]), begin * US
+    )
 
 
 FAST = """
@@ -111,9 +113,9 @@ main       <cudaLaunch #1>   <cudaLaunch #2>
 gpu 7             {gemm #1                              }
 gpu 9                                                    {ncclKernel_AllReduce #2 }
 """
-    found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
-    assert found == Cause(
-        found.event if found else -1,
+    cause = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
+    assert cause == Cause(
+        cause.event if cause else -1,
         "gemm",
         29 * US,
         True,
@@ -134,15 +136,15 @@ gpu 9                                                       {ncclKernel_AllReduc
 
 
 def test_another_thread_where_the_launching_one_did_nothing() -> None:
-    found = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 20 * US)
-    assert found is not None
-    assert (found.name, found.extra, found.on_device, found.side_extra) == (
+    cause = find_cause(side(LATE_LAUNCH, 0), side(FAST, 0), 20 * US)
+    assert cause is not None
+    assert (cause.name, cause.extra, cause.on_device, cause.side_extra) == (
         "loader.py(3): fetch",
         28 * US,
         False,
         28 * US,
     )
-    assert (found.operator, found.line) == (None, "loader.py(3): fetch")
+    assert (cause.operator, cause.line) == (None, "loader.py(3): fetch")
 
 
 def test_the_launching_thread_comes_before_others() -> None:
@@ -150,9 +152,9 @@ def test_the_launching_thread_comes_before_others() -> None:
         "main   /M                                                                   /"
         + LATE_LAUNCH
     )
-    found = find_cause(side(framed, 0), side(FAST, 0), 20 * US)
-    assert found is not None
-    assert (found.name, found.module) == ("nn.Module: Linear_0", "Linear_0")
+    cause = find_cause(side(framed, 0), side(FAST, 0), 20 * US)
+    assert cause is not None
+    assert (cause.name, cause.module) == ("nn.Module: Linear_0", "Linear_0")
 
 
 def test_who_waits_for_the_device_is_not_to_blame() -> None:
@@ -163,9 +165,9 @@ main       <cudaLaunch #1>                                <cudaLaunch #2>
 gpu 7             {gemm #1                              }
 gpu 9                                                           {ncclKernel_AllReduce #2 }
 """
-    found = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
-    assert found is not None
-    assert (found.name, found.on_device, found.operator) == ("gemm", True, "aten::mm")
+    cause = find_cause(side(slow, 0), side(FAST, 0), 20 * US)
+    assert cause is not None
+    assert (cause.name, cause.on_device, cause.operator) == ("gemm", True, "aten::mm")
 
 
 def test_who_is_not_late_has_no_cause() -> None:
@@ -186,7 +188,7 @@ def test_nothing_recorded() -> None:
         facts = derive(trace)
         insight = build_insight(trace, facts)
         event = int(insight["collectives"]["event"][0])
-        sides.append(Side(trace, facts, insight, event, -1, 0))
+        sides.append(Arrival(trace, facts, insight, event, -1, 0))
     assert find_cause(sides[0], sides[1], 11 * US) is None
 
 
@@ -244,7 +246,7 @@ def test_bandwidth_with_waiting_where_it_is_not_told() -> None:
     ]
     matches, waits = waits_of(alone)
     row = operations(alone, matches, waits)[0]
-    assert (row.split, row.told) == (False, 0)
+    assert (row.split, row.split_calls) == (False, 0)
     assert row.algorithm_bandwidth == pytest.approx(2e6 / 50e-6)
     unknown = [rank_of(0, [Call("all_reduce", 0, 40_000), Call("broadcast", 0, 0, bytes=8)])]
     matches, waits = waits_of(unknown)

@@ -1,4 +1,4 @@
-"""Defects that only the analysis can see, counted, and how much step time all defects touch."""
+"""Counts of the defects that only the analysis can see, and the step time that all defects touch."""
 
 from __future__ import annotations
 
@@ -22,24 +22,22 @@ from torch_tb_profiler.store.roles import Role
 def find_defects(
     trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, flags: Array
 ) -> tuple[DefectCounts, dict[str, int]]:
-    """``(counts, touched)``: the analysis' own defects, and per defect that has places in time the
-    step time in ns that they touch.
-    """
+    """``(counts, touched)``: the analysis' own defects, and ns of step time per defect."""
     counts = DefectCounts()
     marks: dict[str, Ints] = {}
 
-    def found(name: str, row: Ints) -> None:
+    def mark(name: str, row: Ints) -> None:
         counts.add(name, len(row))
         if len(row):
             marks[name] = row
 
-    found(d.OVERLAP_ON_THREAD, tree.row[tree.overlapping])
-    found(d.OVERLAP_ON_STREAM, _overlaps_on_streams(trace, caused))
+    mark(d.OVERLAP_ON_THREAD, tree.row[tree.overlapping])
+    mark(d.OVERLAP_ON_STREAM, _overlaps_on_streams(trace, caused))
     if not (caused.reason == NoOperator.NO_HOST).any():
-        found(d.KERNEL_WITHOUT_LAUNCH, caused.row[caused.launch < 0])
-    found(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, tree, caused))
+        mark(d.KERNEL_WITHOUT_LAUNCH, caused.row[caused.launch < 0])
+    mark(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, tree, caused))
     if windows.source != WHOLE_SPAN:
-        found(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
+        mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
     counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
     touched = {
@@ -48,8 +46,10 @@ def find_defects(
     }
     table = trace["marks"]
     for number in distinct(table["defect"], trace.strings):
-        mine = table["defect"] == number
-        touched[trace.strings[number]] = _touched(table["start"][mine], table["dur"][mine], windows)
+        is_marked = table["defect"] == number
+        touched[trace.strings[number]] = _touched(
+            table["start"][is_marked], table["dur"][is_marked], windows
+        )
     return counts, touched
 
 
@@ -58,17 +58,21 @@ def _touched(start: Ints, dur: Ints, windows: StepWindows) -> int:
 
 
 def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
-    """Device work that begins before earlier work on its stream has ended. Work of one graph launch
-    may run side by side by design.
+    """Device work that starts before earlier work on its stream has ended.
+
+    Work of one launch, a graph replay, may run concurrently and does not count.
     """
     nested = nest_rows(trace["spans"], caused.row)
-    return caused.row[nested.overlapping | (nested.parent >= 0)]
+    order = np.argsort(trace["spans"]["track"][caused.row], kind="stable")
+    previous = np.empty(len(order), np.int64)
+    previous[order] = np.roll(order, 1)
+    same_launch = (caused.launch >= 0) & (caused.launch == caused.launch[previous])
+    overlaps = nested.overlapping | (nested.parent >= 0)
+    return np.asarray(caused.row[overlaps & ~same_launch])
 
 
 def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
-    """Kernel launches that no device work names. A trace without any device work recorded none,
-    which is no defect.
-    """
+    """Kernel launches without device work; none for a trace that recorded no device work at all."""
     spans = trace["spans"]
     calls = tree.row[spans["role"][tree.row] == Role.RUNTIME]
     if not len(caused.row) or not len(calls):

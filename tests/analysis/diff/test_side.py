@@ -18,7 +18,7 @@ from tests.builders.drawn import draw, trace_of
 from tests.builders.pairs import NO_CHANGE, recording
 from torch_tb_profiler.analysis.diff.changes import apportion
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.sides import Side
+from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight_schema import RUNTIME_STEPS
@@ -88,23 +88,23 @@ def test_cells_are_the_entries_of_the_compared_steps(
     "values", [[], [0.0], [0.5, 0.5], [1.2, 3.7, 0.1], [1e15 + 0.5, 0.25, 0.25]]
 )
 def test_apportioned_integers_add_up(values: list[float]) -> None:
-    found = apportion(np.array(values))
-    assert int(found.sum()) == round(sum(values))
-    assert (np.abs(found - np.array(values)) < 1).all()
+    integers = apportion(np.array(values))
+    assert int(integers.sum()) == round(sum(values))
+    assert (np.abs(integers - np.array(values)) < 1).all()
 
 
 def test_two_ranges_of_one_recording() -> None:
     trace = trace_of(recording(steps=9))
-    found = compare(side_of(trace, 0, 3), side_of(trace, 4, 8))
-    assert found.beyond is False
-    assert (len(found.a.steps), len(found.b.steps)) == (4, 5)
-    holds(found)
+    comparison = compare(side_of(trace, 0, 3), side_of(trace, 4, 8))
+    assert comparison.beyond is False
+    assert (len(comparison.a.steps), len(comparison.b.steps)) == (4, 5)
+    holds(comparison)
 
 
 def test_other_numbers_of_steps_are_compared_per_step() -> None:
-    found = compare(drawn(NO_CHANGE, steps=4), drawn(NO_CHANGE, seed=5, steps=12))
-    assert found.beyond is False
-    assert {status for table in found.tables.values() for status in table.changes.status} == {
+    comparison = compare(drawn(NO_CHANGE, steps=4), drawn(NO_CHANGE, seed=5, steps=12))
+    assert comparison.beyond is False
+    assert {status for table in comparison.tables.values() for status in table.changes.status} == {
         "same"
     }
 
@@ -121,21 +121,21 @@ UNTIED = "gpu 0:7 kernel k@20+30 c1\ngpu 0:7 kernel j@60+30 c2"
 @pytest.mark.parametrize("a", [EMPTY, HOST, WHOLE, UNTIED])
 @pytest.mark.parametrize("b", [EMPTY, HOST, WHOLE, UNTIED])
 def test_anything_can_be_compared_with_anything(a: str, b: str) -> None:
-    found = compare(listed(a), listed(b))
-    assert found.device is (a == b == WHOLE)
-    holds(found)
+    comparison = compare(listed(a), listed(b))
+    assert comparison.device is (a == b == WHOLE)
+    holds(comparison)
 
 
 def test_nothing_but_zero_length() -> None:
-    found = compare(listed("1 op a@0+0"), listed("1 op a@0+0"))
-    assert found.beyond is None
+    comparison = compare(listed("1 op a@0+0"), listed("1 op a@0+0"))
+    assert comparison.beyond is None
 
 
 def test_drawn_traces_of_modules_without_a_device() -> None:
     text = "main /nn.Module: Net_0            /\nmain   [aten::mm      ]\n"
     a, b = side_of(draw(text)), side_of(draw(text, scale=2))
-    found = compare(a, b)
-    module = found.tables["module"]
+    comparison = compare(a, b)
+    module = comparison.tables["module"]
     assert [module.a.name[i] for i in module.changes.a.tolist()] == ["Net", "outside modules"]
     assert module.changes.delta.tolist() == [int(module.changes.time_a.sum()), 0]
     assert module.changes.status == ["changed", "same"]
@@ -182,15 +182,15 @@ def trace_in(folder: Path) -> Path:
 @pytest.mark.parametrize("name", SMALL)
 def test_a_recording_and_itself(real_traces: Path, name: str) -> None:
     one = real(trace_in(real_traces / name))
-    found = compare(one, one)
-    assert found.beyond in (False, None)
-    assert not any(table.changes.delta.any() for table in found.tables.values())
-    assert {status for table in found.tables.values() for status in table.changes.status} <= {
+    comparison = compare(one, one)
+    assert comparison.beyond in (False, None)
+    assert not any(table.changes.delta.any() for table in comparison.tables.values())
+    assert {status for table in comparison.tables.values() for status in table.changes.status} <= {
         "same"
     }
-    assert set(found.tree.status) <= {"same"}
-    assert found.tree.a.name == found.tree.b.name
-    holds(found)
+    assert set(comparison.tree.status) <= {"same"}
+    assert comparison.tree.a.name == comparison.tree.b.name
+    holds(comparison)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -203,11 +203,11 @@ def test_one_model_on_two_vendors(real_traces: Path) -> None:
     """The modules of BERT are found again one by one on another GPU, where every kernel has another
     name.
     """
-    found = compare(
+    comparison = compare(
         real(trace_in(real_traces / "h100_bert_small")),
         real(trace_in(real_traces / "mi300_bert_small")),
     )
-    tree = found.tree
+    tree = comparison.tree
     modules = np.flatnonzero(tree.kind == 0)
     assert len(modules) == 84
     assert tree.a.present[modules].all()
@@ -219,11 +219,11 @@ def test_one_model_on_two_vendors(real_traces: Path) -> None:
 
 def test_workers_of_the_loader(real_traces: Path) -> None:
     """The original's own example: the DataLoader waits with num_workers 0 and not with 4."""
-    found = compare(
+    comparison = compare(
         real(trace_in(real_traces / "v100_resnet50_num_workers_0")),
         real(trace_in(real_traces / "v100_resnet50_num_workers_4")),
     )
-    assert found.beyond is True
-    categories = found.tables["category"]
+    assert comparison.beyond is True
+    categories = comparison.tables["category"]
     assert categories.a.name[int(categories.changes.a[0])] == "dataloader"
     assert bool(categories.changes.beyond[0])

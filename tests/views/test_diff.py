@@ -16,7 +16,7 @@ import pytest
 from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
 from tests.builders.pairs import NO_CHANGE
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.sides import Side
+from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.views.diff import Recording, diff_payload
 from torch_tb_profiler.views.diff_file import (
     csv_field,

@@ -206,7 +206,7 @@ def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:
     )
     assert [
         (argument.name, argument.value)
-        for argument in kept_arguments(trace, facts, int(found.ties.row[0]))
+        for argument in kept_arguments(trace, facts, int(found.launches.row[0]))
     ] == [
         ("x", "1"),
         ("dram__bytes.sum", "4,096"),

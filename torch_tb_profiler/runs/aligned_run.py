@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.alignment import Aligned, align, unix_begin
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align, unix_begin
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Matches,
@@ -54,7 +54,7 @@ class AlignedRun:
 
     names: tuple[tuple[str, str], ...]
     place: tuple[int, ...]
-    aligned: tuple[Aligned, ...]
+    aligned: tuple[ClockOffset, ...]
     matches: Matches
     span_ns: int
 

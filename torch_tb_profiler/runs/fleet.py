@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
-from torch_tb_profiler.analysis.distributed.cause import Cause, Side, find_cause
-from torch_tb_profiler.analysis.distributed.late import Late, before
+from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, find_cause
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, preceding_match
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.errors import NotReady, ProfilerError
@@ -68,13 +68,15 @@ class LateRank:
     """Who was late in a step, and why. ``member``: place among the members."""
 
     member: int
-    late: Late
+    late: StepStraggler
     cause: Cause | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run by rank. ``place``: which member each rank of ``figures`` is."""
+    """The workers of a run by rank, equal to itself alone. ``place``: which member each rank of
+    ``figures`` is.
+    """
 
     members: tuple[Member, ...]
     place: tuple[int, ...]
@@ -207,10 +209,12 @@ class Fleets:
         members: Sequence[Member],
         place: Sequence[int],
         figures: RunFigures,
-        one: Late,
+        one: StepStraggler,
     ) -> Cause | None:
         matches = figures.matched.matches
-        earlier = before(matches, figures.waits, figures.ranks, one.match, (one.rank, one.waiter))
+        earlier = preceding_match(
+            matches, figures.waits, figures.ranks, one.match, (one.rank, one.waiter)
+        )
         sides = []
         for number in (one.rank, one.waiter):
             member, rank = members[place[number]], figures.ranks[number]
@@ -243,11 +247,11 @@ def _keep(kept: dict[K, V], key: K, value: V) -> None:
     kept[key] = value
 
 
-def side_of(got: OpenedInsight, rank: Rank, own: int, begin: int) -> Side:
+def side_of(got: OpenedInsight, rank: Rank, own: int, begin: int) -> Arrival:
     """A rank before its collective ``own``."""
     trace, facts = got.opened.trace, got.opened.facts
     event = int(rank.event[own])
     launch = int(facts["span_links"]["launch"][event])
-    return Side(
+    return Arrival(
         trace, facts, got.insight, event, launch if launch >= 0 else int(rank.host[own]), begin
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.sides import Side
+from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.store.model import Facts

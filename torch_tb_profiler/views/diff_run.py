@@ -11,7 +11,7 @@ from typing import Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.noise import LEVEL, compare_workers, is_beyond
+from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
 from torch_tb_profiler.units import and_more, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
@@ -108,7 +108,7 @@ def run_payload(
     means = float(mean), float(sides[1].mean_ns or 0)
     said = judged(
         test,
-        is_beyond(test, mean),
+        is_significant(test, mean),
         means,
         (sides[0].selected, sides[1].selected),
         whole,

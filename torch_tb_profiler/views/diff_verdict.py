@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.noise import LEAST_EFFECT, LEVEL, Test
+from torch_tb_profiler.analysis.diff.significance import LEAST_EFFECT, LEVEL, Test
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late import Late
-from torch_tb_profiler.analysis.distributed.matching import shown_kind
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
+from torch_tb_profiler.analysis.distributed.matching import match_operation
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
@@ -62,7 +62,7 @@ class LateSeat:
     """
 
     seat: int
-    late: Late
+    late: StepStraggler
     cause: Cause | None
 
 
@@ -93,7 +93,7 @@ def distributed_payload(
             )
         ),
         matched=figures.matched.matches.row.shape[1],
-        unmatched=unmatched_of(figures.matched.unlike, [seat.place for seat in seats]),
+        unmatched=unmatched_of(figures.matched.unmatched, [seat.place for seat in seats]),
         clock=clock_text(figures),
         skew_ns=figures.skew,
         left_out=figures.left_out,
@@ -167,7 +167,7 @@ def _late(one: LateSeat, figures: RunFigures) -> LateItem:
         longest_ns=late.longest,
         lead_ns=late.lead,
         collectives=late.collectives,
-        kind=shown_kind(figures.ranks, matches, late.match).kind,
+        kind=match_operation(figures.ranks, matches, late.match).kind,
         event=int(rank.event[own]),
         start_ns=int(rank.start[own]),
         before_operator=cause.operator if cause else None,

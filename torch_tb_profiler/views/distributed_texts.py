@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
-from torch_tb_profiler.analysis.distributed.matching import Unlike
+from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.units import format_ns
@@ -28,7 +28,7 @@ _REASONS = {
 }
 
 
-def unmatched_of(unlike: Sequence[Unlike], places: Sequence[int]) -> list[Unmatched]:
+def unmatched_of(unlike: Sequence[UnmatchedCollectives], places: Sequence[int]) -> list[Unmatched]:
     """What is not matched. ``places``: of each worker, its place among the ranks; -1 none."""
     return [
         Unmatched(

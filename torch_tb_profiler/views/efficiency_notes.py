@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
-from torch_tb_profiler.analysis.efficiency.families import asides_of_kernels
+from torch_tb_profiler.analysis.efficiency.families import not_modelled_kernels
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
@@ -75,7 +75,7 @@ def notes(
             " counts: FLOP/s is by the formula, and no share of the peak is shown."
         )
     kernels = insight["workload_kernels"]
-    computes = asides_of_kernels(facts, insight)[kernels["kernel"]] < 0
+    computes = not_modelled_kernels(facts, insight)[kernels["kernel"]] < 0
     lost = int(
         kernels["total"][
             mask(selection, kernels["step"]) & (kernels["workload"] < 0) & computes

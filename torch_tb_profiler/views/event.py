@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch_tb_profiler.analysis.timeline.detail import Arrow, Memoise, event_detail, is_event
-from torch_tb_profiler.analysis.timeline.siblings import Family, Standing
+from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
@@ -101,7 +101,7 @@ def event_payload(
         launched_ns=found.launched.time,
         launch_delay_ns=found.delay,
         queue_ns=found.queue,
-        siblings=_siblings(found.among, found.standing, ref),
+        siblings=_siblings(found.peers, found.peer_rank, ref),
         arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in found.arrows],
         arrows_total=found.arrows_total,
         arguments=kept_arguments(trace, facts, event),
@@ -120,19 +120,19 @@ def _arrow(kind: dict[str, Any], arrow: Arrow, ref: Refs) -> EventArrow:
     )
 
 
-def _siblings(among: Family, standing: Standing, ref: Refs) -> Siblings:
-    calls = len(among.events)
+def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:
+    calls = len(peers.events)
     return Siblings(
         calls=calls,
-        rank=standing.rank,
-        total_ns=among.total,
-        mean_ns=(among.total + calls // 2) // calls,
-        shortest_ns=among.shortest,
-        longest_ns=among.longest,
-        slowest=ref(among.slowest),
-        fastest=ref(among.fastest),
-        previous=ref.known(standing.previous),
-        next=ref.known(standing.next),
+        rank=rank.rank,
+        total_ns=peers.total,
+        mean_ns=(peers.total + calls // 2) // calls,
+        shortest_ns=peers.shortest,
+        longest_ns=peers.longest,
+        slowest=ref(peers.slowest),
+        fastest=ref(peers.fastest),
+        previous=ref.known(rank.previous),
+        next=ref.known(rank.next),
     )
 
 

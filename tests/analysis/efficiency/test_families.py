@@ -65,11 +65,11 @@ def test_a_product_whose_kernel_was_not_recorded_is_not_modelled() -> None:
     rows = workload_rows(insight, select(facts))
     assert sorted(rows.calls.tolist()) == [1, 1]
     assert sorted(rows.flops.tolist())[0] == 2 * 64 * 128 * 256
-    found = families(facts, insight, select(facts), rows)
-    assert dict(zip(found.columns["family"], found.columns["calls"], strict=True)) == {
+    table = families(facts, insight, select(facts), rows)
+    assert dict(zip(table.columns["family"], table.columns["calls"], strict=True)) == {
         "gemm": 1,
         "memcpy": 1,
         None: 0,
     }
     assert insight["workload_kernels"]["flops"].tolist().count(2 * 64 * 128 * 256) == 1
-    assert found.products == rows.time[rows.flops != rows.flops].sum()
+    assert table.products == rows.time[rows.flops != rows.flops].sum()

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
-from torch_tb_profiler.analysis.efficiency import models
-from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SidecarError, SourceError
-from torch_tb_profiler.runs.ahead import Ahead
-from torch_tb_profiler.runs.derived import Recipe
+from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
-from torch_tb_profiler.runs.import_job import Report, content_version, outcome_of, read
-from torch_tb_profiler.runs.insights import INSIGHT
+from torch_tb_profiler.runs.import_job import Report, outcome_of, read
+from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, State
-from torch_tb_profiler.runs.timelines import TIMELINE
+from torch_tb_profiler.runs.prefetch import ImportPrefetcher
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
-from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, list_files
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -68,7 +64,8 @@ def load(location: str, settings: Settings, progress: Report | None = None) -> O
     """
     found = _file(location)
     entry = Entry("", found.location, found, judged=True)
-    trace, facts = _import(settings, found, progress)
+    with Keeper(settings, quiet=True) as keeper:
+        trace, facts = _import(keeper, found, progress)
     return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
@@ -111,12 +108,12 @@ def load_all(
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
     wanted = listed.entries if beside else chosen
-    with Ahead(
-        [entry.found for entry in wanted.values()], settings, partial(_import, settings), progress
-    ) as ahead:
+    files = [entry.found for entry in wanted.values()]
+    with Keeper(settings, quiet=True) as keeper:
+        prefetcher = ImportPrefetcher(files, keeper, partial(_import, keeper), progress)
         for (run, worker, span), entry in wanted.items():
             try:
-                trace, facts = ahead.take(entry.found)
+                trace, facts = prefetcher.take(entry.found)
             except ProfilerError as error:
                 entry.fail(error.message)
             except Exception as error:  # one file that nobody foresaw must not hide the others
@@ -163,55 +160,29 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
     Raises:
         BadRequest: the user's models file cannot be used.
     """
-    from torch_tb_profiler.analysis.insight import build_insight
-    from torch_tb_profiler.store import sidecar
-
-    models.load(settings.models)
-    return _derived(
-        opened,
-        settings,
-        INSIGHT,
-        lambda: build_insight(opened.trace, opened.facts, progress, settings.peaks),
-        sidecar.write_insight,
-    )
+    return _derived(opened, settings, INSIGHT, progress)
 
 
 def timeline_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Timeline:
     """The timeline of a trace of ``load`` or ``load_all``, likewise."""
-    from torch_tb_profiler.analysis.timeline.build import build_timeline
-    from torch_tb_profiler.store import sidecar
-
-    return _derived(
-        opened,
-        settings,
-        TIMELINE,
-        lambda: build_timeline(opened.trace, opened.facts, progress),
-        sidecar.write_timeline,
-    )
+    return _derived(opened, settings, TIMELINE, progress)
 
 
 def _derived(
-    opened: Opened,
-    settings: Settings,
-    recipe: Recipe[T],
-    make: Callable[[], T],
-    write: Callable[[Path, T], None],
+    opened: Opened, settings: Settings, product: DerivedProduct[T], progress: Report | None
 ) -> T:
+    def build() -> T:
+        return product.build(opened.trace, opened.facts, settings, progress)
+
     try:
         found = _file(opened.span.location) if settings.use_cache else None
     except ProfilerError:
         # The file has gone since it was opened.
         found = None
     if found is None:
-        return make()
-    return _kept(
-        found,
-        settings,
-        lambda path: Path(recipe.path(str(path), settings)),
-        lambda path: recipe.read(str(path)),
-        make,
-        write,
-    )
+        return build()
+    with Keeper(settings, quiet=True) as keeper:
+        return keeper.make_here(product, product.path(keeper.path(found), settings), build)
 
 
 def _file(location: str) -> Found:
@@ -250,48 +221,13 @@ def _judge(entry: Entry, *, named: bool) -> None:
         entry.fail(reason, is_trace=False)
 
 
-def _import(settings: Settings, found: Found, progress: Report | None) -> tuple[Trace, Facts]:
-    if not settings.use_cache:
-        return read(found.location, settings, progress)
-    from torch_tb_profiler.store import sidecar
+def _import(keeper: Keeper, found: Found, progress: Report | None) -> tuple[Trace, Facts]:
+    def build() -> OpenTrace:
+        return OpenTrace(*read(found.location, keeper.settings, progress), Memo())
 
-    return _kept(
-        found,
-        settings,
-        lambda path: path,
-        sidecar.read,
-        lambda: read(found.location, settings, progress),
-        lambda path, made: sidecar.write(path, *made),
-    )
-
-
-def _kept(
-    found: Found,
-    settings: Settings,
-    place: Callable[[Path], Path],
-    read_kept: Callable[[Path], T],
-    make: Callable[[], T],
-    write: Callable[[Path, T], None],
-) -> T:
-    """What an earlier call kept of a file, else made now and kept; ``place``: where, given the path
-    of the file's own sidecar.
-    """
-    cache = CacheFolder(settings)
-    try:
-        path = place(cache.sidecar(found, content_version(settings)))
-        try:
-            earlier = read_kept(path)
-            cache.touch(path)
-            return earlier
-        except (SidecarError, OSError):
-            made = make()
-        # A full disk costs the next call the work and this one nothing.
-        with contextlib.suppress(OSError):
-            write(path, made)
-            cache.trim()
-        return made
-    finally:
-        cache.close()
+    if not keeper.settings.use_cache:
+        return build()[:2]
+    return keeper.make_here(IMPORT, keeper.path(found), build)[:2]
 
 
 def _opened(

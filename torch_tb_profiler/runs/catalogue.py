@@ -113,27 +113,20 @@ class Catalogue:
         with self._lock:
             if self._snapshot is None:
                 arrangement = self._arranged()
-                notes = [
-                    *self._remarks,
-                    *(n for name in self._logdirs for n in self._notes.get(name, ())),
-                ]
-                if self.keeper.note:
-                    notes.append(self.keeper.note)
-                shown = tuple(places.shown(location) for location in self._logdirs.values())
-                made = Snapshot(
+                notes = [*self._remarks]
+                notes += [note for name in self._logdirs for note in self._notes.get(name, ())]
+                notes += [self.keeper.note] if self.keeper.note else []
+                snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
-                    shown,
+                    tuple(places.shown(location) for location in self._logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
                 )
-                self._snapshot = replace(
-                    made,
-                    version=hashlib.sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[
-                        :16
-                    ],
-                )
+                content = repr(snapshot).encode("utf-8", "surrogatepass")
+                version = hashlib.sha256(content).hexdigest()[:16]
+                self._snapshot = replace(snapshot, version=version)
             return self._snapshot
 
     def open(self, run: str, worker: str, span: str) -> Opened:
@@ -145,31 +138,7 @@ class Catalogue:
                 0 to 1.
             ImportFailed: it could not be imported; the reason is in the message.
         """
-        entry, path = self._ready(run, worker, span)
-        try:
-            opened = self.keeper.open(IMPORT, path)
-        except SidecarError as error:
-            with self._lock:
-                if entry.sidecar == path and entry.state is State.READY:
-                    entry.unread += 1
-                    if entry.unread > MOST_UNREAD:
-                        self._fail(
-                            entry,
-                            f"What its imports write cannot be read: {error.message.rstrip('.')}."
-                            " Was the program updated while it runs?",
-                            "raised",
-                        )
-                        self._changed()
-                        raise ImportFailed(entry.message, "Start it anew.") from None
-                    self._submit(entry)
-                    self.keeper.queue.promote(path)
-            raise NotReady(
-                f"{entry.path} is imported again: its sidecar is gone.",
-                "Wait a moment.",
-                progress=0.0,
-            ) from None
-        entry.unread = 0
-        return _placed(self.snapshot(), (run, worker, span), opened)
+        return self._open(run, worker, span)[0]
 
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         """The same with the trace's timeline.
@@ -177,8 +146,7 @@ class Catalogue:
         Raises:
             NotFound, NotReady, ImportFailed: as ``open``, and while the timeline is made.
         """
-        opened = self.open(run, worker, span)
-        _, path = self._ready(run, worker, span)
+        opened, path = self._open(run, worker, span)
         timeline = self.keeper.get(TIMELINE, path)
         return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, path))
 
@@ -187,8 +155,7 @@ class Catalogue:
         imported.
         """
         try:
-            opened = self.open(run, worker, span)
-            _, path = self._ready(run, worker, span)
+            opened, path = self._open(run, worker, span)
         except ProfilerError:
             return None
         timeline = self.keeper.made(TIMELINE, path)
@@ -202,8 +169,7 @@ class Catalogue:
         Raises:
             NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
         """
-        opened = self.open(run, worker, span)
-        _, path = self._ready(run, worker, span)
+        opened, path = self._open(run, worker, span)
         insight = self.keeper.get(INSIGHT, path)
         return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, path))
 
@@ -215,15 +181,39 @@ class Catalogue:
             NotFound, ImportFailed: as ``open``.
         """
         try:
-            opened = self.open(run, worker, span)
-            _, path = self._ready(run, worker, span)
+            _, path = self._open(run, worker, span)
         except NotReady:
             return 0.0
-        share = self.keeper.ask(INSIGHT, path)
-        if share < 1.0:
-            return share
-        insight = self.keeper.get(INSIGHT, path)
-        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, path))
+        progress = self.keeper.ask(INSIGHT, path)
+        return progress if progress < 1.0 else self.insight(run, worker, span)
+
+    def _open(self, run: str, worker: str, span: str) -> tuple[Opened, str]:
+        """An imported trace, and its sidecar."""
+        entry, path = self._ready(run, worker, span)
+        try:
+            opened = self.keeper.open(IMPORT, path)
+        except SidecarError as error:
+            self._import_again(entry, path, error)
+            raise NotReady(
+                f"{entry.path} is imported again: its sidecar is gone.",
+                "Wait a moment.",
+                progress=0.0,
+            ) from None
+        entry.unread = 0
+        return _placed(self.snapshot(), (run, worker, span), opened), path
+
+    def _import_again(self, entry: Entry, path: str, error: SidecarError) -> None:
+        with self._lock:
+            if entry.sidecar != path or entry.state is not State.READY:
+                return
+            entry.unread += 1
+            if entry.unread > MOST_UNREAD:
+                words = f"What its imports write cannot be read: {error.message.rstrip('.')}."
+                self._fail(entry, f"{words} Was the program updated while it runs?", "raised")
+                self._changed()
+                raise ImportFailed(entry.message, "Start it anew.") from None
+            self._submit(entry)
+            self.keeper.queue.promote(path)
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""
@@ -273,26 +263,20 @@ class Catalogue:
             return NotReady(
                 "The logdir is being looked at for the first time.", "Wait a moment.", progress=0.0
             )
-        known = sorted({r for r, _, _ in self._arranged().entries}, key=names.natural)
-        if run not in known:
-            return NotFound(
-                f"There is no run {run!r}; there are {len(known)}: {_few(known)}.",
-                "Choose one of the list.",
+        asked = (run, worker, span)
+        for depth, text in enumerate(  # noqa: B007
+            (
+                "There is no run {0!r}; there are {count}: {known}.",
+                "Run {0!r} has no worker {1!r}; it has {known}.",
+                "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
             )
-        workers = sorted({w for r, w, _ in self._arranged().entries if r == run}, key=names.natural)
-        if worker not in workers:
-            return NotFound(
-                f"Run {run!r} has no worker {worker!r}; it has {_few(workers)}.",
-                "Choose one of the list.",
-            )
-        spans = sorted(
-            (s for r, w, s in self._arranged().entries if (r, w) == (run, worker)),
-            key=names.natural,
-        )
-        return NotFound(
-            f"Worker {worker!r} of run {run!r} has no span {span!r}; it has {_few(spans)}.",
-            "Choose one of the list.",
-        )
+        ):
+            keys = (key for key in self._arranged().entries if key[:depth] == asked[:depth])
+            known = sorted({key[depth] for key in keys}, key=names.natural)
+            if asked[depth] not in known:
+                break
+        message = text.format(*asked, count=len(known), known=_few(known))
+        return NotFound(message, "Choose one of the list.")
 
     def _arranged(self) -> Arrangement:
         if self._arrangement is None:
@@ -396,16 +380,13 @@ class Catalogue:
                 or entry.making is not None
             ):
                 return
+        sidecar, outcome = "", None
         try:
             sidecar = self.keeper.path(found)
             outcome, message, code = self._examine(entry, sidecar)
         except Exception as error:  # one file that nobody foresaw must not end the scanner
-            sidecar, outcome, message, code = (
-                "",
-                None,
-                f"The file could not be looked at: {places.words(error)}.",
-                "raised",
-            )
+            message = f"The file could not be looked at: {places.words(error)}."
+            code = "raised"
         with self._lock:
             if (
                 self._entries.get((name, found.location)) is not entry

@@ -4,7 +4,6 @@ memory.
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 from collections import Counter
@@ -12,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.executor import Death, Executor, LocalProcesses, Worker
+from torch_tb_profiler.runs.worker import do_task
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import in_this_process_only, words
 
@@ -226,13 +225,6 @@ class WorkQueue:
         return worker if alive else None
 
     def _run_apart(self, running: _Running, worker: Worker | None) -> tuple[Worker | None, News]:
-        job = running.job
-        task = {
-            "maker": job.maker,
-            "location": job.location,
-            "sidecar": job.sidecar,
-            "settings": asdict(self._settings),
-        }
         while True:
             if worker is None:
                 worker = self._executor.start()
@@ -242,18 +234,14 @@ class WorkQueue:
                 if running.cancelled:
                     worker.kill()
             used, begun = worker.tasks > 0, False
-            for answer in worker.run(task):
+            for answer in worker.run(self._task(running.job)):
                 begun = True
                 running.heard = time.monotonic()
                 if "outcome" in answer or "error" in answer:
-                    return worker, News(
-                        outcome=answer.get("outcome"),
-                        error=answer.get("error"),
-                        code=answer.get("code", ""),
-                    )
+                    return worker, News(**answer)
                 if "progress" in answer:
                     self._say(running, News(progress=_share(*answer["progress"])))
-            death = self._hang() if running.hung else worker.death(job.size)
+            death = self._hang() if running.hung else worker.death(running.job.size)
             worker.close()
             worker = None
             # A worker that died while it had nothing to do is no fault of this job.
@@ -261,19 +249,20 @@ class WorkQueue:
                 return None, News(error=death.message, code=death.code)
 
     def _run_here(self, running: _Running) -> News:
-        job = running.job
-        module, _, name = job.maker.partition(":")
-        maker = getattr(importlib.import_module(module), name)
+        answers: list[dict[str, Any]] = []
 
-        def report(done: int, total: int | None) -> None:
-            self._say(running, News(progress=_share(done, total)))
+        def answer(**message: Any) -> None:
+            answers.append(message)
+            if "progress" in message:
+                self._say(running, News(progress=_share(*message["progress"])))
 
-        try:
-            return News(outcome=maker(job.location, job.sidecar, self._settings, report))
-        except ProfilerError as error:
-            return News(error=error.message, code=error.code)
-        except Exception as error:
-            return News(error=f"The import raised {words(error)}.", code="raised")
+        do_task(self._task(running.job), answer)
+        return News(**answers[-1])
+
+    def _task(self, job: Job) -> dict[str, Any]:
+        settings = asdict(self._settings)
+        parts = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
+        return {**parts, "settings": settings}
 
     def _hang(self) -> Death:
         seconds = self._settings.import_timeout_seconds

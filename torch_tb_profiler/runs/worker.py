@@ -65,6 +65,15 @@ def _serve(task: dict[str, Any], answers: IO[str]) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
+    do_task(task, answer)
+
+
+def do_task(task: dict[str, Any], answer: Callable[..., None]) -> None:
+    """Have something made; ``answer`` is called with each message, in this or in a worker process.
+
+    Raises:
+        ImportError, AttributeError: there is no such maker.
+    """
     module, _, name = task["maker"].partition(":")
     maker: Maker = getattr(importlib.import_module(module), name)
     answer(begun=True)

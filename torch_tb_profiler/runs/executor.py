@@ -110,11 +110,7 @@ class WorkerProcess:
         self._quiet = quiet
         self._memory_kills: int | None = None
         self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                _START.format(path=[p for p in sys.path if isinstance(p, str)]),
-            ],
+            [sys.executable, "-c", _START.format(path=[p for p in sys.path if isinstance(p, str)])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if quiet else None,

@@ -134,11 +134,7 @@ def _build_insight(
 
 
 IMPORT = Product(
-    "import",
-    "import",
-    "torch_tb_profiler.runs.import_job:run_import",
-    _read_trace,
-    _write_trace,
+    "import", "import", "torch_tb_profiler.runs.import_job:run_import", _read_trace, _write_trace
 )
 TIMELINE = DerivedProduct(
     "timeline",

@@ -97,7 +97,7 @@ def _anew(module: str) -> dict[str, bytes]:
 
 
 def _forget() -> None:
-    for cached in ("_scan", "_with_packages", "_members", "code_version"):
+    for cached in ("_scan", "_files", "code_version"):
         getattr(code_version_, cached).cache_clear()
 
 

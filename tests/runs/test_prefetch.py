@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +31,7 @@ SCRIPT = """
 import signal, sys
 # Tests that run in the background are deaf to it, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+from contextlib import closing
 from torch_tb_profiler.runs import prefetch
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.settings import Settings
@@ -38,7 +39,7 @@ from torch_tb_profiler.sources.listing import list_files
 prefetch.WORTH_BYTES = 0
 files = list_files(sys.argv[1]).files
 settings = Settings(workers=2, cache_dir=sys.argv[2])
-with Keeper(settings, {"import": "tests.runs.targets:obey"}, quiet=True) as keeper:
+with closing(Keeper(settings, {"import": "tests.runs.targets:obey"}, quiet=True)) as keeper:
     traces = prefetch.ImportPrefetcher(files, keeper, None)
     for found in files:
         print(traces.take(found)[0].entries, flush=True)
@@ -54,7 +55,7 @@ def _little_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def _prefetching(
     files: Sequence[Found], settings: Settings, here: Here, report: Report | None = None
 ) -> Iterator[ImportPrefetcher]:
-    with Keeper(settings, {"import": OBEY}, quiet=True) as keeper:
+    with closing(Keeper(settings, {"import": OBEY}, quiet=True)) as keeper:
         yield ImportPrefetcher(files, keeper, here, report)
 
 

@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ def test_what_is_derived_falls_back_too(
 ) -> None:
     monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
     maker = "tests.runs.test_retries:timeline_full_at_first"
-    with Keeper(settings, {"timeline": maker}) as keeper:
+    with closing(Keeper(settings, {"timeline": maker})) as keeper:
         assert keeper.get(TIMELINE, trace_sidecar)["slices"].n == 3
         assert keeper.made(TIMELINE, trace_sidecar) is not None
         assert keeper.queue.started == {maker: 2}

@@ -205,7 +205,7 @@ def test_what_somebody_waits_for_is_derived_beside_imports(
 
 
 def test_one_worker_does_all_kinds_of_work(queue: WorkQueue, heard: Heard, tmp_path: Path) -> None:
-    pids = set()
+    pids: set[int] = set()
     for key, maker in (("a", OBEY), ("b", "tests.runs.test_work_queue:other")):
         queue.submit(job(tmp_path, key, maker, until=tmp_path / f"{key}.open"), (0,))
         until(queue.worker_pids)

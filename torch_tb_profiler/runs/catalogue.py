@@ -20,11 +20,11 @@ from torch_tb_profiler.errors import (
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
+from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange, open_at, run_name
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot, State
-from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, OpenTrace
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
@@ -41,6 +41,11 @@ MOST_TRIES = 5
 """Imports in a row that end so, each tried four times as long after the last one, the second one
 after a quarter of ``RETRY_SECONDS``.
 """
+_UNKNOWN = (
+    "There is no run {0!r}; there are {count}: {known}.",
+    "Run {0!r} has no worker {1!r}; it has {known}.",
+    "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
+)
 
 
 class Catalogue:
@@ -138,7 +143,18 @@ class Catalogue:
                 0 to 1.
             ImportFailed: it could not be imported; the reason is in the message.
         """
-        return self._open(run, worker, span)[0]
+        entry, path = self._ready(run, worker, span)
+        try:
+            trace = self.keeper.open(IMPORT, path)
+        except SidecarError as error:
+            self._import_again(entry, path, error)
+            raise NotReady(
+                f"{entry.path} is imported again: its sidecar is gone.",
+                "Wait a moment.",
+                progress=0.0,
+            ) from None
+        entry.unread = 0
+        return open_at(self.snapshot().runs, (run, worker, span), trace, path)
 
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         """The same with the trace's timeline.
@@ -146,22 +162,22 @@ class Catalogue:
         Raises:
             NotFound, NotReady, ImportFailed: as ``open``, and while the timeline is made.
         """
-        opened, path = self._open(run, worker, span)
-        timeline = self.keeper.get(TIMELINE, path)
-        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, path))
+        opened = self.open(run, worker, span)
+        timeline = self.keeper.get(TIMELINE, opened.sidecar)
+        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         """The same if it was made before; None while it was not, or while the trace is not
         imported.
         """
         try:
-            opened, path = self._open(run, worker, span)
+            opened = self.open(run, worker, span)
         except ProfilerError:
             return None
-        timeline = self.keeper.made(TIMELINE, path)
+        timeline = self.keeper.made(TIMELINE, opened.sidecar)
         if timeline is None:
             return None
-        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, path))
+        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         """The same with the trace's insight.
@@ -169,9 +185,9 @@ class Catalogue:
         Raises:
             NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
         """
-        opened, path = self._open(run, worker, span)
-        insight = self.keeper.get(INSIGHT, path)
-        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, path))
+        opened = self.open(run, worker, span)
+        insight = self.keeper.get(INSIGHT, opened.sidecar)
+        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, opened.sidecar))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
@@ -181,26 +197,11 @@ class Catalogue:
             NotFound, ImportFailed: as ``open``.
         """
         try:
-            _, path = self._open(run, worker, span)
+            opened = self.open(run, worker, span)
         except NotReady:
             return 0.0
-        progress = self.keeper.ask(INSIGHT, path)
+        progress = self.keeper.ask(INSIGHT, opened.sidecar)
         return progress if progress < 1.0 else self.insight(run, worker, span)
-
-    def _open(self, run: str, worker: str, span: str) -> tuple[Opened, str]:
-        """An imported trace, and its sidecar."""
-        entry, path = self._ready(run, worker, span)
-        try:
-            opened = self.keeper.open(IMPORT, path)
-        except SidecarError as error:
-            self._import_again(entry, path, error)
-            raise NotReady(
-                f"{entry.path} is imported again: its sidecar is gone.",
-                "Wait a moment.",
-                progress=0.0,
-            ) from None
-        entry.unread = 0
-        return _placed(self.snapshot(), (run, worker, span), opened), path
 
     def _import_again(self, entry: Entry, path: str, error: SidecarError) -> None:
         with self._lock:
@@ -264,18 +265,12 @@ class Catalogue:
                 "The logdir is being looked at for the first time.", "Wait a moment.", progress=0.0
             )
         asked = (run, worker, span)
-        for depth, text in enumerate(  # noqa: B007
-            (
-                "There is no run {0!r}; there are {count}: {known}.",
-                "Run {0!r} has no worker {1!r}; it has {known}.",
-                "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
-            )
-        ):
+        for depth, name in enumerate(asked):
             keys = (key for key in self._arranged().entries if key[:depth] == asked[:depth])
             known = sorted({key[depth] for key in keys}, key=names.natural)
-            if asked[depth] not in known:
+            if name not in known:
                 break
-        message = text.format(*asked, count=len(known), known=_few(known))
+        message = _UNKNOWN[depth].format(*asked, count=len(known), known=_few(known))
         return NotFound(message, "Choose one of the list.")
 
     def _arranged(self) -> Arrangement:
@@ -312,8 +307,9 @@ class Catalogue:
         with self._lock:
             self._take(name, listing, changes)
             again = self._retries(name)
-        with contextlib.suppress(OSError):  # each file says it for itself
-            self.keeper.folder()
+        if name in self._unfinished:
+            with contextlib.suppress(OSError):  # each file says it for itself
+                self.keeper.folder().trim()
         for found in (*changes.whole, *again):
             if self._closing:
                 break
@@ -357,7 +353,7 @@ class Catalogue:
         if entry.making is not None:
             self.keeper.leave(entry.making, entry)
         if entry.sidecar:
-            self.keeper.drop(IMPORT, entry.sidecar)
+            self.keeper.drop(entry.sidecar)
 
     def _retries(self, name: str) -> list[Found]:
         due = [
@@ -459,15 +455,6 @@ class Catalogue:
                 entry.state = State.IMPORTING
                 entry.progress = news.progress if news.progress is not None else 0.0
             self._changed()
-
-
-def _placed(snapshot: Snapshot, key: Key, opened: OpenTrace) -> Opened:
-    for run in snapshot.runs:
-        for worker in run.workers if run.name == key[0] else ():
-            for span in worker.spans if worker.name == key[1] else ():
-                if span.name == key[2]:
-                    return Opened(run, worker, span, *opened)
-    raise NotFound("The trace was removed a moment ago.", "Choose another one.")
 
 
 def _few(texts: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def closure(module: str) -> dict[str, bytes]:
     package's. What the package itself offers on demand is left out.
 
     Raises:
-        FileNotFoundError: there is no such module.
+        KeyError: there is no such module.
     """
     sources: dict[str, bytes] = {}
     waiting = [module]
@@ -52,14 +52,13 @@ def closure(module: str) -> dict[str, bytes]:
 @lru_cache(maxsize=1024)
 def _scan(module: str) -> tuple[bytes, frozenset[str]]:
     """The source of a module and the modules that it imports, their packages included."""
-    path = _path(module)
-    members = _members(module)
-    with open(f"{path}/__init__.py" if members else f"{path}.py", "rb") as file:
+    files = _files()
+    with open(files[module], "rb") as file:
         source = file.read()
-    imported = {each for name in _imported(source) for each in _with_packages(name)}
-    if members and b"import_module" in source:
+    imported = {each for name in _imported(source) for each in _with_packages(name)} & files.keys()
+    if files[module].endswith("__init__.py") and b"import_module" in source:
         # It looks for its modules itself.
-        imported.update(f"{module}.{member}" for member in members)
+        imported |= {name for name in files if name.startswith(f"{module}.")}
     return source, frozenset(imported)
 
 
@@ -68,34 +67,25 @@ def _imported(source: bytes) -> Iterator[str]:
     for groups in _IMPORT.findall(_DOCSTRING.sub(b"", source)):
         base, inside, line, plain = (text.decode() for text in groups)
         yield base or plain
-        if not base or _members(base):
-            for name in _NAME.findall(inside or line):
-                yield f"{base}.{name}".lstrip(".")
+        for name in _NAME.findall(inside or line):
+            yield f"{base}.{name}".lstrip(".")
 
 
 @lru_cache(maxsize=4096)
-def _with_packages(name: str) -> tuple[str, ...]:
-    """A module and the packages around it; of a name within a module that module's alone."""
+def _with_packages(name: str) -> list[str]:
+    """A module and the packages around it."""
     parts = name.split(".")
-    names = [".".join(parts[:end]) for end in range(len(parts) + 1)]
-    return tuple(
-        inner
-        for outer, inner, part in zip(names, names[1:], parts, strict=False)
-        if part in _members(outer)
-    )
+    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
-@lru_cache(maxsize=1024)
-def _members(package: str) -> frozenset[str]:
-    """The modules and packages in a package; none where there is no such package."""
-    try:
-        names = os.listdir(_path(package))
-    except (FileNotFoundError, NotADirectoryError):
-        return frozenset()
-    return frozenset(
-        name.removesuffix(".py") for name in names if name.endswith(".py") or "." not in name
-    ) - {"__init__", "__pycache__", "static"}
-
-
-def _path(module: str) -> str:
-    return os.path.join(_PACKAGE, *module.split("."))
+@lru_cache(maxsize=1)
+def _files() -> dict[str, str]:
+    """Every module of the package and its file."""
+    files = {}
+    for folder, _, names in os.walk(_PACKAGE):
+        package = folder.removeprefix(_PACKAGE).replace(os.sep, ".")
+        for name in names:
+            if name.endswith(".py"):
+                module = f"{package}.{name[:-3]}".removesuffix(".__init__").lstrip(".")
+                files[module] = os.path.join(folder, name)
+    return files

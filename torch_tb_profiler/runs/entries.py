@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Making
-from torch_tb_profiler.runs.model import Run, SeenFile, Span, State, Worker
+from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
+from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
 from torch_tb_profiler.sources.listing import Found
 from torch_tb_profiler.store import defects
@@ -138,6 +140,20 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         _seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path))
     )
     return Arrangement(tuple(runs), files, index, where)
+
+
+def open_at(runs: Iterable[Run], key: Key, trace: OpenTrace, sidecar: str) -> Opened:
+    """An imported trace in its place.
+
+    Raises:
+        NotFound: there is none of that name.
+    """
+    for run in runs:
+        for worker in run.workers if run.name == key[0] else ():
+            for span in worker.spans if worker.name == key[1] else ():
+                if span.name == key[2]:
+                    return Opened(run, worker, span, *trace, sidecar)
+    raise NotFound("The trace was removed a moment ago.", "Choose another one.")
 
 
 def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
@@ -77,17 +76,6 @@ class Keeper:
         self._folder_lock = threading.Lock()
         self.queue = WorkQueue(settings, self._hear, LocalProcesses(quiet))
 
-    def __enter__(self) -> Keeper:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
         self.queue.close()
@@ -104,13 +92,10 @@ class Keeper:
         return self._folder.note if self._folder is not None else ""
 
     def folder(self) -> CacheFolder:
-        """The cache folder, looked for and trimmed when it is first needed: a slow disk must not
-        hold up others.
-        """
+        """The cache folder, looked for when it is first needed."""
         with self._folder_lock:
             if self._folder is None:
                 self._folder = CacheFolder(self.settings)
-                self._folder.trim()
             return self._folder
 
     def path(self, found: Found) -> str:
@@ -143,10 +128,10 @@ class Keeper:
                 f"The sidecar could not be read: {error.strerror or error}.", "It is made again."
             ) from error
 
-    def drop(self, product: Product[Any], path: str) -> None:
-        """Let something go: its file changed or is gone."""
-        if product.name in self._mapped:
-            self._mapped[product.name].drop(path)
+    def drop(self, path: str) -> None:
+        """Let an imported trace go: its file changed or is gone."""
+        if IMPORT.name in self._mapped:
+            self._mapped[IMPORT.name].drop(path)
 
     def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
         """What an earlier call kept, else what ``build`` makes now in this process, kept for the
@@ -171,24 +156,22 @@ class Keeper:
             ImportFailed: it could not be made; told to those who wait for it, or to the next one.
                 The call after that tries again.
         """
-        kept = self.made(product, sidecar)
-        if kept is None:
-            self._wait(product, sidecar)
-            kept = self.open(product, self._path(product, sidecar))
-        return kept
+        making = self._derive(product, sidecar)
+        if making is not None:
+            self.queue.promote(making.job.key)
+            self._wait(product, making)
+        return self.open(product, product.path(sidecar, self.settings))
 
     def made(self, product: DerivedProduct[T], sidecar: str) -> T | None:
         """The same if it was made before; nothing is made now."""
         with suppress(SidecarError):
-            return self.open(product, self._path(product, sidecar))
+            return self.open(product, product.path(sidecar, self.settings))
         return None
 
     def ask(self, product: DerivedProduct[Any], sidecar: str) -> float:
         """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get``
         says why.
         """
-        if self.made(product, sidecar) is not None:
-            return 1.0
         making = self._derive(product, sidecar)
         # All parts may be made and the file not yet written.
         return 1.0 if making is None or making.done else min(making.progress, NEARLY)
@@ -212,9 +195,8 @@ class Keeper:
         """
         text = text_bytes(found.name, found.size)
         memory = ALL_MEMORY if alone else PROCESS_BYTES + text / 2
-        job = self._job(IMPORT, found.location, path, found.size, memory)
         with self._changed:
-            making = self._begin(job, priority)
+            making = self._begin(IMPORT, found.location, path, found.size, memory, priority)
             making.hearers[hearer] = hear
             return making
 
@@ -226,44 +208,40 @@ class Keeper:
                 del self._making[making.job.key]
                 self.queue.cancel(making.job.key)
 
-    def _path(self, product: DerivedProduct[Any], sidecar: str) -> str:
-        return product.path(sidecar, self.settings)
-
-    def _job(
-        self, product: Product[Any], location: str, path: str, size: int, memory: float
-    ) -> Job:
-        maker = self._makers.get(product.name, product.maker)
-        brief = isinstance(product, DerivedProduct)
-        return Job(path, maker, location, self.located(path), size, memory, brief)
-
-    def _derive(self, product: DerivedProduct[Any], sidecar: str) -> Making | None:
-        """Begin it where nobody did; None if it is there by now."""
-        path = self._path(product, sidecar)
+    def _begin(
+        self,
+        product: Product[Any],
+        location: str,
+        path: str,
+        size: int,
+        memory: float,
+        priority: Priority = (),
+    ) -> Making:
         with self._changed:
-            # It may have been finished between the caller's look and here.
-            if path not in self._making and self.made(product, sidecar) is not None:
-                return None
-            location = self.located(sidecar)
-            size = 0
-            with suppress(OSError):
-                size = os.path.getsize(location)
-            memory = PROCESS_BYTES + 2.0 * size
-            return self._begin(self._job(product, location, path, size, memory), ())
-
-    def _begin(self, job: Job, priority: Priority) -> Making:
-        with self._changed:
-            making = self._making.get(job.key)
+            making = self._making.get(path)
             if making is None:
-                making = self._making[job.key] = Making(job, priority)
+                maker = self._makers.get(product.name, product.maker)
+                brief = isinstance(product, DerivedProduct)
+                job = Job(path, maker, location, self.located(path), size, memory, brief)
+                making = self._making[path] = Making(job, priority)
                 self.queue.submit(job, priority)
             return making
 
-    def _wait(self, product: DerivedProduct[Any], sidecar: str) -> None:
+    def _derive(self, product: DerivedProduct[Any], sidecar: str) -> Making | None:
+        """Begin it where nobody did; None if it is there."""
+        if self.made(product, sidecar) is not None:
+            return None
+        path = product.path(sidecar, self.settings)
+        with self._changed:
+            # It may have been finished since that look.
+            if path not in self._making and self.made(product, sidecar) is not None:
+                return None
+            location = self.located(sidecar)
+            size = os.path.getsize(location) if os.path.exists(location) else 0
+            return self._begin(product, location, path, size, PROCESS_BYTES + 2.0 * size)
+
+    def _wait(self, product: DerivedProduct[Any], making: Making) -> None:
         """Return when it lies there."""
-        making = self._derive(product, sidecar)
-        if making is None:
-            return
-        self.queue.promote(making.job.key)
         with self._changed:
             self._changed.wait_for(lambda: making.done, timeout=FIRST_WAIT_SECONDS)
             if not making.done:

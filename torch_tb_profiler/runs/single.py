@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SourceError
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
+from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
+from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at
 from torch_tb_profiler.runs.import_job import Report, outcome_of, read
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.memo import Memo
@@ -49,24 +50,6 @@ class Unreadable:
         return (
             self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
         )
-
-
-def load(location: str, settings: Settings, progress: Report | None = None) -> Opened:
-    """One trace file with its facts.
-
-    The sidecar of an earlier import is used, and one is written, unless ``settings.use_cache`` is
-    off.
-
-    Raises:
-        BadRequest: the location is a folder.
-        SourceError: it does not exist or cannot be read.
-        NotATrace: its content is none.
-    """
-    found = _file(location)
-    entry = Entry("", found.location, found, judged=True)
-    with Keeper(settings, quiet=True) as keeper:
-        trace, facts = _import(keeper, found, progress)
-    return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
 def load_all(
@@ -109,9 +92,10 @@ def load_all(
     chosen = _of_workers(listed, workers)
     wanted = listed.entries if beside else chosen
     files = [entry.found for entry in wanted.values()]
-    with Keeper(settings, quiet=True) as keeper:
+    with closing(Keeper(settings, quiet=True)) as keeper:
         prefetcher = ImportPrefetcher(files, keeper, partial(_import, keeper), progress)
         for (run, worker, span), entry in wanted.items():
+            path = keeper.path(entry.found) if keeper.folder().lasting else ""
             try:
                 trace, facts = prefetcher.take(entry.found)
             except ProfilerError as error:
@@ -119,7 +103,12 @@ def load_all(
             except Exception as error:  # one file that nobody foresaw must not hide the others
                 entry.fail(f"The import raised {places.words(error)}.")
             else:
-                yield _opened(entry, folders[entry.found.folder], run, trace, facts)
+                entry.settle(outcome_of(trace, facts))
+                # In its place among the files of its folder, as far as they are known by now.
+                placed = arrange(folders[entry.found.folder])
+                key = placed.places[id(entry)]
+                opened = open_at(placed.runs, key, OpenTrace(trace, facts, Memo()), path)
+                yield replace(opened, run=replace(opened.run, name=run))
                 continue
             yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries if not workers else ():
@@ -154,7 +143,7 @@ def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry
 
 
 def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:
-    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server,
+    """The insight of a trace of ``load_all``: that of an earlier call or of the server,
     unless ``settings.use_cache`` is off.
 
     Raises:
@@ -164,7 +153,7 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
 
 
 def timeline_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Timeline:
-    """The timeline of a trace of ``load`` or ``load_all``, likewise."""
+    """The timeline of a trace of ``load_all``, likewise."""
     return _derived(opened, settings, TIMELINE, progress)
 
 
@@ -174,34 +163,10 @@ def _derived(
     def build() -> T:
         return product.build(opened.trace, opened.facts, settings, progress)
 
-    try:
-        found = _file(opened.span.location) if settings.use_cache else None
-    except ProfilerError:
-        # The file has gone since it was opened.
-        found = None
-    if found is None:
+    if not settings.use_cache or not opened.sidecar:
         return build()
-    with Keeper(settings, quiet=True) as keeper:
-        return keeper.make_here(product, product.path(keeper.path(found), settings), build)
-
-
-def _file(location: str) -> Found:
-    home = location if places.scheme_of(location) else places.local_path(location)
-    listing = list_files(home)
-    for found in listing.files:
-        if found.location == home or (
-            found.path == found.name == places.base_name(home) and len(listing.files) == 1
-        ):
-            return found
-    if places.is_web(home):
-        return Found(home, "", places.base_name(home), -1, None, "")
-    if not listing.files and listing.notes:
-        raise SourceError(
-            f"{places.shown(home)} does not exist.", "Give the path or URL of a trace file."
-        )
-    raise BadRequest(
-        f"{places.shown(home)} is a folder, not a trace file.", "Give one of its files."
-    )
+    with closing(Keeper(settings, quiet=True)) as keeper:
+        return keeper.make_here(product, product.path(opened.sidecar, settings), build)
 
 
 def _judge(entry: Entry, *, named: bool) -> None:
@@ -228,16 +193,3 @@ def _import(keeper: Keeper, found: Found, progress: Report | None) -> tuple[Trac
     if not keeper.settings.use_cache:
         return build()[:2]
     return keeper.make_here(IMPORT, keeper.path(found), build)[:2]
-
-
-def _opened(
-    entry: Entry, folder: list[Entry], run_title: str, trace: Trace, facts: Facts
-) -> Opened:
-    """The trace in its place among the files of its folder, as far as they are known by now."""
-    entry.settle(outcome_of(trace, facts))
-    arrangement = arrange(folder)
-    _, worker_name, span_name = arrangement.places[id(entry)]
-    run = replace(arrangement.runs[0], name=run_title)
-    worker = next(w for w in run.workers if w.name == worker_name)
-    span = next(s for s in worker.spans if s.name == span_name)
-    return Opened(run, worker, span, trace, facts)

@@ -28,6 +28,7 @@ class CacheFolder:
 
     Attributes:
         path: the folder; it exists.
+        lasting: whether it outlives this object.
         spare: where new sidecars are written when ``path`` is full; None before that.
         note: why it is not, or not only, the one that was asked for, in words; ``""`` when it is.
     """
@@ -35,6 +36,7 @@ class CacheFolder:
     def __init__(self, settings: Settings) -> None:
         self.note = ""
         self.spare: Path | None = None
+        self.lasting = False
         self._limit = settings.cache_limit_bytes
         self._own = not settings.use_cache
         self._once = secrets.token_hex(8)
@@ -46,7 +48,7 @@ class CacheFolder:
         try:
             wanted.mkdir(parents=True, exist_ok=True)
             _try_writing(wanted)
-            self.path = wanted
+            self.path, self.lasting = wanted, True
         except OSError as error:
             self.path = self._make_own()
             self.note = (

@@ -74,9 +74,9 @@ def do_task(task: dict[str, Any], answer: Callable[..., None]) -> None:
     Raises:
         ImportError, AttributeError: there is no such maker.
     """
+    answer(begun=True)
     module, _, name = task["maker"].partition(":")
     maker: Maker = getattr(importlib.import_module(module), name)
-    answer(begun=True)
     try:
         outcome = maker(
             task["location"],

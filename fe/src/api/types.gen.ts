@@ -1,15 +1,15 @@
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
+export type KernelGroup = "name" | "properties";
+
+export type OperatorGroup = "name" | "shape" | "stack";
+
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
 
 export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
-
-export type OperatorGroup = "name" | "shape" | "stack";
-
-export type KernelGroup = "name" | "properties";
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
@@ -37,9 +37,9 @@ export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator"
 
 export type DiffKind = "annotation" | "kernel" | "module" | "operator";
 
-export type Bound = "compute" | "latency" | "memory" | "unknown";
-
 export type EfficiencyGroup = "kernel" | "operator";
+
+export type Bound = "compute" | "latency" | "memory" | "unknown";
 
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
@@ -233,35 +233,20 @@ export interface OverviewPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `shapes` is JSON text; `stack` is a row of `frames`; `calls` 0 never occurs. */
-export interface OperatorColumns {
-  name: string[];
-  shapes: (string | null)[];
-  stack: (number | null)[];
-  has_stack: boolean[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: number[];
-  host_total_ns: number[];
-  matrix_eligible: number[];
-  matrix_self_share: (number | null)[];
-  matrix_total_share: (number | null)[];
-}
-
 /** Call stacks: a stack is a row here, its caller is `parent` (−1: outermost). */
 export interface FrameTree {
   parent: number[];
   frame: string[];
 }
 
-/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. */
+/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. */
 export interface OperatorPayload {
   group: OperatorGroup;
   has_device: boolean;
   vocabulary: Vocabulary;
-  rows: OperatorColumns;
+  rows: OperatorsTable;
   frames: FrameTree;
+  stacks: (number | null)[];
   pooled: number;
   missing: Missing[];
 }
@@ -285,28 +270,6 @@ export interface OperatorStacksPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `operator` null: see `reason`. Properties are null when grouped by name. `occupancy` is a fraction of 1. `short` is the readable form of `name`; `mean_ns` is rounded. */
-export interface KernelColumns {
-  name: string[];
-  short: string[];
-  operator: (string | null)[];
-  reason: (string | null)[];
-  grid: (string | null)[];
-  block: (string | null)[];
-  registers: (number | null)[];
-  shared_memory_bytes: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  blocks_per_sm: (number | null)[];
-  occupancy: (number | null)[];
-  matrix: number[];
-  matrix_eligible: number[];
-  communication: boolean[];
-}
-
 /** How many of the device events could be followed back to the host. */
 export interface Attribution {
   device_events: number;
@@ -315,11 +278,18 @@ export interface Attribution {
   with_operator: number;
 }
 
+/** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
+export interface NoOperatorReason {
+  key: string;
+  text: string;
+}
+
 /** Route `/kernel`. */
 export interface KernelPayload {
   group: KernelGroup;
   vocabulary: Vocabulary;
-  rows: KernelColumns;
+  rows: KernelsTable;
+  reasons: NoOperatorReason[];
   pooled: number;
   attribution: Attribution;
   missing: Missing[];
@@ -773,26 +743,6 @@ export interface MemoryAlivePayload {
   pooled_bytes: number;
 }
 
-/** The module tree, one entry per row, parents before children (`parent` −1: outermost). Sums over the selected steps. `name` is the instance (`Linear_0`), `kind` the class (`Linear`; empty where it is not known). `self` is the module's own code and the operators it calls, `total` the modules beneath as well. `calls`: of the forward pass, null where the recording does not say; `operators`: calls of operators that it makes itself, forward. Backward is what undoes the module's operators, and the module's reruns within the backward pass. Device times are null without device work. `allocated_bytes` and `increase_bytes` (both self, forward and backward) are null without memory records. `event`: its longest forward call; -1 none. */
-export interface ModuleColumns {
-  parent: number[];
-  name: string[];
-  kind: string[];
-  calls: (number | null)[];
-  operators: number[];
-  forward_host_total_ns: number[];
-  forward_host_self_ns: number[];
-  forward_device_total_ns: (number | null)[];
-  forward_device_self_ns: (number | null)[];
-  backward_host_total_ns: number[];
-  backward_host_self_ns: number[];
-  backward_device_total_ns: (number | null)[];
-  backward_device_self_ns: (number | null)[];
-  allocated_bytes: (number | null)[];
-  increase_bytes: (number | null)[];
-  event: number[];
-}
-
 /** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
 export interface ModuleTotals {
   module_host_ns: number;
@@ -813,7 +763,7 @@ export interface ModulePayload {
   has_memory: boolean;
   vocabulary: Vocabulary;
   steps: number;
-  rows: ModuleColumns;
+  rows: ModulesTable;
   totals: ModuleTotals;
   notes: string[];
   missing: Missing[];
@@ -1078,35 +1028,6 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `family`: of the model; of what has none `communication` or `memcpy`, else null. `fast`: convolutions by Winograd's algorithm or Fourier transforms are among the calls: they need fewer operations than `flops`, so that their share of the peak is not known. `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of, `unit` and `precision` say whose. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
-export interface EfficiencyColumns {
-  name: (string | null)[];
-  kernel: (string | null)[];
-  short: (string | null)[];
-  shapes: (string | null)[];
-  types: (string | null)[];
-  parameters: (string | null)[];
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  intensity: (number | null)[];
-  flops_rate: (number | null)[];
-  bytes_rate: (number | null)[];
-  fast: boolean[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  flops_share: (number | null)[];
-  bytes_share: (number | null)[];
-  bound: Bound[];
-  ideal_ns: (number | null)[];
-  recoverable_ns: (number | null)[];
-  matrix: number[];
-  event: number[];
-}
-
 /** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
@@ -1119,7 +1040,7 @@ export interface EfficiencyPayload {
   time_ns: number;
   computation_ns: number;
   modelled_ns: number;
-  rows: EfficiencyColumns;
+  rows: EfficiencyTable;
   pooled: number;
   notes: string[];
   missing: Missing[];
@@ -1174,4 +1095,90 @@ export interface CountersTablePayload {
   steps: string[];
   pooled: number;
   missing: Missing[];
+}
+
+/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
+export interface OperatorsTable {
+  name: string[];
+  input_shapes: (string | null)[];
+  has_stack: boolean[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: number[];
+  host_total_ns: number[];
+  matrix_eligible: number[];
+  matrix_self_share: (number | null)[];
+  matrix_total_share: (number | null)[];
+}
+
+/** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
+export interface KernelsTable {
+  name: string[];
+  short_name: string[];
+  operator: (string | null)[];
+  no_operator: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  min_ns: number[];
+  max_ns: number[];
+  grid: (string | null)[];
+  block: (string | null)[];
+  registers: (number | null)[];
+  shared_memory_bytes: (number | null)[];
+  blocks_per_sm: (number | null)[];
+  occupancy: (number | null)[];
+  matrix: number[];
+  matrix_eligible: number[];
+  communication: boolean[];
+}
+
+/** One row per `nn.Module`, parents before children. */
+export interface ModulesTable {
+  parent: number[];
+  name: string[];
+  kind: string[];
+  calls: (number | null)[];
+  operators: number[];
+  forward_device_total_ns: (number | null)[];
+  forward_device_self_ns: (number | null)[];
+  forward_host_total_ns: number[];
+  forward_host_self_ns: number[];
+  backward_device_total_ns: (number | null)[];
+  backward_device_self_ns: (number | null)[];
+  backward_host_total_ns: number[];
+  backward_host_self_ns: number[];
+  allocated_bytes: (number | null)[];
+  increase_bytes: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
+export interface EfficiencyTable {
+  name: (string | null)[];
+  kernel: (string | null)[];
+  short_name: (string | null)[];
+  parameters: (string | null)[];
+  input_shapes: (string | null)[];
+  input_dtypes: (string | null)[];
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  flops_share: (number | null)[];
+  bytes_share: (number | null)[];
+  bound: (string | null)[];
+  recoverable_ns: (number | null)[];
+  flops_rate: (number | null)[];
+  bytes_rate: (number | null)[];
+  intensity: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  ideal_ns: (number | null)[];
+  fast: (boolean | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  matrix: number[];
+  event: number[];
 }

@@ -25,7 +25,9 @@ class Settings:
     """All settings; units are in the names. See README, "Settings"."""
 
     workers: int = field(default_factory=_cores)
-    """Import processes at once; never more than the cores this process may use."""
+    """Worker processes at once, for imports and what is made of them; never more than the cores this
+    process may use.
+    """
     scan_seconds: float = 5.0
     """Pause between two looks at the logdir."""
     settle_seconds: float = 1.0

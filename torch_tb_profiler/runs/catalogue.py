@@ -29,6 +29,7 @@ from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import Found, Listing, list_files
+from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
 
 MOST_UNREAD = 3
@@ -368,14 +369,9 @@ class Catalogue:
     def _accept(self, name: str, found: Found) -> None:
         """Use the sidecar of a whole file, or reject the file by its content, or queue its import."""
         with self._lock:
-            entry = self._entries.get((name, found.location))
-            if (
-                entry is None
-                or entry.found != found
-                or entry.state is not State.WAITING
-                or entry.making is not None
-            ):
-                return
+            entry = self._waiting(name, found)
+        if entry is None:
+            return
         sidecar, outcome = "", None
         try:
             sidecar = self.keeper.path(found)
@@ -384,12 +380,7 @@ class Catalogue:
             message = f"The file could not be looked at: {places.words(error)}."
             code = "raised"
         with self._lock:
-            if (
-                self._entries.get((name, found.location)) is not entry
-                or entry.state is not State.WAITING
-                or entry.making is not None
-                or self._closing
-            ):
+            if self._waiting(name, found) is not entry or self._closing:
                 return
             entry.sidecar = sidecar
             if outcome is not None:
@@ -400,6 +391,13 @@ class Catalogue:
                 entry.judged = True
                 self._submit(entry)
             self._changed()
+
+    def _waiting(self, name: str, found: Found) -> Entry | None:
+        """The entry of a file in this content, if nobody imports it yet."""
+        entry = self._entries.get((name, found.location))
+        if entry is None or entry.found != found or entry.making is not None:
+            return None
+        return entry if entry.state is State.WAITING else None
 
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
@@ -455,6 +453,15 @@ class Catalogue:
                 entry.state = State.IMPORTING
                 entry.progress = news.progress if news.progress is not None else 0.0
             self._changed()
+
+
+def catalogue_of(
+    logdir: str | None, logdir_spec: str | None, settings: Settings, remarks: Sequence[str] = ()
+) -> Catalogue:
+    """The catalogue of ``--logdir`` or ``--logdir_spec``; nothing is read before its ``start()``.
+    ``remarks`` go onto the diagnosis page.
+    """
+    return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
 
 
 def _few(texts: Iterable[str]) -> str:

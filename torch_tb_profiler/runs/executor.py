@@ -44,19 +44,15 @@ class Worker(Protocol):
         """Do a task; its answers as they come. They end without an outcome or an error when the
         worker dies.
         """
-        ...
 
     def death(self, size: int) -> Death:
         """Wait for its end and tell why; ``size`` is that of the task's file, bytes (-1 unknown)."""
-        ...
 
     def kill(self) -> None:
         """End it and all that it started, at once."""
-        ...
 
     def close(self) -> None:
         """End it and let go of what it held."""
-        ...
 
 
 class Executor(Protocol):
@@ -70,11 +66,9 @@ class Executor(Protocol):
         Raises:
             OSError: there is no room for another one.
         """
-        ...
 
     def free_memory(self) -> int:
         """Bytes that new workers may use; ``sys.maxsize`` where that is unknown."""
-        ...
 
 
 class LocalProcesses:

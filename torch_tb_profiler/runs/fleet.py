@@ -37,7 +37,7 @@ about.
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
-"""Workers of which it is kept what their traces tell."""
+"""Cached per-worker results."""
 MemberState = Literal["ready", "waiting", "failed"]
 
 
@@ -129,9 +129,7 @@ class Fleets:
             members, fleet.place, fleet.figures, fleet.late, len(asked.run.beside(asked.worker))
         )
         if fleet.complete:
-            while len(self._whole) >= MOST_FLEETS:
-                self._whole.pop(next(iter(self._whole)), None)
-            self._whole[key] = (asked.run, fleet)
+            _keep(self._whole, key, (asked.run, fleet), MOST_FLEETS)
         return fleet
 
     def known(self, asked: Opened) -> Fleet | None:
@@ -236,9 +234,9 @@ class Fleets:
         return int(got.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
 
 
-def _keep(kept: dict[K, V], key: K, value: V) -> None:
-    """Put a value in a dict of at most ``MOST_KEPT``; the oldest goes."""
-    while len(kept) >= MOST_KEPT:
+def _keep(kept: dict[K, V], key: K, value: V, most: int = MOST_KEPT) -> None:
+    """Put a value in a dict of at most so many; the oldest goes."""
+    while len(kept) >= most:
         kept.pop(next(iter(kept)), None)
     kept[key] = value
 

@@ -51,20 +51,14 @@ class ImportPrefetcher:
         self._apart: dict[str, tuple[Found, str]] = {}
         self._begun = 0
         if keeper.settings.workers > 1 and _worthwhile(files):
-            missing = self._missing(files)
-            if _worthwhile([found for found, _ in missing]):
-                self._apart = {found.location: (found, path) for found, path in missing}
-
-    def _missing(self, files: Sequence[Found]) -> list[tuple[Found, str]]:
-        """Files that a worker can import and that no earlier call did, and where what comes of them
-        is kept.
-        """
-        paths = [
-            (found, self._keeper.path(found))
-            for found in files
-            if not in_this_process_only(found.location)
-        ]
-        return [(found, path) for found, path in paths if not os.path.exists(path)]
+            missing = {
+                found.location: (found, path)
+                for found in files
+                if not in_this_process_only(found.location)
+                and not os.path.exists(path := keeper.path(found))
+            }
+            if _worthwhile([found for found, _ in missing.values()]):
+                self._apart = missing
 
     def take(self, found: Found) -> tuple[Trace, Facts]:
         """One of the files; those behind it are begun.

@@ -70,7 +70,7 @@ class ImportPrefetcher:
         imported = self._imported(found) if found.location in self._apart else None
         if imported is None:
             imported = self._here(found, self._progress.part(found.location))
-        self._progress.finish(found.location)
+        self._progress.share(found.location, 1.0)
         return imported
 
     def _imported(self, found: Found) -> tuple[Trace, Facts] | None:
@@ -149,10 +149,6 @@ class _TotalProgress:
     def share(self, location: str, share: float) -> None:
         """How far one of them is, 0 to 1."""
         self._done[location] = max(self._sizes.get(location, 0), 0) * min(share, 1.0)
-
-    def finish(self, location: str) -> None:
-        """One of them is done, however it ended."""
-        self.share(location, 1.0)
 
     def tell(self) -> None:
         """Call the report with what is done of all."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.runs.aligned_run import Companion, companions, match_in, together
+from torch_tb_profiler.runs.aligned_run import Companion, align_run, companions, match_in
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.settings import Settings
@@ -47,7 +47,7 @@ def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:
         )
         opened = timelines.open(run, worker, span)
         listed = companions(timelines, opened)
-        shared = together(listed, opened)
+        shared = align_run(listed, opened)
         aligned = dict(zip(shared.place, shared.aligned, strict=True))
         places = [
             WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
@@ -88,7 +88,7 @@ def _event(timelines: Timelines, request: Request) -> tuple[OpenedTimeline, int]
 
 def _collective(timelines: Timelines, opened: Opened, event: int) -> CollectivePayload:
     listed = companions(timelines, opened)
-    shared = together(listed, opened)
+    shared = align_run(listed, opened)
     match = match_in(shared, opened, event)
     if match < 0:
         return NO_COLLECTIVE

@@ -4,6 +4,7 @@ memory.
 
 from __future__ import annotations
 
+import heapq
 import threading
 import time
 from collections import Counter
@@ -40,6 +41,9 @@ class Job:
     size: int
     memory: float = 0.0
     brief: bool = False
+
+
+_Waiting = tuple[Priority, int, Job]
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,13 @@ class WorkQueue:
         self._executor = executor or LocalProcesses()
         self._idle_seconds = idle_seconds
         self._changed = threading.Condition()
-        self._waiting: dict[str, tuple[Priority, Job]] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        self._order: list[_Waiting] = []  # a heap, with what was cancelled or promoted since
         self._running: dict[str, _Running] = {}
         self._threads = 0
         self._idle = 0
         self._closed = False
-        self._urgent = 0
+        self._urgent = self._entered = 0
         self._free_memory = 0.0
         self._watchdog: threading.Thread | None = None
         self.started: Counter[str] = Counter()
@@ -99,7 +104,7 @@ class WorkQueue:
         with self._changed:
             if self._closed:
                 return
-            self._waiting[job.key] = ((1, *priority), job)
+            self._enter((1, *priority), job)
             self._staff()
             if self._watchdog is None:
                 self._watchdog = threading.Thread(
@@ -115,7 +120,7 @@ class WorkQueue:
             waiting = self._waiting.get(key)
             if waiting is not None:
                 self._urgent += 1
-                self._waiting[key] = ((0, -self._urgent), waiting[1])
+                self._enter((0, -self._urgent), waiting[2])
                 self._staff()
                 self._changed.notify_all()
 
@@ -146,6 +151,11 @@ class WorkQueue:
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._threads, timeout=10)
 
+    def _enter(self, priority: Priority, job: Job) -> None:
+        self._entered += 1
+        self._waiting[job.key] = (priority, self._entered, job)
+        heapq.heappush(self._order, self._waiting[job.key])
+
     def _staff(self) -> None:
         """Start a thread with a worker of its own where one more job may begin."""
         key = self._first()
@@ -157,17 +167,18 @@ class WorkQueue:
         """The key of the job that is to begin now; None while there is none, or no room for it."""
         if not self._waiting or self._closed:
             return None
-        key = min(self._waiting, key=lambda k: self._waiting[k][0])
+        while self._waiting.get(key := self._order[0][2].key) is not self._order[0]:
+            heapq.heappop(self._order)
         if not self._running:
             self._free_memory = self._executor.free_memory()
             return key
-        jobs = [self._waiting[key][1], *(running.job for running in self._running.values())]
+        jobs = [self._waiting[key][2], *(running.job for running in self._running.values())]
         fits = sum(job.memory for job in jobs) <= self._free_memory
         return key if fits and len(self._running) < self._cores(key) else None
 
     def _cores(self, key: str) -> int:
         """How many jobs may run where a waiting one is among them."""
-        (urgency, *_), job = self._waiting[key]
+        (urgency, *_), _, job = self._waiting[key]
         return max(1, self._settings.workers) + (job.brief and not urgency)
 
     def _serve(self) -> None:
@@ -195,7 +206,7 @@ class WorkQueue:
             if key is None:
                 self._threads -= 1
                 return None
-            running = self._running[key] = _Running(self._waiting.pop(key)[1], time.monotonic())
+            running = self._running[key] = _Running(self._waiting.pop(key)[2], time.monotonic())
             self.started[running.job.maker] += 1
             self._staff()
             return running

@@ -104,11 +104,8 @@ def load_all(
                 entry.fail(f"The import raised {places.words(error)}.")
             else:
                 entry.settle(outcome_of(trace, facts))
-                # In its place among the files of its folder, as far as they are known by now.
-                placed = arrange(folders[entry.found.folder])
-                key = placed.places[id(entry)]
-                opened = open_at(placed.runs, key, OpenTrace(trace, facts, Memo()), path)
-                yield replace(opened, run=replace(opened.run, name=run))
+                imported = OpenTrace(trace, facts, Memo())
+                yield _opened(entry, folders[entry.found.folder], run, imported, path)
                 continue
             yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries if not workers else ():
@@ -116,6 +113,15 @@ def load_all(
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
     for note in listing.notes if not workers else ():
         yield Unreadable("", "", "", places.shown(home), once(note))
+
+
+def _opened(
+    entry: Entry, folder: list[Entry], run_title: str, trace: OpenTrace, sidecar: str
+) -> Opened:
+    """The trace in its place among the files of its folder, as far as they are known by now."""
+    arrangement = arrange(folder)
+    opened = open_at(arrangement.runs, arrangement.places[id(entry)], trace, sidecar)
+    return replace(opened, run=replace(opened.run, name=run_title))
 
 
 def once(note: str) -> str:

@@ -24,7 +24,7 @@ from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.listing import Found, list_files
+from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.store.model import Facts, Trace
 
 SCRIPT = """
@@ -53,7 +53,7 @@ def _little_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def _prefetching(
-    files: Sequence[Found], settings: Settings, here: Here, report: Report | None = None
+    files: Sequence[ListedFile], settings: Settings, here: Here, report: Report | None = None
 ) -> Iterator[ImportPrefetcher]:
     with closing(Keeper(settings, {"import": OBEY}, quiet=True)) as keeper:
         yield ImportPrefetcher(files, keeper, here, report)
@@ -65,7 +65,7 @@ class Here:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def __call__(self, found: Found, report: Report | None) -> tuple[Trace, Facts]:
+    def __call__(self, found: ListedFile, report: Report | None) -> tuple[Trace, Facts]:
         self.asked.append(found.name)
         return small({}, 0)
 

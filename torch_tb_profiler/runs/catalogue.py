@@ -28,7 +28,7 @@ from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
-from torch_tb_profiler.sources.listing import Found, Listing, list_files
+from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
 
@@ -356,7 +356,7 @@ class Catalogue:
         if entry.sidecar:
             self.keeper.drop(entry.sidecar)
 
-    def _retries(self, name: str) -> list[Found]:
+    def _retries(self, name: str) -> list[ListedFile]:
         due = [
             e
             for (root, _), e in self._entries.items()
@@ -366,7 +366,7 @@ class Catalogue:
             entry.retry_at, entry.state = None, State.WAITING
         return [e.found for e in due]
 
-    def _accept(self, name: str, found: Found) -> None:
+    def _accept(self, name: str, found: ListedFile) -> None:
         """Use the sidecar of a whole file, or reject the file by its content, or queue its import."""
         with self._lock:
             entry = self._waiting(name, found)
@@ -392,7 +392,7 @@ class Catalogue:
                 self._submit(entry)
             self._changed()
 
-    def _waiting(self, name: str, found: Found) -> Entry | None:
+    def _waiting(self, name: str, found: ListedFile) -> Entry | None:
         """The entry of a file in this content, if nobody imports it yet."""
         entry = self._entries.get((name, found.location))
         if entry is None or entry.found != found or entry.making is not None:

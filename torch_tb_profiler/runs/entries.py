@@ -11,7 +11,7 @@ from torch_tb_profiler.runs.keeper import Making
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import defects
 
 Key = tuple[str, str, str]
@@ -29,7 +29,7 @@ class Entry:
 
     root: str
     home: str
-    found: Found
+    found: ListedFile
     state: State = State.WAITING
     message: str = ""
     progress: float = 0.0

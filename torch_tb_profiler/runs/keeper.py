@@ -24,7 +24,7 @@ from torch_tb_profiler.runs.products import IMPORT, DerivedProduct, Product, con
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -98,7 +98,7 @@ class Keeper:
                 self._folder = CacheFolder(self.settings)
             return self._folder
 
-    def path(self, found: Found) -> str:
+    def path(self, found: ListedFile) -> str:
         """The sidecar of a file's import."""
         return str(self.folder().sidecar(found, content_version(self.settings)))
 
@@ -182,7 +182,7 @@ class Keeper:
 
     def have_imported(
         self,
-        found: Found,
+        found: ListedFile,
         path: str,
         priority: Priority,
         hearer: Hashable,

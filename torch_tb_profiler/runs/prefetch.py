@@ -14,11 +14,11 @@ from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.keeper import Keeper, Making, text_bytes
 from torch_tb_profiler.runs.products import IMPORT
 from torch_tb_profiler.runs.work_queue import News
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import in_this_process_only
 from torch_tb_profiler.store.model import Facts, Trace
 
-Import = Callable[[Found, "Report | None"], "tuple[Trace, Facts]"]
+Import = Callable[[ListedFile, "Report | None"], "tuple[Trace, Facts]"]
 
 WORTH_BYTES = 48 << 20
 """Text below which workers save nothing: one starts in 0.22 s of a core, which imports 12 MB
@@ -41,14 +41,18 @@ class ImportPrefetcher:
     """
 
     def __init__(
-        self, files: Sequence[Found], keeper: Keeper, here: Import, report: Report | None = None
+        self,
+        files: Sequence[ListedFile],
+        keeper: Keeper,
+        here: Import,
+        report: Report | None = None,
     ) -> None:
         self._keeper = keeper
         self._here = here
         self._changed = threading.Condition()
         self._news: dict[str, News] = {}
         self._progress = _TotalProgress(files, report)
-        self._apart: dict[str, tuple[Found, str]] = {}
+        self._apart: dict[str, tuple[ListedFile, str]] = {}
         self._begun = 0
         if keeper.settings.workers > 1 and _worthwhile(files):
             missing = {
@@ -60,7 +64,7 @@ class ImportPrefetcher:
             if _worthwhile([found for found, _ in missing.values()]):
                 self._apart = missing
 
-    def take(self, found: Found) -> tuple[Trace, Facts]:
+    def take(self, found: ListedFile) -> tuple[Trace, Facts]:
         """One of the files; those behind it are begun.
 
         Raises:
@@ -73,7 +77,7 @@ class ImportPrefetcher:
         self._progress.share(found.location, 1.0)
         return imported
 
-    def _imported(self, found: Found) -> tuple[Trace, Facts] | None:
+    def _imported(self, found: ListedFile) -> tuple[Trace, Facts] | None:
         """What a worker made; None where this process has to, such as on a full disk."""
         news = self._wait(found.location)
         if news.error is not None:
@@ -125,7 +129,7 @@ class ImportPrefetcher:
 class _TotalProgress:
     """How far the imports of several files are together, as bytes of the files."""
 
-    def __init__(self, files: Sequence[Found], report: Report | None) -> None:
+    def __init__(self, files: Sequence[ListedFile], report: Report | None) -> None:
         self._sizes = {found.location: found.size for found in files}
         self._done: dict[str, float] = {}
         self._report = report
@@ -159,7 +163,7 @@ class _TotalProgress:
             )
 
 
-def _worthwhile(files: Sequence[Found]) -> bool:
+def _worthwhile(files: Sequence[ListedFile]) -> bool:
     """Whether workers save time."""
     text = sum(text_bytes(found.name, found.size) for found in files)
     return len(files) > 1 and text >= WORTH_BYTES

@@ -19,7 +19,7 @@ from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
-from torch_tb_profiler.sources.listing import Found, list_files
+from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -126,7 +126,7 @@ def _opened(
 
 def once(note: str) -> str:
     """A note of a listing in the words of who looks once."""
-    return re.sub(r"( \(yet\))?; it is looked at again and again\.$", ".", note)
+    return re.sub(r"( \(yet\))?; it is checked regularly\.$", ".", note)
 
 
 def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry]:
@@ -192,7 +192,7 @@ def _judge(entry: Entry, *, named: bool) -> None:
         entry.fail(reason, is_trace=False)
 
 
-def _import(keeper: Keeper, found: Found, progress: Report | None) -> tuple[Trace, Facts]:
+def _import(keeper: Keeper, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
     def build() -> OpenTrace:
         return OpenTrace(*read(found.location, keeper.settings, progress), Memo())
 

@@ -83,10 +83,9 @@ def load_all(
     if not listing.files and listing.notes:
         raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
     entries = [Entry("", home, found) for found in listing.files]
-    for entry in entries:
-        _judge(entry, named=entry.found.location == home)
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
+        _judge(entry, named=entry.found.location == home)
         folders.setdefault(entry.found.folder, []).append(entry)
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
@@ -104,8 +103,8 @@ def load_all(
                 entry.fail(f"The import raised {places.words(error)}.")
             else:
                 entry.settle(outcome_of(trace, facts))
-                imported = OpenTrace(trace, facts, Memo())
-                yield _opened(entry, folders[entry.found.folder], run, imported, path)
+                opened = OpenTrace(trace, facts, Memo())
+                yield _opened(entry, folders[entry.found.folder], run, opened, path)
                 continue
             yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries if not workers else ():

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.units import and_more, format_bytes, format_ns, format_share
+from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.diff_file import one_line
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
 
@@ -72,7 +72,10 @@ def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line
             "missing",
             ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING),
         ),
-        ("defects", ", ".join(f"{count:,} × {defect.name}" for defect, count in facts.defects)),
+        (
+            "defects",
+            ", ".join(f"{format_count(count)} × {defect.name}" for defect, count in facts.defects),
+        ),
         *not_read(unreadable),
         ("tables", TABLES),
     ]
@@ -170,7 +173,7 @@ def _kernels(one: TraceContext, selection: Selection) -> str:
 
 
 def _counted(n: int, one: str, several: str) -> str:
-    return f"{n:,} {one if n == 1 else several}"
+    return f"{format_count(n)} {one if n == 1 else several}"
 
 
 def _cut(name: str) -> str:

@@ -9,12 +9,12 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import NONE, UNKNOWN, event_id, share, time
+from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.findings import findings_block
 from torch_tb_profiler.cli.output import title
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.texts import CATEGORY_LABELS
 from torch_tb_profiler.views.wire import DeviceSummary, OverviewPayload, StepItem
@@ -32,12 +32,12 @@ def summary_document(
 ) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
     events, opened = summary["events"], one.opened
-    lost = f", {events['lost']:,} of them lost" if events["lost"] else ""
+    lost = f", {format_count(events['lost'])} of them lost" if events["lost"] else ""
     lines = (
         summary["path"],
         " · ".join(f"{fact.label} {fact.value}" for fact in overview.configuration),
         (
-            f"{events['total']:,} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
+            f"{format_count(events['total'])} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
             f" {overview.step_source}"
         ),
         *overview.notes,
@@ -77,8 +77,8 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
         rows.append(
             (
                 label,
-                format_ns(value) if known else NONE,
-                f"{part:.1%}" if known else NONE,
+                format_ns(value if known else None),
+                format_share(part if known else None),
                 "#" * round(part * BAR),
             )
         )
@@ -136,7 +136,7 @@ def _devices(overview: OverviewPayload) -> Block | None:
         items.append(
             Item(
                 f"{words.device} {device.id}: {_device_name(device)}",
-                (", ".join(f"{label} {share(value)}" for label, value in figures),),
+                (", ".join(f"{label} {format_share(value)}" for label, value in figures),),
                 "",
             )
         )
@@ -144,7 +144,7 @@ def _devices(overview: OverviewPayload) -> Block | None:
 
 
 def _device_name(device: DeviceSummary) -> str:
-    parts = [device.name or UNKNOWN]
+    parts = [device.name or "unknown"]
     if device.memory_bytes is not None:
         parts.append(format_bytes(device.memory_bytes))
     if device.capability is not None:
@@ -163,8 +163,8 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     body = [
         (
             r["name"],
-            f"{r['calls']:,}",
-            *(time(r[key]) for key in columns),
+            format_count(r["calls"]),
+            *(format_ns(r[key]) for key in columns),
             event_id(event.get(r["name"])),
         )
         for r in rows[:TOP]
@@ -194,15 +194,15 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     body = [
         (
             short_name(r["name"]),
-            f"{r['calls']:,}",
-            *(time(r[key]) for key in keys),
+            format_count(r["calls"]),
+            *(format_ns(r[key]) for key in keys),
             event_id(event.get(r["name"])),
         )
         for r in rows[:TOP]
     ]
     followed = (
-        f"{counts['kernels']:,} kernels: {counts['with_launch']:,} with launch,"
-        f" {counts['with_operator']:,} with operator"
+        f"{format_count(counts['kernels'])} kernels: {format_count(counts['with_launch'])} with launch,"
+        f" {format_count(counts['with_operator'])} with operator"
     )
     head = (
         Column("Name", "name"),
@@ -226,13 +226,10 @@ def _memory(one: TraceContext) -> Block | None:
         return None
     top = found.head(TOP)
     by = [
-        next((text for text in texts if isinstance(text, str) and text), UNKNOWN)
+        next((text for text in texts if isinstance(text, str) and text), "unknown")
         for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)
     ]
-    blocks = [
-        NONE if count is None else f"{count:,}"
-        for count in top["blocks"].to_numpy(object, na_value=None)
-    ]
+    blocks = [format_count(count) for count in top["blocks"].to_numpy(object, na_value=None)]
     body = list(
         zip(top["device"], map(format_bytes, top["bytes"].tolist()), blocks, by, strict=True)
     )
@@ -253,7 +250,8 @@ def _memory(one: TraceContext) -> Block | None:
 
 def _defects(summary: dict[str, Any]) -> Block | None:
     rows = [
-        (d["name"].replace("_", " "), d["severity"], f"{d['count']:,}") for d in summary["defects"]
+        (d["name"].replace("_", " "), d["severity"], format_count(d["count"]))
+        for d in summary["defects"]
     ]
     return (
         Table(
@@ -273,4 +271,4 @@ def _missing(overview: OverviewPayload) -> Block | None:
 
 
 def _names(count: int) -> str:
-    return f"{count:,} name{'s' if count != 1 else ''}"
+    return f"{format_count(count)} name{'s' if count != 1 else ''}"

@@ -13,13 +13,20 @@ from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_ke
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import NONE, event_id, time
+from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, tell, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_bytes, format_count, format_share
+from torch_tb_profiler.units import (
+    UNKNOWN,
+    format_bytes,
+    format_count,
+    format_ns,
+    format_rate,
+    format_share,
+)
 from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
@@ -161,13 +168,13 @@ def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]
         "name": ("Name", "name", _text),
         **({"input_shapes": ("Input shapes", "below", _below)} if by != "name" else {}),
         "stack": ("Called from", "below", _stack),
-        "calls": ("Calls", "number", _count),
+        "calls": ("Calls", "number", format_count),
         **{
-            name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", time)
+            name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", format_ns)
             for name in (*times, "host_self_ns", "host_total_ns")
         },
         "flops": ("FLOPs/call", "number", _flops),
-        "bytes": ("Bytes/call", "number", _bytes),
+        "bytes": ("Bytes/call", "number", format_bytes),
         "longest_event": ("Longest", "number", _event),
     }
 
@@ -178,18 +185,18 @@ def _kernel_columns(by: str) -> dict[str, tuple[str, Kind, Cell]]:
         "operator": ("Operator", "below", _below),
         "grid": ("Grid", "below", _labelled("grid")),
         "block": ("Block", "below", _labelled("block")),
-        "calls": ("Calls", "number", _count),
+        "calls": ("Calls", "number", format_count),
         **{
-            f"{name}_ns": (name.capitalize(), "number", _whole)
+            f"{name}_ns": (name.capitalize(), "number", format_ns)
             for name in ("total", "mean", "min", "max")
         },
-        **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}),
+        **({"occupancy": ("Occupancy", "number", format_share)} if by == "name" else {}),
         "longest_event": ("Longest", "number", _event),
     }
 
 
 def _text(value: str | None) -> str:
-    return NONE if value is None else value
+    return UNKNOWN if value is None else value
 
 
 def _below(value: str | None) -> str:
@@ -205,25 +212,9 @@ def _stack(value: tuple[str, ...] | None) -> str:
     return line_of_frames("\n".join(value)) if value else ""
 
 
-def _count(value: int) -> str:
-    return f"{value:,}"
-
-
-def _whole(value: float | None) -> str:
-    return time(None if value is None else round(value))
-
-
-def _share(value: float | None) -> str:
-    return NONE if value is None else format_share(value)
-
-
-def _bytes(value: int | None) -> str:
-    return NONE if value is None else format_bytes(value)
-
-
 def _event(value: float | None) -> str:
     return event_id(None if value is None else int(value))
 
 
 def _flops(value: int | None) -> str:
-    return NONE if value is None else format_count(value)
+    return format_rate(value, "FLOP")

@@ -24,6 +24,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.units import format_count
 
 Absorb = Callable[[list[Any], list[Any]], list[Any]]
 """Called with (list, values about to be appended to it); what it returns is appended instead."""
@@ -62,7 +63,7 @@ def load(
         return machine.run()
     except (IndexError, struct.error):
         raise NotATrace(
-            f"The pickle is damaged at byte {machine.position:,}, or ends there.", _HINT
+            f"The pickle is damaged at byte {format_count(machine.position)}, or ends there.", _HINT
         ) from None
     finally:
         if collects:
@@ -118,7 +119,9 @@ class _Machine:
             buffer, at, stack = self._buffer, self._at, self._stack
             limit = len(buffer) if self._ended else len(buffer) - _ARGUMENT_BYTES
             if at >= limit:
-                raise NotATrace(f"The pickle ends in the middle, at byte {self.position:,}.", _HINT)
+                raise NotATrace(
+                    f"The pickle ends in the middle, at byte {format_count(self.position)}.", _HINT
+                )
             while at < limit:
                 code = buffer[at]
                 at += 1
@@ -170,7 +173,7 @@ class _Machine:
         act = rare.get(code)
         if act is None:
             raise NotATrace(
-                f"The pickle was not read: at byte {self.position - 1:,} it wants opcode"
+                f"The pickle was not read: at byte {format_count(self.position - 1)} it wants opcode"
                 f" 0x{code:02x}, which no memory snapshot needs (only plain lists, dicts, texts and"
                 " numbers are read; nothing in it was run).",
                 _HINT,
@@ -183,7 +186,7 @@ class _Machine:
             return
         if self._made > CONTAINERS + self.position // BYTES_PER_CONTAINER:
             raise NotATrace(
-                f"The pickle was not read on at byte {self.position:,}: it makes more containers"
+                f"The pickle was not read on at byte {format_count(self.position)}: it makes more containers"
                 " than a snapshot of its size holds.",
                 _HINT,
             )
@@ -217,7 +220,7 @@ class _Machine:
     def _take(self, size: int) -> bytes:
         if size > TEXT_BYTES:
             raise NotATrace(
-                f"The pickle holds a text of {size:,} bytes at byte {self.position:,}, which no"
+                f"The pickle holds a text of {format_count(size)} bytes at byte {format_count(self.position)}, which no"
                 " memory snapshot has.",
                 _HINT,
             )
@@ -225,7 +228,8 @@ class _Machine:
         found = self._buffer[self._at : self._at + size]
         if len(found) < size:
             raise NotATrace(
-                f"The pickle ends in the middle, at byte {self.position + len(found):,}.", _HINT
+                f"The pickle ends in the middle, at byte {format_count(self.position + len(found))}.",
+                _HINT,
             )
         self._at += size
         return found
@@ -282,7 +286,7 @@ class _Machine:
             self._memo.append(self._stack[-1])
         else:
             raise NotATrace(
-                f"The pickle skips places of its memo at byte {self.position:,}, which no writer"
+                f"The pickle skips places of its memo at byte {format_count(self.position)}, which no writer"
                 " does.",
                 _HINT,
             )

@@ -32,6 +32,7 @@ from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, Listing, list_files
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.units import format_count
 
 MAPPED_INSIGHTS = 1024
 """Insights that stay mapped: those of the workers of a large run."""
@@ -272,7 +273,7 @@ class Catalogue:
             )
         if entry.state is State.GROWING:
             raise NotReady(
-                f"{entry.path} is still being written ({entry.found.size:,} bytes so far).",
+                f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
                 "It is imported when it is whole.",
                 progress=0.0,
             )

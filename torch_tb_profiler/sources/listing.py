@@ -13,6 +13,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources import names, places, streams
+from torch_tb_profiler.units import format_count
 
 FOLDER_LIMIT = 100_000
 """Folders visited in one walk: symbolic links may span a finite but endless-looking maze."""
@@ -123,7 +124,9 @@ def _list_local(root: str) -> Listing:
             continue
         walk.folders += 1
         if walk.folders > FOLDER_LIMIT:
-            walk.notes.append(f"More than {FOLDER_LIMIT:,} folders: the rest was not looked at.")
+            walk.notes.append(
+                f"More than {format_count(FOLDER_LIMIT)} folders: the rest was not looked at."
+            )
             break
         stack += [(*child, above | {real}) for child in _enter(path, folder, walk)]
     return walk.listing()

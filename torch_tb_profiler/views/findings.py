@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.units import format_limit, format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE, RuleText
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
@@ -162,16 +162,7 @@ def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _printed(key: str, value: float) -> str:
-    unit = NUMBERS[key][1] if key in NUMBERS else ""
-    if unit == "ns":
-        return format_ns(value)
-    if unit == "bytes":
-        return format_bytes(value)
-    if unit == "share":
-        return format_share(value)
-    if unit == "count":
-        return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
-    return f"{value:.0f}" if value == int(value) else f"{value:.3g}"
+    return format_value(value, NUMBERS[key][1] if key in NUMBERS else "")
 
 
 def _evidence(source: Source, row: int) -> Evidence:
@@ -209,7 +200,7 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     busy = (
         ""
         if made["busy"] is None
-        else f" The {device} works, copies included, for {format_share(made['busy'], 0)} of it."
+        else f" {device} active {format_share(made['busy'])} (incl. copies)."
     )
     costing = costly(found)
     if "sums" in made["unsure"]:
@@ -219,10 +210,10 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
         )
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
-        own = f" {format_share(lost, 0)} of it is laid at the recording itself." if lost else ""
+        own = f" {format_share(lost)} of it is laid at the recording itself." if lost else ""
         return (
             f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs"
-            f" {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
+            f" {format_limit(THRESHOLD)} of the {word} or more.{busy}{own}"
         )
     total, share = (
         sum(finding.recoverable_ns or 0 for finding in costing),
@@ -235,6 +226,6 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     # A title that begins with a name keeps its capital.
     most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
     return (
-        f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of"
+        f"Up to {format_ns(total)} ({format_share(share)}) of a {word} of"
         f" {format_ns(made['step_ns'])}{left} could be had back. Most of it: {most}.{busy}"
     )

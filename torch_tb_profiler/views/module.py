@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.module.modules import (
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.module_wire import ModuleColumns, ModulePayload, ModuleTotals
 from torch_tb_profiler.views.texts import missing, profile_call
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -135,7 +136,7 @@ def _notes(insight: Insight) -> list[str]:
         )
     if about["paths_pooled"]:
         notes.append(
-            f"{about['paths_pooled']:,} calls lie too deep or have too many different names; they"
+            f"{format_count(about['paths_pooled'])} calls lie too deep or have too many different names; they"
             " count for a call around them."
         )
     return notes

@@ -29,6 +29,7 @@ from torch_tb_profiler.store.defects import (
     UNFINISHED_DATABASE,
     DefectCounts,
 )
+from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     import sqlite3
@@ -382,7 +383,7 @@ def _damage(path: str, size: int, error: Exception) -> str:
     """Why a database cannot be opened."""
     whole = _whole(path)
     if whole > size:
-        return f"The SQLite database ends early: {size:,} of {whole:,} bytes are there."
+        return f"The SQLite database ends early: {format_count(size)} of {format_count(whole)} bytes are there."
     why = (
         "its list of tables is unreadable"
         if isinstance(error, UnicodeError)

@@ -57,7 +57,7 @@ STEPS = TableSpec(
             "ns",
             "From its begin to its end, the device work that it launched included.",
         ),
-        *(C(f"{name}_ns", "int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
+        *(C(f"{name}_ns", "Int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
         C("cold", "bool", "", "A first step clearly slower than the rest."),
         C(
             "odd",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
@@ -17,14 +19,12 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.texts import CATEGORY_LABELS
-from torch_tb_profiler.views.wire import DeviceSummary, OverviewPayload, StepItem
+from torch_tb_profiler.views.wire import OverviewPayload, StepItem
 
 TOP = 10
 STEPS_SHOWN = 12
 BAR = 30
 _ALLOCATED_BY = ("line", "operator", "category", "module")
-_OF_DEVICE = ("kernel", "memcpy", "memset", "runtime")
-"""Categories that a recording without an accelerator cannot tell."""
 
 
 def summary_document(
@@ -40,6 +40,7 @@ def summary_document(
             f"{format_count(events['total'])} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
             f" {overview.step_source}"
         ),
+        *(sentence.text for sentence in overview.headline),
         *overview.notes,
     )
     blocks = (
@@ -65,22 +66,13 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
     if average is None:
         return None
     wall = average.wall_ns
+    times = msgspec.structs.asdict(average.categories_ns)
     rows = []
     # The largest first: of a short text the first rows are left.
-    for key, label in sorted(
-        CATEGORY_LABELS.items(), key=lambda item: -getattr(average.categories_ns, item[0])
-    ):
-        value = getattr(average.categories_ns, key)
-        part = value / wall if wall else 0.0
-        # Runtime calls are recorded on the host: some may be there without a device.
-        known = bool(overview.devices) or key not in _OF_DEVICE or value > 0
+    for key, label in sorted(CATEGORY_LABELS.items(), key=lambda item: -(times[item[0]] or 0)):
+        share = times[key] / wall if wall and times[key] is not None else None
         rows.append(
-            (
-                label,
-                format_ns(value if known else None),
-                format_share(part if known else None),
-                "#" * round(part * BAR),
-            )
+            (label, format_ns(times[key]), format_share(share), "#" * round((share or 0) * BAR))
         )
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
     whole = overview.step_source == WHOLE_SPAN
@@ -130,26 +122,12 @@ def _devices(overview: OverviewPayload) -> Block | None:
         figures = (
             ("utilization", device.utilization),
             (f"est. {words.multiprocessor} efficiency", device.sm_efficiency),
-            ("occupancy", device.occupancy),
+            ("est. occupancy", device.occupancy),
             (f"{words.matrix_cores} time", device.matrix_core_share),
         )
-        items.append(
-            Item(
-                f"{words.device} {device.id}: {_device_name(device)}",
-                (", ".join(f"{label} {format_share(value)}" for label, value in figures),),
-                "",
-            )
-        )
+        text = ", ".join(f"{label} {format_share(value)}" for label, value in figures)
+        items.append(Item(f"{device.title} · {device.details}", (text, *device.unknown), ""))
     return Listing("Devices", items)
-
-
-def _device_name(device: DeviceSummary) -> str:
-    parts = [device.name or "unknown"]
-    if device.memory_bytes is not None:
-        parts.append(format_bytes(device.memory_bytes))
-    if device.capability is not None:
-        parts.append(f"capability {device.capability}")
-    return ", ".join(parts)
 
 
 def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:

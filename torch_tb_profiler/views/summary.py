@@ -7,13 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.nullable import rounded
+from torch_tb_profiler.views.nullable import optional_integers, rounded
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _steps(facts: Facts) -> list[dict[str, Any]]:
     table = facts["steps"]
     names = facts.strings.many(table["name"])
     starts, walls = table["start"].tolist(), (table["end"] - table["start"]).tolist()
-    categories = [table[c].tolist() for c in CATEGORIES]
+    categories = [optional_integers(times) for times in category_times(facts).values()]
     return [
         {
             "name": names[i],
@@ -83,6 +84,7 @@ def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
             "utilization": use.utilization,
             "sm_efficiency": use.sm_efficiency,
             "occupancy": use.occupancy,
+            "occupancy_known_share": use.occupancy_known_share,
             "matrix_core_share": use.matrix_share,
         }
         for use in device_use(facts, selection)

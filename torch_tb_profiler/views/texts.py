@@ -77,6 +77,7 @@ def profile_call(*options: str, devices: bool = False) -> str:
 
 MISSING: dict[str, Missing] = {
     "device": Missing(
+        key="device",
         what="Accelerator activity",
         why=(
             "The trace holds no kernel, copy or memset: the accelerator was not recorded, was not"
@@ -85,6 +86,7 @@ MISSING: dict[str, Missing] = {
         call=profile_call(devices=True),
     ),
     "device_times": Missing(
+        key="device_times",
         what="Times of kernels",
         why=(
             "The recording measured the hardware counters of each kernel (profiler_metrics), and"
@@ -94,6 +96,7 @@ MISSING: dict[str, Missing] = {
         call=profile_call(devices=True),
     ),
     "host": Missing(
+        key="host",
         what="Host operators",
         why=(
             "The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be"
@@ -102,6 +105,7 @@ MISSING: dict[str, Missing] = {
         call=profile_call(devices=True),
     ),
     "operators_of_device": Missing(
+        key="operators_of_device",
         what="Device time of operators",
         why=(
             "The trace has operators and device work, but no launch that lies within an operator:"
@@ -110,26 +114,31 @@ MISSING: dict[str, Missing] = {
         call=profile_call(devices=True),
     ),
     "shapes": Missing(
+        key="shapes",
         what="Input shapes",
         why="The operators carry no input shapes: record_shapes was off.",
         call=profile_call("record_shapes=True"),
     ),
     "stack": Missing(
+        key="stack",
         what="Call stacks",
         why="The trace has neither call stacks nor Python frames: with_stack was off.",
         call=profile_call("with_stack=True"),
     ),
     "steps": Missing(
+        key="steps",
         what="Steps",
         why="The trace has no ProfilerStep: prof.step() was not called.",
         call=profile_call(),
     ),
     "memory": Missing(
+        key="memory",
         what="Memory records",
         why="The trace has no allocator record: profile_memory was off.",
         call=profile_call("profile_memory=True"),
     ),
     "events": Missing(
+        key="events",
         what="Events",
         why=(
             "The file is a memory snapshot or a memory timeline: it holds allocations, which the"
@@ -199,7 +208,7 @@ def _other_profilers() -> dict[str, Missing]:
     """The texts for what nvprof or Nsight Systems recorded."""
     return {
         key: (
-            Missing(what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1])
+            Missing(key=key, what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1])
             if key in _BY_NVTX
             else text
         )

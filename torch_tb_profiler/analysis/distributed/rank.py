@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     kind_of,
     ranks_of_groups,
 )
-from torch_tb_profiler.analysis.facts.header import device_properties, distributed_info
+from torch_tb_profiler.analysis.facts.header import distributed_info
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -47,6 +47,7 @@ class Device(NamedTuple):
     name: str
     memory: int
     capability: str
+    vendor: str
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         world_size=facts.summary["world_size"],
         host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
         process=_process(trace),
-        devices=_devices(trace, facts),
+        devices=_devices(facts),
         spans=trace["spans"].n,
     )
 
@@ -192,12 +193,12 @@ def _process(trace: Trace) -> str:
     return trace.strings[int(trace["tracks"]["pid"][int(np.argmax(np.bincount(track)))])]
 
 
-def _devices(trace: Trace, facts: Facts) -> tuple[Device, ...]:
-    known, used = device_properties(trace), facts["devices"]["id"].tolist()
-    found = [known.get(number) for number in used]
+def _devices(facts: Facts) -> tuple[Device, ...]:
+    table, vendor = facts["devices"], facts.summary["vendor"]
+    names, capabilities = (facts.strings.many(table[key]) for key in ("name", "capability"))
     return tuple(
-        Device(number, one.name, one.memory, one.capability)
-        if one is not None
-        else Device(number, "", -1, "")
-        for number, one in zip(used, found, strict=True)
+        Device(number, name, memory, capability, vendor)
+        for number, name, memory, capability in zip(
+            table["id"].tolist(), names, table["memory"].tolist(), capabilities, strict=True
+        )
     )

@@ -64,17 +64,17 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     known = of_kernel >= 0
     time = sum_by(of_row, n, rows.time) + sum_by(of_kernel[lost], n, kernels["total"][at][lost])
     calls = sum_by(of_row, n, rows.calls) + sum_by(of_kernel[lost], n, kernels["calls"][at][lost])
-    has_device = bool(facts.summary["has_device"])
     matrix = [
         sum_by(
             of_kernel[known],
             n,
             np.where(kernels["matrix"][at] == knowledge, kernels["total"][at], 0)[known],
-        ).tolist()
-        if has_device
-        else [None] * n
+        )
         for knowledge in (Knowledge.YES, Knowledge.UNKNOWN)
     ]
+    able = matrix[0] + matrix[1] > 0
+    able[of_row[_could(insight, rows.workload)]] = True
+    able &= (np.arange(n) >= len(ASIDE)) & bool(facts.summary["has_device"])
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
     modelled = np.arange(len(ASIDE), n - 1)
     order = [
@@ -87,8 +87,8 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
         "family": [_word(insight, used, i) for i in order],
         "calls": calls[order].tolist(),
         "time_ns": time[order].tolist(),
-        "matrix_ns": [matrix[0][i] for i in order],
-        "matrix_unknown_ns": [matrix[1][i] for i in order],
+        "matrix_ns": [int(matrix[0][i]) if able[i] else None for i in order],
+        "matrix_unknown_ns": [int(matrix[1][i]) if able[i] else None for i in order],
         "flops": [
             round(float(flops[i])) if len(ASIDE) <= i < n - 1 and flops[i] < LARGEST else None
             for i in order
@@ -165,12 +165,16 @@ def _products(insight: Insight, rows: Rows) -> int:
     they did.
     """
     unknown = np.flatnonzero(np.isnan(rows.flops))
-    names = insight["workloads"]["name"][rows.workload[unknown]]
-    could = {
-        int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES
-        for name in np.unique(names)
-    }
-    does: Mask = np.array([could[name] for name in names.tolist()], np.bool_) | (
-        rows.matrix[unknown] == Knowledge.YES
-    )
+    does = _could(insight, rows.workload[unknown]) | (rows.matrix[unknown] == Knowledge.YES)
     return int(rows.time[unknown][does].sum())
+
+
+def _could(insight: Insight, workload: Ints) -> Mask:
+    """Whether matrix cores could do the operators of workloads, by their names."""
+    names = np.append(insight["workloads"]["name"], NONE)[workload]
+    used, place = np.unique(names, return_inverse=True)
+    could = [
+        number >= 0 and operator_could(insight.strings[number]) == Knowledge.YES
+        for number in used.tolist()
+    ]
+    return np.array(could, np.bool_)[place]

@@ -30,6 +30,9 @@ def device_arguments(trace: Trace, row: Ints, keys: tuple[str, ...]) -> dict[str
         values[has] = column[place[has]]
         if column.dtype.kind == "f":
             values[np.abs(values) > _LARGEST] = np.nan
+        if key == "occupancy":
+            # Kineto writes 0 where its estimate fails, as for much shared memory: what ran had some.
+            values[values <= 0] = np.nan
         found[key] = values
     return found
 

@@ -11,7 +11,9 @@ import pytest
 
 from torch_tb_profiler import units
 
-CASES = json.loads((Path(__file__).parent / "units_cases.json").read_text(encoding="utf-8"))
+CASES = json.loads(
+    (Path(__file__).parents[1] / "fe/src/base/units_cases.json").read_text(encoding="utf-8")
+)
 FORMATS = {
     "ns": units.format_ns,
     "delta": units.format_delta,

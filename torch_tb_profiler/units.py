@@ -1,7 +1,7 @@
 """Units as types, and the one rule by which numbers are printed (docs/definitions.md, "Numbers").
 
 Times are integer nanoseconds relative to the first event of a trace; sizes are integer bytes. The
-page prints by the same rule (fe/src/base/units.ts); tests/units_cases.json holds both to it.
+page prints by the same rule (fe/src/base/units.ts); fe/src/base/units_cases.json holds both to it.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def test_a_sentence_says_what_and_how_much() -> None:
     }
     assert not found.healthy
     assert found.headline.startswith("Up to ")
-    assert found.headline.endswith("of it.")
+    assert found.headline.endswith(" % (incl. copies).")
 
 
 def test_other_vendors_have_their_own_words() -> None:
@@ -82,8 +82,8 @@ def test_a_healthy_trace_says_so() -> None:
     assert found.healthy
     assert (
         found.headline
-        == "Healthy: nothing was found that costs 2 % of the step or more. The GPU works, copies"
-        " included, for 100 % of it."
+        == "Healthy: nothing was found that costs 2 % of the step or more. GPU active 99.8 %"
+        " (incl. copies)."
     )
     assert UNSURE["one_step"] in found.unsure
 
@@ -105,7 +105,7 @@ def test_mostly_the_profilers_own_doing_is_not_called_healthy() -> None:
     assert [item.rule for item in found.findings] == ["silent_end"]
     assert costly(found.findings) == []
     assert not found.healthy
-    assert "90 % of it is laid at the recording itself" in found.headline
+    assert "89.9 % of the step is attributed to the recording itself" in found.headline
 
 
 @pytest.mark.parametrize(

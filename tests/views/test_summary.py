@@ -50,6 +50,7 @@ def test_the_schema() -> None:
         "utilization",
         "sm_efficiency",
         "occupancy",
+        "occupancy_known_share",
         "matrix_core_share",
     }
     assert found["operators"][0] == {

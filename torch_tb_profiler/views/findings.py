@@ -210,7 +210,11 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
         )
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
-        own = f" {format_share(lost)} of it is laid at the recording itself." if lost else ""
+        own = (
+            f" {format_share(lost)} of the {word} is attributed to the recording itself."
+            if lost
+            else ""
+        )
         return (
             f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs"
             f" {format_limit(THRESHOLD)} of the {word} or more.{busy}{own}"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import cases from "../../../tests/units_cases.json";
+import cases from "./units_cases.json";
 import {
   format,
   formatDelta,

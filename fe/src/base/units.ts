@@ -1,6 +1,6 @@
 /**
  * The one rule by which numbers are printed (docs/definitions.md, "Numbers"), as in torch_tb_profiler/units.py:
- * tests/units_cases.json holds both to it. Unknown (`null`, `undefined`, `NaN`) is `UNKNOWN`, never 0.
+ * units_cases.json beside this file holds both to it. Unknown (`null`, `undefined`, `NaN`) is `UNKNOWN`, never 0.
  */
 
 /** `FLOP`, `FLOP/s` and `B/s` scale by powers of 1000, `bytes` by powers of 1024. */

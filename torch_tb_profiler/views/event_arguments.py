@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_count, format_number
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.timeline_wire import Argument, EventArgsPayload
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -105,7 +105,7 @@ def _of_device(trace: Trace, facts: Facts, event: int) -> Iterator[Argument]:
     ):
         value = float(trace["device_args"][column][row])
         if math.isfinite(value):
-            yield Argument(name=name, value=f"{format_number(value)}{unit}")
+            yield Argument(name=name, value=f"{value:.6g}{unit}")
     yield from _numbers(trace, "device_args", event, {"bytes": "Bytes"}, _bytes)
 
 
@@ -118,7 +118,7 @@ def _of_range(trace: Trace, event: int) -> Iterator[Argument]:
     )
     for row in range(first, min(last, first + MOST_ARGUMENTS)):
         value = float(table["value"][row])
-        shown = format_number(value)
+        shown = format_count(value) if value.is_integer() else f"{value:.6g}"
         yield Argument(
             name=cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE), value=shown
         )

@@ -1,15 +1,15 @@
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
+export type KernelGroup = "name" | "properties";
+
+export type OperatorGroup = "name" | "shape" | "stack";
+
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
 
 export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
-
-export type OperatorGroup = "name" | "shape" | "stack";
-
-export type KernelGroup = "name" | "properties";
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
@@ -239,35 +239,20 @@ export interface OverviewPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `shapes` is JSON text; `stack` is a row of `frames`; `calls` 0 never occurs. */
-export interface OperatorColumns {
-  name: string[];
-  shapes: (string | null)[];
-  stack: (number | null)[];
-  has_stack: boolean[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: number[];
-  host_total_ns: number[];
-  matrix_eligible: number[];
-  matrix_self_share: (number | null)[];
-  matrix_total_share: (number | null)[];
-}
-
 /** Call stacks: a stack is a row here, its caller is `parent` (−1: outermost). */
 export interface FrameTree {
   parent: number[];
   frame: string[];
 }
 
-/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. */
+/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. */
 export interface OperatorPayload {
   group: OperatorGroup;
   has_device: boolean;
   vocabulary: Vocabulary;
-  rows: OperatorColumns;
+  rows: OperatorsTable;
   frames: FrameTree;
+  stacks: (number | null)[];
   pooled: number;
   missing: Missing[];
 }
@@ -291,28 +276,6 @@ export interface OperatorStacksPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `operator` null: see `reason`. Properties are null when grouped by name. `occupancy` is a fraction of 1. `short` is the readable form of `name`; `mean_ns` is rounded. */
-export interface KernelColumns {
-  name: string[];
-  short: string[];
-  operator: (string | null)[];
-  reason: (string | null)[];
-  grid: (string | null)[];
-  block: (string | null)[];
-  registers: (number | null)[];
-  shared_memory_bytes: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  blocks_per_sm: (number | null)[];
-  occupancy: (number | null)[];
-  matrix: number[];
-  matrix_eligible: number[];
-  communication: boolean[];
-}
-
 /** How many of the device events could be followed back to the host. */
 export interface Attribution {
   device_events: number;
@@ -321,11 +284,18 @@ export interface Attribution {
   with_operator: number;
 }
 
+/** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
+export interface NoOperatorReason {
+  key: string;
+  text: string;
+}
+
 /** Route `/kernel`. */
 export interface KernelPayload {
   group: KernelGroup;
   vocabulary: Vocabulary;
-  rows: KernelColumns;
+  rows: KernelsTable;
+  reasons: NoOperatorReason[];
   pooled: number;
   attribution: Attribution;
   missing: Missing[];
@@ -779,26 +749,6 @@ export interface MemoryAlivePayload {
   pooled_bytes: number;
 }
 
-/** The module tree, one entry per row, parents before children (`parent` −1: outermost). Sums over the selected steps. `name` is the instance (`Linear_0`), `kind` the class (`Linear`; empty where it is not known). `self` is the module's own code and the operators it calls, `total` the modules beneath as well. `calls`: of the forward pass, null where the recording does not say; `operators`: calls of operators that it makes itself, forward. Backward is what undoes the module's operators, and the module's reruns within the backward pass. Device times are null without device work. `allocated_bytes` and `increase_bytes` (both self, forward and backward) are null without memory records. `event`: its longest forward call; -1 none. */
-export interface ModuleColumns {
-  parent: number[];
-  name: string[];
-  kind: string[];
-  calls: (number | null)[];
-  operators: number[];
-  forward_host_total_ns: number[];
-  forward_host_self_ns: number[];
-  forward_device_total_ns: (number | null)[];
-  forward_device_self_ns: (number | null)[];
-  backward_host_total_ns: number[];
-  backward_host_self_ns: number[];
-  backward_device_total_ns: (number | null)[];
-  backward_device_self_ns: (number | null)[];
-  allocated_bytes: (number | null)[];
-  increase_bytes: (number | null)[];
-  event: number[];
-}
-
 /** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
 export interface ModuleTotals {
   module_host_ns: number;
@@ -819,7 +769,7 @@ export interface ModulePayload {
   has_memory: boolean;
   vocabulary: Vocabulary;
   steps: number;
-  rows: ModuleColumns;
+  rows: ModulesTable;
   totals: ModuleTotals;
   notes: string[];
   missing: Missing[];
@@ -1172,4 +1122,61 @@ export interface CountersTablePayload {
   steps: string[];
   pooled: number;
   missing: Missing[];
+}
+
+/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
+export interface OperatorsTable {
+  name: string[];
+  input_shapes: (string | null)[];
+  has_stack: boolean[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: number[];
+  host_total_ns: number[];
+  matrix_eligible: number[];
+  matrix_self_share: (number | null)[];
+  matrix_total_share: (number | null)[];
+}
+
+/** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
+export interface KernelsTable {
+  name: string[];
+  short_name: string[];
+  operator: (string | null)[];
+  no_operator: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  min_ns: number[];
+  max_ns: number[];
+  grid: (string | null)[];
+  block: (string | null)[];
+  registers: (number | null)[];
+  shared_memory_bytes: (number | null)[];
+  blocks_per_sm: (number | null)[];
+  occupancy: (number | null)[];
+  matrix: number[];
+  matrix_eligible: number[];
+  communication: boolean[];
+}
+
+/** One row per `nn.Module`, parents before children. */
+export interface ModulesTable {
+  parent: number[];
+  name: string[];
+  kind: string[];
+  calls: (number | null)[];
+  operators: number[];
+  forward_device_total_ns: (number | null)[];
+  forward_device_self_ns: (number | null)[];
+  forward_host_total_ns: number[];
+  forward_host_self_ns: number[];
+  backward_device_total_ns: (number | null)[];
+  backward_device_self_ns: (number | null)[];
+  backward_host_total_ns: number[];
+  backward_host_self_ns: number[];
+  allocated_bytes: (number | null)[];
+  increase_bytes: (number | null)[];
+  event: number[];
 }

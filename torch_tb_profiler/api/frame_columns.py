@@ -7,6 +7,7 @@ in texts.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.module.table import MODULES
@@ -142,51 +143,6 @@ FINDINGS = TableSpec(
         ),
         C("event_workers", "object", "", "Tuple of the workers whose events they are."),
         C("event_count", "int64", "events", "How many events it rests on."),
-    ),
-)
-
-EFFICIENCY = TableSpec(
-    "efficiency",
-    'One row per operator and input (`by="operator"`), or per kernel and the operator it works for'
-    ' (`"kernel"`).',
-    (
-        C("name", "str", "", "The operator."),
-        C("kernel", "str", "", 'The kernel\'s full name (`by="kernel"`).'),
-        C("short_name", "str", "", "The kernel's name without its template arguments."),
-        C("input_shapes", "str", "", "Input shapes as JSON text."),
-        C("input_dtypes", "str", "", "Input types as JSON text."),
-        C("parameters", "str", "", "What the performance model read, like `M=788, N=768, K=768`."),
-        C(
-            "family",
-            "str",
-            "",
-            "Family of the model; where there is none `communication` or `memcpy` of what computes"
-            " nothing, else missing.",
-        ),
-        C("calls", "int64", "calls", "Number of calls, or launches."),
-        C("time_ns", "int64", "ns", "Device time of all calls; without a device host time."),
-        C("flops", "Int64", "FLOP", "Floating-point operations of one call."),
-        C("bytes", "Int64", "bytes", "Least memory traffic of one call."),
-        C("intensity", "float64", "FLOP/byte", "Arithmetic intensity."),
-        C("flops_rate", "float64", "FLOP/s", "Achieved rate."),
-        C("bytes_rate", "float64", "bytes/s", "Achieved bandwidth, of the least traffic."),
-        C(
-            "fast",
-            "boolean",
-            "",
-            "Whether convolutions by Winograd's algorithm or Fourier transforms are among the"
-            " calls: fewer operations than `flops`.",
-        ),
-        C("unit", "str", "", "`matrix` or `vector`."),
-        C("precision", "str", "", "Of the multiplied elements."),
-        C("peak", "float64", "FLOP/s", "The device's rate that `flops_share` is a share of."),
-        C("flops_share", "float64", "share", "Achieved rate / peak."),
-        C("bytes_share", "float64", "share", "Achieved bandwidth / the device's."),
-        C("bound", "str", "", "`compute`, `memory`, `latency` or `unknown`."),
-        C("ideal_ns", "Int64", "ns", "The least time that the device's peaks allow, of all calls."),
-        C("recoverable_ns", "Int64", "ns", "`time_ns` − `ideal_ns`."),
-        C("matrix", "boolean", "", "Whether its kernels use matrix cores."),
-        C("event", "Int64", "row of events", "The longest."),
     ),
 )
 

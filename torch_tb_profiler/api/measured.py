@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import frame
@@ -23,26 +24,19 @@ if TYPE_CHECKING:
 MOST_ROWS = 1 << 24
 LARGEST = 1 << 53
 """Counters beyond it are no whole numbers any more as the file's reader keeps them."""
-_EFFICIENCY_NAMES = {"short": "short_name", "shapes": "input_shapes", "types": "input_dtypes"}
+_COUNTER_NAMES = {"short": "short_name"}
 
 
 def efficiency(one: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
-    """See ``columns.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
+    """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
     ``attrs["mfu"]``: model FLOPs utilization of the steps;
     ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
     payload = efficiency_payload(
         one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks
     )
-    values = {
-        _EFFICIENCY_NAMES.get(name, name): column for name, column in _columns(payload.rows).items()
-    }
-    values["matrix"] = [{0: False, 1: True}.get(known) for known in values["matrix"]]
-    values["event"] = [event if event >= 0 else None for event in values["event"]]
-    if by == "operator":
-        values = {
-            name: column for name, column in values.items() if name not in ("kernel", "short_name")
-        }
-    made = frame(columns.EFFICIENCY, values)
+    absent = ("kernel", "short_name") if by == "operator" else ()
+    values = {name: column for name, column in payload.rows.items() if name not in absent}
+    made = frame(EFFICIENCY, values)
     made.attrs |= {
         "device": msgspec.to_builtins(payload.device),
         "mfu": payload.mfu,
@@ -60,7 +54,7 @@ def counters(one: TraceContext) -> DataFrame:
     operators = [tuple(stack) for stack in found.pop("operators")]
     by_counter = found.pop("values")
     values: dict[str, Any] = {
-        _EFFICIENCY_NAMES.get(name, name): column for name, column in found.items()
+        _COUNTER_NAMES.get(name, name): column for name, column in found.items()
     }
     values |= {
         name: [row if row >= 0 else None for row in values[name]] for name in ("launch", "event")

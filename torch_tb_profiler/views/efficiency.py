@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.efficiency.device import (
     Peaks,
@@ -14,7 +11,7 @@ from torch_tb_profiler.analysis.efficiency.device import (
     device_peaks,
     working_devices,
 )
-from torch_tb_profiler.analysis.efficiency.families import ASIDE, aside, families
+from torch_tb_profiler.analysis.efficiency.families import aside, families
 from torch_tb_profiler.analysis.efficiency.placing import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import (
     Rows,
@@ -24,23 +21,21 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     shares,
     workload_rows,
 )
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.strings import NONE
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.efficiency_notes import notes, unmodelled_products
 from torch_tb_profiler.views.efficiency_wire import (
     DevicePeaks,
-    EfficiencyColumns,
-    EfficiencyGroup,
     EfficiencyPayload,
     FamilyColumns,
     Peak,
     StepMfu,
 )
-from torch_tb_profiler.views.nullable import OTHER, UNKNOWN, optional_floats, optional_texts
+from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -84,7 +79,11 @@ def efficiency_payload(
         time_ns=table.time,
         computation_ns=table.computation,
         modelled_ns=table.modelled,
-        rows=_columns(insight, rows, found, aside(facts, insight, selection, rows), limit),
+        rows=wire_columns(
+            efficiency_table(
+                insight, rows, found, aside(facts, insight, selection, rows), group
+            ).head(limit)
+        ),
         pooled=max(len(rows.time) - limit, 0),
         notes=notes(facts, insight, selection, rows, found, peaks)
         + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
@@ -156,69 +155,3 @@ def _steps(
     length, ideal = int(could[whole].sum()), float(use.ideal[whole].sum())
     known = length > 0 and bool((use.flops[whole] > 0).any()) and np.isfinite(ideal)
     return listed, ideal / length if known else None
-
-
-def _columns(
-    insight: Insight, rows: Rows, found: Shares, kinds: NDArray[Any], limit: int
-) -> EfficiencyColumns:
-    texts, workloads = insight.strings, insight["workloads"]
-    kept = min(len(rows.time), limit)
-    rest = len(rows.time) > kept
-    blank: list[Any] = [None] if rest else []
-
-    def of_workload(key: str) -> list[str | None]:
-        return [
-            *optional_texts(texts, np.append(workloads[key], NONE)[rows.workload[:kept]]),
-            *blank,
-        ]
-
-    def floats(values: NDArray[Any]) -> list[float | None]:
-        return [*optional_floats(values[:kept]), *blank]
-
-    def whole(values: NDArray[Any]) -> list[int | None]:
-        return [
-            None if value is None or value >= LARGEST else round(value) for value in floats(values)
-        ]
-
-    def words(values: list[str]) -> list[str | None]:
-        return [*(value or None for value in values[:kept]), *blank]
-
-    kernel = optional_texts(texts, rows.kernel[:kept])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
-    names = of_workload("name")
-    family = [
-        ASIDE[kind] if kind >= 0 else word
-        for kind, word in zip(
-            [*kinds[:kept].tolist(), *([-1] if rest else [])], of_workload("family"), strict=True
-        )
-    ]
-    if rest:
-        names[-1] = OTHER
-    return EfficiencyColumns(
-        name=names,
-        kernel=[*kernel, *blank],
-        short=[*(None if name is None else short_name(name) for name in kernel), *blank],
-        shapes=of_workload("dims"),
-        types=of_workload("types"),
-        parameters=of_workload("parameters"),
-        family=family,
-        calls=[*rows.calls[:kept].tolist(), *([int(rows.calls[kept:].sum())] if rest else [])],
-        time_ns=[*rows.time[:kept].tolist(), *([int(rows.time[kept:].sum())] if rest else [])],
-        flops=whole(rows.flops / np.maximum(rows.calls, 1)),
-        bytes=whole(rows.bytes / np.maximum(rows.calls, 1)),
-        intensity=floats(intensity),
-        flops_rate=floats(found.flops_rate),
-        bytes_rate=floats(found.bytes_rate),
-        fast=[*rows.fast[:kept].tolist(), *([bool(rows.fast[kept:].any())] if rest else [])],
-        unit=words(found.unit),
-        precision=words(found.precision),
-        peak=floats(found.peak),
-        flops_share=floats(found.flops_share),
-        bytes_share=floats(found.bytes_share),
-        bound=[*found.bound[:kept], *(["unknown"] if rest else [])],  # type: ignore[list-item]
-        ideal_ns=whole(found.ideal),
-        recoverable_ns=whole(np.maximum(rows.time - np.rint(found.ideal), 0)),
-        matrix=[*rows.matrix[:kept].tolist(), *([UNKNOWN] if rest else [])],
-        event=[*rows.event[:kept].tolist(), *([-1] if rest else [])],
-    )

@@ -4,8 +4,11 @@ floats.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup as EfficiencyGroup
+from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
 Bound = Literal["compute", "memory", "latency", "unknown"]
@@ -67,52 +70,6 @@ class StepMfu(Wire, frozen=True, kw_only=True):
     mfu: float | None
 
 
-class EfficiencyColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row, the largest ``time_ns`` first; the times of all rows add up to ``time_ns``
-    of the payload but for work of no operator.
-
-    ``flops`` and ``bytes`` are of one call (of kernels one launch on average); ``time_ns`` of all
-    calls (device time, without a device host time).
-    ``family``: of the model; of what has none ``communication`` or ``memcpy``, else null. ``fast``:
-        convolutions by Winograd's algorithm or Fourier transforms
-    are among the calls: they need fewer operations than ``flops``, so that their share of the peak
-    is not known. ``matrix`` is Knowledge: whether any of its kernels uses matrix cores. ``peak`` is
-    the rate that ``flops_share`` is a share of, ``unit`` and ``precision`` say whose. ``ideal_ns``:
-    the longer of flops/peak and bytes/bandwidth, of all calls; ``recoverable_ns``: time − ideal,
-    what there is to gain at most. ``kernel`` and ``short`` are null in rows of operators;
-    ``event``: the longest; -1 none.
-    """
-
-    name: list[str | None]
-    kernel: list[str | None]
-    short: list[str | None]
-    shapes: list[str | None]
-    types: list[str | None]
-    parameters: list[str | None]
-    family: list[str | None]
-    calls: list[int]
-    time_ns: list[int]
-    flops: list[int | None]
-    bytes: list[int | None]
-    intensity: list[float | None]
-    flops_rate: list[float | None]
-    bytes_rate: list[float | None]
-    fast: list[bool]
-    unit: list[str | None]
-    precision: list[str | None]
-    peak: list[float | None]
-    flops_share: list[float | None]
-    bytes_share: list[float | None]
-    bound: list[Bound]
-    ideal_ns: list[int | None]
-    recoverable_ns: list[int | None]
-    matrix: list[int]
-    event: list[int]
-
-
-EfficiencyGroup = Literal["operator", "kernel"]
-
-
 class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a
     device); ``computation_ns``: of it, without communication, copies
@@ -131,7 +88,7 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     time_ns: int
     computation_ns: int
     modelled_ns: int
-    rows: EfficiencyColumns
+    rows: Annotated[dict[str, Any], table_of(EFFICIENCY)]
     pooled: int
     notes: list[str]
     missing: list[Missing]

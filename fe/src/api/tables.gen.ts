@@ -48,3 +48,25 @@ export const MODULES: readonly DeclaredColumn[] = [
   {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "module_allocated"},
   {"key": "increase_bytes", "label": "Memory increase", "kind": "bytes", "term": "module_increase"},
 ];
+
+export const EFFICIENCY: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Operator", "kind": "code", "term": "efficiency_operator", "width": 200},
+  {"key": "kernel", "label": "Kernel", "kind": "code", "term": "efficiency_kernel", "width": 250},
+  {"key": "parameters", "label": "Parameters", "kind": "code", "term": "efficiency_parameters", "width": 190},
+  {"key": "input_shapes", "label": "Input shapes", "kind": "code", "term": "efficiency_shapes", "width": 220, "hidden": true},
+  {"key": "input_dtypes", "label": "Types", "kind": "code", "term": "efficiency_types", "width": 130, "hidden": true},
+  {"key": "family", "label": "Family", "kind": "text", "term": "efficiency_family", "width": 130},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "calls"},
+  {"key": "time_ns", "label": "Time", "kind": "time", "term": "efficiency_time", "width": 100, "bar": true},
+  {"key": "flops_share", "label": "Of the peak", "kind": "share", "term": "efficiency_flops_share", "width": 200, "bar": true},
+  {"key": "bytes_share", "label": "Of the bandwidth", "kind": "share", "term": "efficiency_bytes_share", "width": 116, "bar": true},
+  {"key": "bound", "label": "Bound by", "kind": "text", "term": "efficiency_bound", "width": 96},
+  {"key": "recoverable_ns", "label": "Recoverable", "kind": "time", "term": "efficiency_recoverable", "width": 100, "bar": true},
+  {"key": "flops_rate", "label": "FLOP/s", "kind": "FLOP/s", "term": "efficiency_flops_rate", "width": 104},
+  {"key": "bytes_rate", "label": "Bytes/s", "kind": "B/s", "term": "efficiency_bytes_rate"},
+  {"key": "intensity", "label": "FLOP/B", "kind": "number", "term": "efficiency_intensity"},
+  {"key": "flops", "label": "FLOPs per call", "kind": "FLOP", "term": "efficiency_flops"},
+  {"key": "bytes", "label": "Bytes per call", "kind": "bytes", "term": "efficiency_bytes"},
+  {"key": "ideal_ns", "label": "At the peak", "kind": "time", "term": "efficiency_ideal", "hidden": true},
+  {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
+];

@@ -37,9 +37,9 @@ export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator"
 
 export type DiffKind = "annotation" | "kernel" | "module" | "operator";
 
-export type Bound = "compute" | "latency" | "memory" | "unknown";
-
 export type EfficiencyGroup = "kernel" | "operator";
+
+export type Bound = "compute" | "latency" | "memory" | "unknown";
 
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
@@ -1026,35 +1026,6 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** One entry per row, the largest `time_ns` first; the times of all rows add up to `time_ns` of the payload but for work of no operator. `flops` and `bytes` are of one call (of kernels one launch on average); `time_ns` of all calls (device time, without a device host time). `family`: of the model; of what has none `communication` or `memcpy`, else null. `fast`: convolutions by Winograd's algorithm or Fourier transforms are among the calls: they need fewer operations than `flops`, so that their share of the peak is not known. `matrix` is Knowledge: whether any of its kernels uses matrix cores. `peak` is the rate that `flops_share` is a share of, `unit` and `precision` say whose. `ideal_ns`: the longer of flops/peak and bytes/bandwidth, of all calls; `recoverable_ns`: time − ideal, what there is to gain at most. `kernel` and `short` are null in rows of operators; `event`: the longest; -1 none. */
-export interface EfficiencyColumns {
-  name: (string | null)[];
-  kernel: (string | null)[];
-  short: (string | null)[];
-  shapes: (string | null)[];
-  types: (string | null)[];
-  parameters: (string | null)[];
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  intensity: (number | null)[];
-  flops_rate: (number | null)[];
-  bytes_rate: (number | null)[];
-  fast: boolean[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  flops_share: (number | null)[];
-  bytes_share: (number | null)[];
-  bound: Bound[];
-  ideal_ns: (number | null)[];
-  recoverable_ns: (number | null)[];
-  matrix: number[];
-  event: number[];
-}
-
 /** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
@@ -1067,7 +1038,7 @@ export interface EfficiencyPayload {
   time_ns: number;
   computation_ns: number;
   modelled_ns: number;
-  rows: EfficiencyColumns;
+  rows: EfficiencyTable;
   pooled: number;
   notes: string[];
   missing: Missing[];
@@ -1178,5 +1149,34 @@ export interface ModulesTable {
   backward_host_self_ns: number[];
   allocated_bytes: (number | null)[];
   increase_bytes: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
+export interface EfficiencyTable {
+  name: (string | null)[];
+  kernel: (string | null)[];
+  short_name: (string | null)[];
+  parameters: (string | null)[];
+  input_shapes: (string | null)[];
+  input_dtypes: (string | null)[];
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  flops_share: (number | null)[];
+  bytes_share: (number | null)[];
+  bound: (string | null)[];
+  recoverable_ns: (number | null)[];
+  flops_rate: (number | null)[];
+  bytes_rate: (number | null)[];
+  intensity: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  ideal_ns: (number | null)[];
+  fast: (boolean | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  matrix: number[];
   event: number[];
 }

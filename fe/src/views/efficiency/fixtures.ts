@@ -1,15 +1,15 @@
 /** Payloads of the Efficiency page for tests: a product, an addition and a sort that is not modelled, on a known device. */
 
-import type { EfficiencyColumns, EfficiencyPayload } from "../../api/types.gen";
+import type { EfficiencyTable, EfficiencyPayload } from "../../api/types.gen";
 import { GPU_WORDS } from "../fixtures";
 
-export function rows(more: Partial<EfficiencyColumns> = {}): EfficiencyColumns {
+export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
   return {
     name: ["aten::mm", "aten::add", "aten::sort"],
     kernel: [null, null, null],
-    short: [null, null, null],
-    shapes: ["[[788, 768], [768, 768]]", "[[788, 768], [788, 768]]", "[[9]]"],
-    types: ["bf16, bf16", "float, float", "float"],
+    short_name: [null, null, null],
+    input_shapes: ["[[788, 768], [768, 768]]", "[[788, 768], [788, 768]]", "[[9]]"],
+    input_dtypes: ["bf16, bf16", "float, float", "float"],
     parameters: ["M=788, N=768, K=768", null, null],
     family: ["gemm", "elementwise", null],
     calls: [4, 2, 1],

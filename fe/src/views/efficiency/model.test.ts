@@ -130,7 +130,7 @@ describe("the chart", () => {
   it("searches for the shapes where a pattern or the types would be too long, and for the operator where they are too", () => {
     const shapes = `[[10,512,7,7],[512,512,3,3]${",[]".repeat(9)}]`;
     const found = (types: string, lengths = shapes): { search: string; regex: string } =>
-      searchFor(rows({ shapes: [lengths, "", ""], types: [types, "", ""] }), 0);
+      searchFor(rows({ input_shapes: [lengths, "", ""], input_dtypes: [types, "", ""] }), 0);
     const types = `[${'"c10::BFloat16",'.repeat(7)}]`;
     expect(found(types)).toEqual({ search: `aten::mm ${shapes} ${types}`, regex: "" });
     expect(found(types.repeat(2))).toEqual({ search: `aten::mm ${shapes}`, regex: "" });

@@ -2,7 +2,7 @@
 
 import type {
   DevicePeaks,
-  EfficiencyColumns,
+  EfficiencyTable,
   EfficiencyGroup,
   EfficiencyPayload,
   StepMfu,
@@ -32,34 +32,38 @@ export function readGroup(text: string | undefined): EfficiencyGroup {
 }
 
 /** Whether the row's FLOPs are known; 0 is known. */
-export const isModelled = (rows: EfficiencyColumns, row: number): boolean =>
-  rows.flops[row] !== null;
+export const isModelled = (rows: EfficiencyTable, row: number): boolean => rows.flops[row] !== null;
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
-export function callText({ name, shapes, types }: EfficiencyColumns, row: number): string {
-  return [name[row] ?? "no operator", shapes[row], types[row]].filter(Boolean).join(" ");
+export function callText(
+  { name, input_shapes, input_dtypes }: EfficiencyTable,
+  row: number,
+): string {
+  return [name[row] ?? "no operator", input_shapes[row], input_dtypes[row]]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** Lists of hundreds of tensors make no address. */
 const LONGEST_CALL = 180;
 
 /** Parameters that make the table show the rows of this call; without its types, or those of its operator, where the call is too long to say. */
-export function searchFor(rows: EfficiencyColumns, row: number): { search: string; regex: string } {
+export function searchFor(rows: EfficiencyTable, row: number): { search: string; regex: string } {
   const call = callText(rows, row);
   if (call.length <= LONGEST_CALL) return exactly(call);
-  const shorter = [rows.name[row], rows.shapes[row]].filter(Boolean).join(" ");
-  return rows.shapes[row] && shorter.length <= LONGEST_CALL
+  const shorter = [rows.name[row], rows.input_shapes[row]].filter(Boolean).join(" ");
+  return rows.input_shapes[row] && shorter.length <= LONGEST_CALL
     ? { search: shorter, regex: "" }
     : exactly(rows.name[row] ?? call);
 }
 
 /** The name under which a row can be found again. */
-export function rowKey(rows: EfficiencyColumns, row: number): string {
+export function rowKey(rows: EfficiencyTable, row: number): string {
   return JSON.stringify([callText(rows, row), rows.parameters[row], rows.kernel[row]]);
 }
 
 /** `989 TFLOP/s bf16`: what a share of the peak is a share of; empty where no peak is known. */
-export function peakText({ peak, precision }: EfficiencyColumns, row: number): string {
+export function peakText({ peak, precision }: EfficiencyTable, row: number): string {
   const rate = peak[row];
   return rate === null || rate === undefined
     ? ""
@@ -67,7 +71,7 @@ export function peakText({ peak, precision }: EfficiencyColumns, row: number): s
 }
 
 /** Every figure of a row, label and text; what is not known is left out. */
-export function figuresOf(rows: EfficiencyColumns, row: number): [string, string][] {
+export function figuresOf(rows: EfficiencyTable, row: number): [string, string][] {
   const share = rows.flops_share[row] ?? null;
   const known = (
     label: string,
@@ -105,16 +109,15 @@ export function drawableRows(payload: EfficiencyPayload): number[] {
     .sort((a, b) => (rows.time_ns[b] ?? 0) - (rows.time_ns[a] ?? 0));
 }
 
-const precisionOf = (rows: EfficiencyColumns, row: number): string =>
-  rows.precision[row] ?? UNNAMED;
+const precisionOf = (rows: EfficiencyTable, row: number): string => rows.precision[row] ?? UNNAMED;
 
 /** The precisions that drawable rows use, in the order of their longest row. */
-export function precisionsOf(rows: EfficiencyColumns, drawable: readonly number[]): string[] {
+export function precisionsOf(rows: EfficiencyTable, drawable: readonly number[]): string[] {
   return [...new Set(drawable.map((row) => precisionOf(rows, row)))];
 }
 
 /** The families of rows, in the order of their longest row: each keeps its mark whatever is filtered. */
-export function familiesOf(rows: EfficiencyColumns, drawable: readonly number[]): string[] {
+export function familiesOf(rows: EfficiencyTable, drawable: readonly number[]): string[] {
   return [...new Set(drawable.map((row) => rows.family[row] ?? ""))];
 }
 
@@ -137,7 +140,7 @@ export function chartOf(
   const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
   const points = wanted.slice(0, MOST_POINTS).map((row) => ({
     key: String(row),
-    title: rows.short[row] ?? rows.kernel[row] ?? rows.name[row] ?? "no operator",
+    title: rows.short_name[row] ?? rows.kernel[row] ?? rows.name[row] ?? "no operator",
     intensity: rows.intensity[row] ?? 0,
     rate: rows.flops_rate[row] ?? 0,
     size: rows.time_ns[row] ?? 0,
@@ -220,7 +223,7 @@ function mostToGain(payload: EfficiencyPayload): string | null {
   for (let row = 1; row < ownRows(payload); row++) if (gain(row) > gain(most)) most = row;
   const all = sum(rows.recoverable_ns);
   if (!gain(most)) return null;
-  const name = rows.short[most] ?? rows.kernel[most] ?? rows.name[most] ?? "one row";
+  const name = rows.short_name[most] ?? rows.kernel[most] ?? rows.name[most] ?? "one row";
   return `At most ${formatTime(all)} would be gained at the peaks, ${formatTime(rows.recoverable_ns[most])} of it in ${name}${rows.parameters[most] ? ` (${rows.parameters[most]})` : ""}.`;
 }
 

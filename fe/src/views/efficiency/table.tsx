@@ -1,11 +1,12 @@
 /** The table of the Efficiency page, and what is said of one row. */
 
 import type { JSX } from "preact";
+import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
-import type { CellKind, Column } from "../../widgets";
+import type { Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
-import { columnsOf, told } from "../columns";
+import { columnsOf, declaredColumns, told } from "../columns";
 import { Totals } from "../totals";
 import {
   callText,
@@ -32,95 +33,59 @@ const ROUNDING = 1.005;
 
 const column = columnsOf("efficiency");
 
+/** The declared columns with what only the page has: links, notes, why a figure is unknown. */
 export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): Column[] {
   const { rows, group, vocabulary } = payload;
   const calls = ownRows(payload);
   const rest = (row: number): boolean => row >= calls;
   const reason = (row: number): string | null =>
     rest(row) || isModelled(rows, row) ? null : NOT_MODELLED;
-  const figure = (
-    key: string,
-    label: string,
-    kind: CellKind,
-    width: number,
-    values: readonly (number | null)[],
-    more: Partial<Column> = {},
-  ): Column => column(key, label, kind, width, values, { unknown: reason, ...more });
-  const operator = column(
-    "operator",
-    "Operator",
-    "code",
-    group === "kernel" ? 170 : 200,
-    rows.name,
+  const linked = (names: readonly (string | null)[], href: (name: string) => string) => {
+    return (row: number): string | null => (names[row] && !rest(row) ? href(names[row]) : null);
+  };
+  const columns = declaredColumns(
+    EFFICIENCY,
+    rows,
     {
-      unknown: () => "launched by no operator",
-      href: (row) => (rows.name[row] && !rest(row) ? links.operator(rows.name[row]) : null),
+      ...Object.fromEntries(FIGURES.map((key) => [key, { unknown: reason }])),
+      name: {
+        width: group === "kernel" ? 170 : 200,
+        unknown: () => "launched by no operator",
+        href: linked(rows.name, links.operator),
+      },
+      kernel: { short: rows.short_name, href: linked(rows.kernel, links.kernel) },
+      // What has no model is told apart by its shapes.
+      parameters: {
+        values: rows.parameters.map((text, row) => text ?? rows.input_shapes[row] ?? null),
+        grow: true,
+        hidden: group === "kernel",
+      },
+      family: { values: rows.family.map((family, row) => family ?? reason(row)) },
+      time_ns: { label: `${capitalised(timeWord(payload))} time` },
+      flops_share: {
+        unknown: reason,
+        note: (row) =>
+          typeof rows.flops_share[row] === "number" ? (
+            <span class="muted">of {peakText(rows, row)}</span>
+          ) : rows.fast[row] && !rest(row) ? (
+            <span class="muted">{FAST}</span>
+          ) : null,
+      },
+      bytes_share: {
+        unknown: reason,
+        note: (row) =>
+          (rows.bytes_share[row] ?? 0) > ROUNDING ? <span class="muted">cache</span> : null,
+      },
+      bound: {
+        values: rows.bound.map((bound, row) => (rest(row) || bound === "unknown" ? null : bound)),
+        unknown: () => "",
+      },
     },
-  );
-  const kernel = column("kernel", "Kernel", "code", 250, rows.kernel, {
-    short: rows.short,
-    href: (row) => (rows.kernel[row] && !rest(row) ? links.kernel(rows.kernel[row]) : null),
-  });
+    vocabulary,
+  ).filter(({ key }) => payload.has_device || key !== "matrix");
+  if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
   return told([
-    ...(group === "kernel" ? [kernel, operator] : [operator]),
-    // What has no model is told apart by its shapes.
-    column(
-      "parameters",
-      "Parameters",
-      "code",
-      190,
-      rows.parameters.map((text, row) => text ?? rows.shapes[row] ?? null),
-      { grow: true, hidden: group === "kernel" },
-    ),
-    column("shapes", "Input shapes", "code", 220, rows.shapes, { hidden: true }),
-    column("types", "Types", "code", 130, rows.types, { hidden: true }),
-    column(
-      "family",
-      "Family",
-      "text",
-      130,
-      rows.family.map((family, row) => family ?? reason(row)),
-    ),
-    figure("calls", "Calls", "count", 62, rows.calls, { term: "calls" }),
-    figure("time", `${capitalised(timeWord(payload))} time`, "time", 100, rows.time_ns, {
-      bar: true,
-    }),
-    figure("flops_share", "Of the peak", "share", 200, rows.flops_share, {
-      bar: true,
-      note: (row) =>
-        typeof rows.flops_share[row] === "number" ? (
-          <span class="muted">of {peakText(rows, row)}</span>
-        ) : rows.fast[row] && !rest(row) ? (
-          <span class="muted">{FAST}</span>
-        ) : null,
-    }),
-    figure("bytes_share", "Of the bandwidth", "share", 116, rows.bytes_share, {
-      bar: true,
-      note: (row) =>
-        (rows.bytes_share[row] ?? 0) > ROUNDING ? <span class="muted">cache</span> : null,
-    }),
-    column(
-      "bound",
-      "Bound by",
-      "text",
-      96,
-      rows.bound.map((bound, row) => (rest(row) || bound === "unknown" ? null : bound)),
-      { unknown: () => "" },
-    ),
-    figure("recoverable", "Recoverable", "time", 100, rows.recoverable_ns, { bar: true }),
-    figure("flops_rate", "FLOP/s", "FLOP/s", 104, rows.flops_rate),
-    figure("bytes_rate", "Bytes/s", "B/s", 88, rows.bytes_rate),
-    figure("intensity", "FLOP/B", "number", 74, rows.intensity),
-    figure("flops", "FLOPs per call", "FLOP", 96, rows.flops),
-    figure("bytes", "Bytes per call", "bytes", 92, rows.bytes),
-    figure("ideal", "At the peak", "time", 92, rows.ideal_ns, { hidden: true }),
-    ...(payload.has_device
-      ? [
-          column("matrix", capitalised(vocabulary.matrix_cores), "knowledge", 88, rows.matrix, {
-            term: "matrix",
-          }),
-        ]
-      : []),
+    ...columns,
     column(
       "timeline",
       "Timeline",
@@ -142,6 +107,17 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     ),
   ]);
 }
+
+/** Figures of work, unknown where no model gives them. */
+const FIGURES = [
+  "recoverable_ns",
+  "flops_rate",
+  "bytes_rate",
+  "intensity",
+  "flops",
+  "bytes",
+  "ideal_ns",
+];
 
 /** All of a row: below it in the table, and below the chart when its point is chosen. */
 export function RowDetail({

@@ -131,7 +131,7 @@ it("shows kernels with the operator that launched each", async () => {
     group: "kernel",
     rows: rows({
       kernel: ["void gemm<1>()", "void add()", "sort"],
-      short: ["gemm", "add", "sort"],
+      short_name: ["gemm", "add", "sort"],
       name: ["aten::mm", null, "aten::sort"],
     }),
   });

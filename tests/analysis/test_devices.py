@@ -170,9 +170,7 @@ def test_an_occupancy_that_rounds_to_0_is_known() -> None:
         main   <x #1>
         gpu 7     {a #1}
         """,
-            args={
-                "a": {"est. achieved occupancy %": 0, "blocks per SM": 0.1, "block": [64, 1, 1]}
-            },
+            args={"a": {"est. achieved occupancy %": 0, "blocks per SM": 0.1, "block": [64, 1, 1]}},
         )
     )
     assert (use(facts).occupancy, use(facts).occupancy_known_share) == (0, 1)

@@ -31,13 +31,7 @@ def figures(opened: Opened) -> dict[str, Any]:
     strings, whole = trace.strings, select(opened.facts)
     steps = facts["steps"]
     operators, kernels = operator_rows(facts, whole, "name"), kernel_rows(facts, whole, "name")
-    operator_columns = ("calls", "device_self", "device_total", "host_self", "host_total")
-    kernel_columns = {
-        "calls": "calls",
-        "total_ns": "total",
-        "min_ns": "shortest",
-        "max_ns": "longest",
-    }
+    sums = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
     return {
         "events": {"total": opened.span.events},
         "steps": [
@@ -51,15 +45,12 @@ def figures(opened: Opened) -> dict[str, Any]:
         ],
         "operators": by_name(
             {"name": strings[int(name)]}
-            | {
-                key if key == "calls" else f"{key}_ns": int(getattr(operators, key)[row])
-                for key in operator_columns
-            }
+            | {key: int(operators[key][row]) for key in ("calls", *sums)}
             for row, name in enumerate(operators["name"])
         ),
         "kernels": by_name(
             {"name": strings[int(name)]}
-            | {key: int(getattr(kernels, column)[row]) for key, column in kernel_columns.items()}
+            | {key: int(kernels[key][row]) for key in ("calls", "total_ns", "min_ns", "max_ns")}
             for row, name in enumerate(kernels["name"])
         ),
         "attribution": facts.summary["attribution"],

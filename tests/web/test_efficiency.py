@@ -79,7 +79,7 @@ def test_kernels() -> None:
     rows = found["rows"]
     assert sum(rows["time_ns"]) == found["time_ns"]
     assert (rows["kernel"][0], rows["calls"][0]) == (NAMES["gemm"], 2)
-    assert rows["short"][1] == "vectorized_elementwise_kernel"
+    assert rows["short_name"][1] == "vectorized_elementwise_kernel"
 
 
 def test_families_and_steps() -> None:

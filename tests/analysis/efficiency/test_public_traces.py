@@ -4,6 +4,7 @@ peak, what limits, and what is to gain.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 

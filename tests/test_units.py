@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from torch_tb_profiler import units
 CASES = json.loads(
     (Path(__file__).parents[1] / "fe/src/base/units_cases.json").read_text(encoding="utf-8")
 )
-FORMATS = {
+FORMATS: dict[str, Callable[[float | None], str]] = {
     "ns": units.format_ns,
     "delta": units.format_delta,
     "bytes": units.format_bytes,

@@ -119,7 +119,7 @@ def test_average_step(pair: tuple[Facts, Original]) -> None:
         original.wall,
         *original.average,
     )
-    assert mean["communication"] == 0
+    assert times["communication"] == 0
 
 
 def test_steps(pair: tuple[Facts, Original]) -> None:

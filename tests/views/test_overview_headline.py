@@ -62,7 +62,7 @@ def device(number: int = 0, share: float | None = 0.5551, *unknown: str) -> Devi
     )
 
 
-def average(steps: int = 6, wall: int = 178, **over: int | None) -> Average:
+def average(steps: int = 6, wall: int = 178, /, **over: int | None) -> Average:
     return Average(steps=steps, wall_ns=wall, categories_ns=categories(**over))
 
 
@@ -148,8 +148,8 @@ def test_unknown_utilization_is_said_with_the_reason_not_as_0() -> None:
 
 
 def test_a_recording_of_the_host_alone() -> None:
-    lacking = dict.fromkeys(("kernel", "memcpy", "memset", "runtime"))
-    host = average(1, dataloader=0, cpu_exec=170, other=8, **lacking)
+    lacking: dict[str, int | None] = dict.fromkeys(("kernel", "memcpy", "memset", "runtime"))
+    host = average(1, **lacking, dataloader=0, cpu_exec=170, other=8)
     only = {"source": "whole span", "steps": [step(0)], "average": host, "devices": []}
     assert texts(**only) == [
         "The recording lasts 178 ns: 95.5 % of it in host operators.",

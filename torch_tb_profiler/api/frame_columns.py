@@ -46,7 +46,8 @@ PLACE = TableSpec(
 
 STEPS = TableSpec(
     "steps",
-    "One row per step. The eight categories add up to `wall_ns`, exactly.",
+    "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is"
+    " missing.",
     (
         C(
             "step",

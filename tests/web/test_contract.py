@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.web import timeline_asked
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.settings import Settings
@@ -258,7 +259,7 @@ def test_head(route: str) -> None:
     assert (response.status_code, response.data) == (200, b"")
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     route=st.sampled_from(ALL),
     query=st.dictionaries(

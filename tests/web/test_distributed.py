@@ -60,14 +60,14 @@ def operations(found: DistributedPayload, worker: int) -> dict[str, tuple[Any, .
     rows = found.operations
     return {
         kind: (
-            rows.calls[i],
-            rows.calls[i] * (rows.bytes[i] or 0),
-            rows.bytes[i],
-            rows.total_ns[i] / US,
-            (rows.transfer_ns[i] or 0) / US,
+            rows["calls"][i],
+            rows["calls"][i] * (rows["bytes"][i] or 0),
+            rows["bytes"][i],
+            rows["total_ns"][i] / US,
+            (rows["transfer_ns"][i] or 0) / US,
         )
-        for i, kind in enumerate(rows.kind)
-        if rows.worker[i] == worker
+        for i, kind in enumerate(rows["kind"])
+        if rows["worker"][i] == worker
     }
 
 
@@ -130,7 +130,7 @@ def test_the_originals_user_annotation() -> None:
     )
     assert found.workers[0].collectives == 1
     assert operations(found, -1) == {"all_reduce": (1, 16, 16, 20, 0)}
-    assert found.operations.waiting_ns == [None, None]
+    assert found.operations["waiting_ns"] == [None, None]
     assert [one.what for one in found.missing] == ["Waiting and who is late"]
     assert "those of the host's calls" in found.notes[0]
 
@@ -165,11 +165,13 @@ def test_the_four_ranks_over_gloo(samples: Path) -> None:
     # The model's 16 × 3 × 3 + … parameters: two buckets of gradients and the loss of one float,
     # once a step and rank.
     assert sorted(
-        (rows.bytes[i] or 0, rows.calls[i]) for i in range(len(rows.kind)) if rows.worker[i] == -1
+        (rows["bytes"][i] or 0, rows["calls"][i])
+        for i in range(len(rows["kind"]))
+        if rows["worker"][i] == -1
     ) == [(4, 16), (132096, 16), (273448, 16)]
-    assert set(rows.kind) == {"all_reduce"}
-    assert set(rows.dtype) == {"float"}
-    assert set(rows.group_size) == {4}
+    assert set(rows["kind"]) == {"all_reduce"}
+    assert set(rows["dtype"]) == {"float"}
+    assert set(rows["group_size"]) == {4}
 
 
 def test_a_step_of_the_four_ranks_by_hand(samples: Path) -> None:
@@ -257,7 +259,7 @@ def test_a_run_without_collectives() -> None:
 
 def test_an_empty_trace() -> None:
     found = payload(WrittenRun({"a": trace_listed("")}))
-    assert (found.steps, found.operations.kind, found.matched) == ([], [], 0)
+    assert (found.steps, found.operations["kind"], found.matched) == ([], [], 0)
 
 
 def test_nodes_and_processes_come_from_the_name() -> None:

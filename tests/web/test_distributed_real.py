@@ -57,7 +57,7 @@ def test_runs_of_which_few_ranks_were_recorded(
             ]
             assert all(value is not None and value >= 0 for value in values)
     if recorded == 1:
-        assert not any(found.operations.split)
+        assert not any(found.operations["split"])
         assert (found.matched, found.late) == (0, [])
 
 
@@ -67,18 +67,25 @@ def test_bus_bandwidth_by_hand(real_traces: Path) -> None:
     """
     rows = run_of(real_traces, "a100_nccl").operations
     place = next(
-        i for i in range(len(rows.kind)) if rows.bytes[i] == 31502336 and rows.worker[i] == -1
+        i
+        for i in range(len(rows["kind"]))
+        if rows["bytes"][i] == 31502336 and rows["worker"][i] == -1
     )
-    assert (rows.kind[place], rows.dtype[place], rows.calls[place], rows.group_size[place]) == (
+    assert (
+        rows["kind"][place],
+        rows["dtype"][place],
+        rows["calls"][place],
+        rows["group_size"][place],
+    ) == (
         "all_reduce",
         "Float",
         3,
         2,
     )
-    assert rows.algorithm_bandwidth[place] == pytest.approx(
-        3 * 31502336 / (rows.mean_ns[place] * 3 / 1e9), rel=1e-6
+    assert rows["algorithm_bandwidth"][place] == pytest.approx(
+        3 * 31502336 / (rows["mean_ns"][place] * 3 / 1e9), rel=1e-6
     )
-    assert rows.bus_bandwidth[place] == rows.algorithm_bandwidth[place]
+    assert rows["bus_bandwidth"][place] == rows["algorithm_bandwidth"][place]
 
 
 def test_two_ranks_of_a_large_job_match_only_what_agrees(real_traces: Path) -> None:

@@ -107,14 +107,19 @@ def test_the_clocks_are_put_right(model: Truth) -> None:
 def test_bandwidths_are_those_of_the_model() -> None:
     """The model moves 160 bytes/ns after 18 µs: 25,165,824 bytes in 18 + 157.3 µs ± 2 %."""
     rows = found().operations
-    place = next(i for i, worker in enumerate(rows.worker) if worker == -1)
-    assert (rows.kind[place], rows.bytes[place], rows.calls[place], rows.group_size[place]) == (
+    place = next(i for i, worker in enumerate(rows["worker"]) if worker == -1)
+    assert (
+        rows["kind"][place],
+        rows["bytes"][place],
+        rows["calls"][place],
+        rows["group_size"][place],
+    ) == (
         "all_reduce",
         25165824,
         8 * 28,
         8,
     )
     speed = 25165824 / (18e-6 + 25165824 / 160e9)
-    assert rows.algorithm_bandwidth[place] == pytest.approx(speed, rel=0.01)
-    assert rows.bus_bandwidth[place] == pytest.approx(speed * 2 * 7 / 8, rel=0.01)
-    assert rows.split[place]
+    assert rows["algorithm_bandwidth"][place] == pytest.approx(speed, rel=0.01)
+    assert rows["bus_bandwidth"][place] == pytest.approx(speed * 2 * 7 / 8, rel=0.01)
+    assert rows["split"][place]

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import Client, TestResponse
 
 from tests.builders.drawn import Event
+from tests.examples import examples
 from tests.web.served import body, client, error_of
 from tests.web.timeline_asked import OF_A_CONTENT, PARAMETERS, TYPES, catalogue, opened, query
 from torch_tb_profiler.views.tiles import MAGIC
@@ -260,7 +261,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(route=st.sampled_from([r for r in TYPES if r != "/trace/event/args"]), data=st.data())
 def test_no_parameter_breaks_a_route(route: str, data: st.DataObject) -> None:
     changed = data.draw(

@@ -22,6 +22,8 @@ from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.application import Application
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = sorted(
     p.name for p in (REPOSITORY / "samples").iterdir() if any(p.glob("*.pt.trace.json.gz"))
 )

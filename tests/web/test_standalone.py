@@ -22,6 +22,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import HOST, server
 
+pytestmark = pytest.mark.processes
+
 
 @contextmanager
 def running(application: Application) -> Iterator[str]:

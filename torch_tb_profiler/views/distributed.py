@@ -11,11 +11,12 @@ import numpy as np
 from torch_tb_profiler.analysis.distributed.cause import Cause
 from torch_tb_profiler.analysis.distributed.late import Late
 from torch_tb_profiler.analysis.distributed.matching import shown_kind
+from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.views.distributed_operations import operation_columns
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
 from torch_tb_profiler.views.distributed_wire import (
     DistributedPayload,
@@ -85,9 +86,11 @@ def distributed_payload(
             **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}
         ),
         late=[_late(one, figures) for one in late[:MOST_LATE]],
-        operations=operation_columns(
-            figures.operations,
-            {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0},
+        operations=wire_columns(
+            operation_table(
+                figures.operations,
+                {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0},
+            )
         ),
         matched=figures.matched.matches.row.shape[1],
         unmatched=unmatched_of(figures.matched.unlike, [seat.place for seat in seats]),

@@ -138,7 +138,7 @@ def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
     if listed < 2:
         return [
             Missing(
-                key="workers",
+                key="waiting",
                 what="Waiting and who is late",
                 why=(
                     "The run holds one worker: what is waiting for others only their traces tell."

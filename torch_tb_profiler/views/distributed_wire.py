@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.distributed.operations import OPERATIONS
+from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, RankSource, Wire
 
 WorkerState = Literal["ready", "waiting", "failed"]
@@ -91,36 +93,6 @@ class LateItem(Wire, frozen=True, kw_only=True):
     before_side_ns: int | None
 
 
-class OperationColumns(Wire, frozen=True, kw_only=True):
-    """Communication by kind, library, group, data type and message size. ``worker`` −1: all workers
-    together, the sums of theirs; rows of single workers
-    follow where there are not too many.
-
-    ``total_ns``: time with at least one such call under way on the worker, of which ``waiting_ns``
-        and ``transfer_ns`` are told apart (null: none is).
-    ``mean_ns``: mean duration of a call. ``bytes``: the message size of one call. Bandwidths in
-        bytes per second by the formulas of nccl-tests, over the
-    durations without waiting where all are told (``split``), else over the whole durations.
-    """
-
-    worker: list[int]
-    kind: list[str]
-    library: list[str | None]
-    group: list[str | None]
-    group_size: list[int | None]
-    dtype: list[str | None]
-    bytes: list[int | None]
-    calls: list[int]
-    total_ns: list[int]
-    mean_ns: list[int]
-    exposed_ns: list[int]
-    waiting_ns: list[int | None]
-    transfer_ns: list[int | None]
-    split: list[bool]
-    algorithm_bandwidth: list[float | None]
-    bus_bandwidth: list[float | None]
-
-
 class Unmatched(Wire, frozen=True, kw_only=True):
     """Collectives that other ranks did not record alike, by kind and group: how many each worker
     has, and a sentence on why.
@@ -150,7 +122,7 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     overlap: OverlapColumns
     waiting: WaitingColumns
     late: list[LateItem]
-    operations: OperationColumns
+    operations: Annotated[dict[str, Any], table_of(OPERATIONS)]
     matched: int
     unmatched: list[Unmatched]
     clock: str

@@ -154,8 +154,8 @@ class Vocabulary(Wire, frozen=True, kw_only=True):
 
 
 class Missing(Wire, frozen=True, kw_only=True):
-    """Something a view cannot show, why, and the ``profile(...)`` call that records it; ``key`` says
-    which lack it is.
+    """Something a view cannot show, why, and the ``profile(...)`` call that records it; ``key`` tells
+    it from others, whatever it is called.
     """
 
     key: str

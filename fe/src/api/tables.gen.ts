@@ -1,4 +1,4 @@
-// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
 export const OPERATORS: readonly DeclaredColumn[] = [
@@ -47,6 +47,24 @@ export const MODULES: readonly DeclaredColumn[] = [
   {"key": "backward_host_self_ns", "label": "Backward host self", "kind": "time", "term": "module_backward_host_self", "bar": true},
   {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "module_allocated"},
   {"key": "increase_bytes", "label": "Memory increase", "kind": "bytes", "term": "module_increase"},
+];
+
+export const OPERATIONS: readonly DeclaredColumn[] = [
+  {"key": "kind", "label": "Operation", "kind": "text", "term": "distributed_operation", "width": 120},
+  {"key": "bytes", "label": "Message", "kind": "bytes", "term": "distributed_bytes", "width": 88},
+  {"key": "dtype", "label": "Type", "kind": "text", "term": "distributed_dtype", "width": 80},
+  {"key": "library", "label": "Library", "kind": "text", "term": "distributed_library", "width": 70},
+  {"key": "group", "label": "Group", "kind": "text", "term": "distributed_group", "width": 76},
+  {"key": "group_size", "label": "Ranks", "kind": "count", "term": "distributed_group_size", "width": 64},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "calls", "width": 70},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "distributed_total", "width": 110, "bar": true},
+  {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "distributed_mean", "width": 84},
+  {"key": "exposed_ns", "label": "Exposed", "kind": "time", "term": "distributed_exposed", "width": 84},
+  {"key": "waiting_ns", "label": "Waiting", "kind": "time", "term": "distributed_waiting", "width": 84},
+  {"key": "transfer_ns", "label": "Transferring", "kind": "time", "term": "distributed_transfer", "width": 98},
+  {"key": "algorithm_bandwidth", "label": "Algorithm bandwidth", "kind": "B/s", "term": "distributed_algorithm_bandwidth", "width": 104},
+  {"key": "bus_bandwidth", "label": "Bus bandwidth", "kind": "B/s", "term": "distributed_bus_bandwidth", "width": 104},
+  {"key": "split", "label": "Without waiting", "kind": "text", "term": "distributed_split", "width": 92, "hidden": true},
 ];
 
 export const EFFICIENCY: readonly DeclaredColumn[] = [

@@ -1,4 +1,4 @@
-// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
 export type KernelGroup = "name" | "properties";
@@ -128,7 +128,7 @@ export interface Vocabulary {
   matrix_cores: string;
 }
 
-/** Something a view cannot show, why, and the `profile(...)` call that records it; `key` says which lack it is. */
+/** Something a view cannot show, why, and the `profile(...)` call that records it; `key` tells it from others, whatever it is called. */
 export interface Missing {
   key: string;
   what: string;
@@ -610,7 +610,7 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what could be had back; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the dearest few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what is recoverable; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
@@ -852,26 +852,6 @@ export interface LateItem {
   before_side_ns: number | null;
 }
 
-/** Communication by kind, library, group, data type and message size. `worker` −1: all workers together, the sums of theirs; rows of single workers follow where there are not too many. `total_ns`: time with at least one such call under way on the worker, of which `waiting_ns` and `transfer_ns` are told apart (null: none is). `mean_ns`: mean duration of a call. `bytes`: the message size of one call. Bandwidths in bytes per second by the formulas of nccl-tests, over the durations without waiting where all are told (`split`), else over the whole durations. */
-export interface OperationColumns {
-  worker: number[];
-  kind: string[];
-  library: (string | null)[];
-  group: (string | null)[];
-  group_size: (number | null)[];
-  dtype: (string | null)[];
-  bytes: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  exposed_ns: number[];
-  waiting_ns: (number | null)[];
-  transfer_ns: (number | null)[];
-  split: boolean[];
-  algorithm_bandwidth: (number | null)[];
-  bus_bandwidth: (number | null)[];
-}
-
 /** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
 export interface Unmatched {
   kind: string;
@@ -888,7 +868,7 @@ export interface DistributedPayload {
   overlap: OverlapColumns;
   waiting: WaitingColumns;
   late: LateItem[];
-  operations: OperationColumns;
+  operations: OperationsTable;
   matched: number;
   unmatched: Unmatched[];
   clock: string;
@@ -1150,6 +1130,26 @@ export interface ModulesTable {
   allocated_bytes: (number | null)[];
   increase_bytes: (number | null)[];
   event: number[];
+}
+
+/** One row per communication operation of all workers (`worker` −1) and of each worker. */
+export interface OperationsTable {
+  worker: number[];
+  kind: string[];
+  bytes: (number | null)[];
+  dtype: (string | null)[];
+  library: (string | null)[];
+  group: (string | null)[];
+  group_size: (number | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  algorithm_bandwidth: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  split: boolean[];
 }
 
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */

@@ -2,12 +2,13 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
-import { columnsOf, pick } from "../columns";
+import { columnsOf, declaredColumns, pick } from "../columns";
 import { beforeName, nameAt, operationRows, readWorker } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
@@ -82,39 +83,16 @@ export function LateTable(props: TableProps): JSX.Element {
   );
 }
 
-const perSecond = (values: readonly (number | null)[]): (number | null)[] =>
-  values.map((value) => (value === null ? null : value / 1e9));
-
 /** Communication by kind, size, type and group. */
 export function OperationsTable({ payload, params, setParam }: TableProps): JSX.Element {
   const { workers, operations } = payload;
   const chosen = readWorker(params.worker_of, workers);
   const rows = useMemo(() => operationRows(operations, chosen), [operations, chosen]);
   const columns = useMemo<Column[]>(() => {
-    const of = <T,>(values: readonly T[]): T[] => pick(values, rows);
-    return [
-      column("operation", "Operation", "text", 120, of(operations.kind)),
-      column("bytes", "Message", "bytes", 88, of(operations.bytes)),
-      column("dtype", "Type", "text", 80, of(operations.dtype)),
-      column("library", "Library", "text", 70, of(operations.library)),
-      column("group", "Group", "text", 76, of(operations.group)),
-      column("group_size", "Ranks", "count", 64, of(operations.group_size)),
-      column("calls", "Calls", "count", 70, of(operations.calls), { term: "calls" }),
-      column("total", "Total", "time", 110, of(operations.total_ns), { bar: true }),
-      column("mean", "Mean", "time", 84, of(operations.mean_ns)),
-      column("exposed", "Exposed", "time", 84, of(operations.exposed_ns)),
-      column("waiting", "Waiting", "time", 84, of(operations.waiting_ns)),
-      column("transfer", "Transferring", "time", 98, of(operations.transfer_ns)),
-      column(
-        "algorithm_bandwidth",
-        "Algorithm GB/s",
-        "number",
-        90,
-        perSecond(of(operations.algorithm_bandwidth)),
-      ),
-      column("bus_bandwidth", "Bus GB/s", "number", 76, perSecond(of(operations.bus_bandwidth))),
-      column("split", "Without waiting", "knowledge", 92, of(operations.split), { hidden: true }),
-    ];
+    const shown = Object.entries<readonly unknown[]>({ ...operations }).map(
+      ([key, values]) => [key, pick(values, rows)] as const,
+    );
+    return declaredColumns(OPERATIONS, Object.fromEntries(shown));
   }, [operations, rows]);
   const asked = [...new Set(operations.worker)].flatMap((place) =>
     place >= 0 && workers[place]

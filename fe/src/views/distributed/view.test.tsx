@@ -105,7 +105,7 @@ it("shows one step, and the operations of one worker", async () => {
   await waitFor(() => expect(text()).toContain("Step 11 per worker"));
   const operations = within(screen.getByRole("grid", { name: "Communication operations" }));
   expect(operations.getAllByRole("row").length).toBe(2);
-  expect(operations.getByText("12.5")).toBeTruthy();
+  expect(operations.getByText(/12\.5.GB\/s/)).toBeTruthy();
   fireEvent.change(screen.getByLabelText("Step"), { target: { value: "" } });
   fireEvent.change(screen.getByLabelText("Worker"), { target: { value: "host_102" } });
   expect(setParam.mock.calls).toEqual([

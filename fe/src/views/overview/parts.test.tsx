@@ -26,13 +26,13 @@ describe("Headline", () => {
     rerender(
       <Headline
         payload={overview()}
-        lead="Up to 34 % could be had back."
+        lead="Up to 34 % is recoverable."
         findings={2}
         onFindings={onFindings}
       />,
     );
     expect(document.querySelector(".headline-first")?.textContent).toContain(
-      "Up to 34 % could be had back.",
+      "Up to 34 % is recoverable.",
     );
     fireEvent.click(screen.getByRole("button", { name: "2 findings" }));
     expect(onFindings).toHaveBeenCalledOnce();

@@ -1,0 +1,82 @@
+"""The table of communication operations: rows per kind, group, data type and message size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch_tb_profiler.analysis.distributed.bandwidth import ALL, Operation
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.strings import StringTable
+
+MOST_ROWS = 4096
+"""Rows of single workers at most; beyond that only those of all workers together are given."""
+MOST_SORTS = 10_000
+"""Rows of all workers together, those that take the most time."""
+_C = DisplayColumn
+OPERATIONS = DisplaySpec(
+    "operations",
+    "One row per communication operation of all workers (`worker` −1) and of each worker.",
+    (
+        _C("worker", "row", "", "Place of the worker; −1: all workers together."),
+        _C("kind", "text", "Operation", "", "distributed_operation", width=120),
+        _C("bytes", "bytes", "Message", "", "distributed_bytes", True, width=88),
+        _C("dtype", "text", "Type", "", "distributed_dtype", True, width=80),
+        _C("library", "text", "Library", "", "distributed_library", True, width=70),
+        _C("group", "text", "Group", "", "distributed_group", True, width=76),
+        _C("group_size", "count", "Ranks", "", "distributed_group_size", True, width=64),
+        _C("calls", "count", "Calls", "", "calls", width=70),
+        _C("total_ns", "time", "Total", "", "distributed_total", bar=True, width=110),
+        _C("mean_ns", "time", "Mean", "", "distributed_mean", width=84),
+        _C("exposed_ns", "time", "Exposed", "", "distributed_exposed", width=84),
+        _C("waiting_ns", "time", "Waiting", "", "distributed_waiting", True, width=84),
+        _C("transfer_ns", "time", "Transferring", "", "distributed_transfer", True, width=98),
+        _C(
+            "algorithm_bandwidth",
+            "B/s",
+            "Algorithm bandwidth",
+            "",
+            "distributed_algorithm_bandwidth",
+            width=104,
+        ),
+        _C("bus_bandwidth", "B/s", "Bus bandwidth", "", "distributed_bus_bandwidth", width=104),
+        _C("split", "flag", "Without waiting", "", "distributed_split", width=92, hidden=True),
+    ),
+)
+"""``bytes``: of one call. ``total_ns``: time with at least one such call under way on the worker, of which ``waiting_ns`` and
+``transfer_ns`` are told apart where that is known. Bandwidths by the formulas of nccl-tests, over the durations without waiting
+where all are known (``split``), else over the whole durations.
+"""
+
+
+def operation_table(rows: Sequence[Operation], place: Mapping[int, int]) -> DisplayTable:
+    """All workers together first, then each worker; within these the longest total first.
+    ``place``: of each rank among the workers.
+    """
+    together = sorted((row for row in rows if row.rank == ALL), key=lambda row: -row.total)
+    single = [row for row in rows if row.rank != ALL]
+    by_worker = sorted(single, key=lambda row: (place[row.rank], -row.total))
+    listed = together[:MOST_SORTS] + (by_worker if len(single) <= MOST_ROWS else [])
+
+    def column(of: Any) -> list[Any]:
+        return [of(row) for row in listed]
+
+    return OPERATIONS.build(
+        StringTable.of([]),
+        worker=column(lambda row: ALL if row.rank == ALL else place[row.rank]),
+        kind=column(lambda row: row.sort.kind),
+        library=column(lambda row: row.sort.library or None),
+        group=column(lambda row: row.sort.group or None),
+        group_size=column(lambda row: row.sort.group_size if row.sort.group_size > 0 else None),
+        dtype=column(lambda row: row.sort.dtype or None),
+        bytes=column(lambda row: row.sort.bytes if row.sort.bytes >= 0 else None),
+        calls=column(lambda row: row.calls),
+        total_ns=column(lambda row: row.total),
+        mean_ns=column(lambda row: round(row.sum / row.calls)),
+        exposed_ns=column(lambda row: row.exposed),
+        waiting_ns=column(lambda row: row.waiting if row.told else None),
+        transfer_ns=column(lambda row: row.transfer if row.told else None),
+        split=column(lambda row: row.split),
+        algorithm_bandwidth=column(lambda row: row.algorithm_bandwidth),
+        bus_bandwidth=column(lambda row: row.bus_bandwidth),
+    )

@@ -209,7 +209,7 @@ def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:
         for argument in kept_arguments(trace, facts, int(found.launches.row[0]))
     ] == [
         ("x", "1"),
-        ("dram__bytes.sum", "4,096"),
+        ("dram__bytes.sum", "4\u202f096"),
         ("y.pct", "12.25"),
     ]
     groups = timeline_payload(trace, facts, build_timeline(trace, facts), "id").groups

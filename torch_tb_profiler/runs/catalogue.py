@@ -31,6 +31,7 @@ from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.units import format_count
 
 MOST_UNREAD = 3
 """Consecutive unreadable imports before giving up."""
@@ -251,7 +252,7 @@ class Catalogue:
             )
         if entry.state is State.GROWING:
             raise NotReady(
-                f"{entry.path} is still being written ({entry.found.size:,} bytes so far).",
+                f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
                 "It is imported when it is whole.",
                 progress=0.0,
             )

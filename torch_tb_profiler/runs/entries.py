@@ -13,6 +13,7 @@ from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import defects
+from torch_tb_profiler.units import format_count
 
 Key = tuple[str, str, str]
 """(run, worker, span)."""
@@ -78,10 +79,10 @@ class Entry:
 
 
 def _partial(outcome: Outcome, size: int) -> str:
-    at = f", at byte {size:,}" if size >= 0 else ""
+    at = f", at byte {format_count(size)}" if size >= 0 else ""
     if outcome.defects.get(defects.TRUNCATED_GZIP):
         return (
-            f"The compressed stream ends early or is damaged (the file has {size:,} bytes);"
+            f"The compressed stream ends early or is damaged (the file has {format_count(size)} bytes);"
             " everything before that is used."
         )
     if outcome.defects.get(defects.TRUNCATED):

@@ -141,7 +141,8 @@ def test_devices_have_their_names(asked: Asked) -> None:
         ("nvprof", "Tesla V100-SXM2-16GB", 80),
     ):
         (device,) = answer(asked, kind, "/overview")["devices"]
-        assert (device["name"], device["multiprocessors"]) == (name, count)
+        assert device["details"].startswith(f"{name} · ")
+        assert f" · {count} SMs" in device["details"]
 
 
 def test_samples_of_gpu_metrics_are_curves_of_the_timeline(asked: Asked) -> None:

@@ -14,6 +14,7 @@ from torch_tb_profiler.api import frames_doc
 from torch_tb_profiler.hardware import models_doc
 from torch_tb_profiler.store import columns_doc
 from torch_tb_profiler.views import typescript
+from torch_tb_profiler.web import routes_doc
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,6 +26,9 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/performance_models.md": lambda _: models_doc.text(),
     "fe/src/api/types.gen.ts": lambda _: typescript.typescript(),
     "fe/src/api/tables.gen.ts": lambda _: typescript.tables(),
+    "docs/http_api.md": routes_doc.page,
+    "fe/src/api/routes.gen.ts": lambda _: routes_doc.types(),
+    "fe/src/base/limits.gen.ts": lambda _: routes_doc.limits(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),

@@ -12,6 +12,8 @@ import pytest
 
 from tests import definitions, generate
 from tests.architecture import tree
+from torch_tb_profiler.web import routes_doc
+from torch_tb_profiler.web.routes import ROUTES
 
 
 def test_nothing_is_stale() -> None:
@@ -64,3 +66,13 @@ def test_a_definition_is_its_heading_and_first_paragraph_without_markdown() -> N
 def test_what_is_wrong_with_a_definition_is_said(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         definitions.entries(text)
+
+
+def test_every_route_and_parameter_is_on_the_page() -> None:
+    page = routes_doc.page("")
+    shared = page.split("## Routes")[0]
+    for path, route in ROUTES.items():
+        section = page.split(f"\n### `{path}`\n")[1].split("\n### ")[0]
+        for entry, _ in route.entries():
+            assert entry.doc, f"{path}: {entry.name} has no sentence"
+            assert f"| `{entry.name}` |" in section + shared

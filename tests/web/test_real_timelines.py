@@ -73,7 +73,7 @@ def asked(request: pytest.FixtureRequest) -> list[Asked]:
         if isinstance(item, Opened)
     ]
     # Ranks of one run are alike: two of them have every kind of answer.
-    client = Client(Application(Loaded(loaded), Settings()))
+    client = Client(Application(Loaded(loaded), Settings()))  # type: ignore[arg-type]
     return [Asked(client, trace) for trace in loaded[:2]]
 
 

@@ -16,6 +16,7 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.runs.download import cut
 from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.diff_file import no_formula
 from torch_tb_profiler.views.flame import Metric, flame_file
 from torch_tb_profiler.views.module_wire import FlameTree
@@ -164,7 +165,7 @@ def part(
     start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
     if end <= start:
         raise BadRequest(
-            f"The window from {start:,} to {end:,} ns holds nothing.",
+            f"The window from {format_count(start)} to {format_count(end)} ns holds nothing.",
             "Give an end behind the start.",
         )
     texts = cut(one.opened, start, end, one.settings)

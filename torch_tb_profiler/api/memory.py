@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.module.places import module_names_of
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import category, coded, frame
 from torch_tb_profiler.api.trace_context import TraceContext

@@ -27,7 +27,7 @@ from torch_tb_profiler.runs.cache_use import cache_use
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.texts import MISSING, missing
 from torch_tb_profiler.web.static_files import StaticFiles
@@ -172,10 +172,10 @@ def _trace(opened: Opened) -> dict[str, Any]:
 
 
 def _block(trace: dict[str, Any]) -> Block:
-    lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
+    lost = f", {format_count(trace['lost'])} lost" if trace["lost"] else ""
     steps = f"{trace['steps']} step{'s' if trace['steps'] != 1 else ''}"
     head = (
-        f"{trace['path']}: {trace['events']:,} events{lost}, {format_ns(trace['span_ns'])}, {steps}"
+        f"{trace['path']}: {format_count(trace['events'])} events{lost}, {format_ns(trace['span_ns'])}, {steps}"
         f" from {trace['step_source']}"
     )
     items = [Item(head, (), "")]
@@ -199,7 +199,7 @@ def _block(trace: dict[str, Any]) -> Block:
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
+    return "once" if count == 1 else f"{format_count(count)} times"
 
 
 def _unreadable(files: list[dict[str, Any]]) -> list[Block]:

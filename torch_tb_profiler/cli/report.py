@@ -15,8 +15,7 @@ from torch_tb_profiler.cli.output import settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.logdirs import catalogue_of
+from torch_tb_profiler.runs.catalogue import Catalogue, catalogue_of
 from torch_tb_profiler.runs.model import Snapshot, State
 from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import NONE, event_id
+from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, tell, title
 from torch_tb_profiler.errors import BadRequest
@@ -23,7 +23,14 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
+from torch_tb_profiler.units import (
+    UNKNOWN,
+    format_bytes,
+    format_count,
+    format_ns,
+    format_rate,
+    format_share,
+)
 from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
@@ -172,7 +179,7 @@ def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
 
 
 def _text(value: str | None) -> str:
-    return NONE if value is None else value
+    return UNKNOWN if value is None else value
 
 
 def _below(value: str | None) -> str:
@@ -192,15 +199,11 @@ def _event(value: float | None) -> str:
     return event_id(None if value is None else int(value))
 
 
-def _or_none(printer: Callable[[Any], str]) -> Cell:
-    return lambda value: NONE if value is None else printer(value)
-
-
 _PRINTERS: dict[str, Cell] = {
-    "count": _or_none("{:,}".format),
-    "time": _or_none(format_ns),
-    "mean time": _or_none(lambda ns: format_ns(round(ns))),
-    "share": _or_none(format_share),
-    "bytes": _or_none(format_bytes),
-    "FLOP": _or_none(format_count),
+    "count": format_count,
+    "time": format_ns,
+    "mean time": format_ns,
+    "share": format_share,
+    "bytes": format_bytes,
+    "FLOP": lambda value: format_rate(value, "FLOP"),
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources import names, places, streams
+from torch_tb_profiler.units import format_count
 
 FOLDER_LIMIT = 100_000
 """Folders visited in one walk: symbolic links may span a seemingly endless maze."""
@@ -108,7 +109,9 @@ def _list_local(root: str) -> Listing:
             continue
         walk.folders += 1
         if walk.folders > FOLDER_LIMIT:
-            walk.notes.append(f"More than {FOLDER_LIMIT:,} folders: the rest was not visited.")
+            walk.notes.append(
+                f"More than {format_count(FOLDER_LIMIT)} folders: the rest was not visited."
+            )
             break
         stack += [(*child, above | {real}) for child in _enter(path, folder, walk)]
     return walk.listing()

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, compare
-from torch_tb_profiler.analysis.diff.sides import Side, side
+from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.diff.table import DIFF_TREE, NO_STRINGS, change_table, tree_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -44,7 +44,7 @@ def compared(
     a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
 ) -> Comparison:
     """B compared with A, each with its chosen steps."""
-    return compare(side(*a), side(*b))
+    return compare(compared_side(*a), compared_side(*b))
 
 
 def diff_payload(

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
-from torch_tb_profiler.units import format_ns
-from torch_tb_profiler.views.diff_causes import signed_time
+from torch_tb_profiler.units import NARROW_SPACE, UNKNOWN, format_delta, format_ns
 from torch_tb_profiler.views.diff_verdict import signed_share
 from torch_tb_profiler.views.diff_wire import (
     ChangeTable,
@@ -102,7 +101,7 @@ def markdown_name(text: str) -> str:
 
 def one_line(text: str) -> str:
     """A text without line breaks and control characters."""
-    return "".join(c if c.isprintable() else " " for c in text)
+    return "".join(c if c.isprintable() or c == NARROW_SPACE else " " for c in text)
 
 
 def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
@@ -111,10 +110,10 @@ def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
     for name, side in (("A", a), ("B", b)):
         cells = (
             markdown_name(side.label),
-            markdown_text(side.device or "—"),
+            markdown_text(side.device or UNKNOWN),
             str(side.selected),
-            _time(side.mean_ns),
-            _time(side.spread_ns),
+            format_ns(side.mean_ns),
+            format_ns(side.spread_ns),
         )
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""
@@ -125,7 +124,7 @@ def _interval(payload: DiffPayload) -> list[str]:
     if found.p is None or found.low_ns is None or found.high_ns is None:
         return []
     return [
-        f"- Change {signed_time(found.low_ns)} to {signed_time(found.high_ns)} (95 %), p ="
+        f"- Change {format_delta(found.low_ns)} to {format_delta(found.high_ns)} (95 %), p ="
         f" {found.p:.2g}. {found.test}."
     ]
 
@@ -158,13 +157,13 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
             for column in (changes["time_a_ns"], changes["time_b_ns"])
         ]
         yield (
-            f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])}"
+            f"| others | {format_ns(times[0])} | {format_ns(times[1])} | {format_delta(times[1] - times[0])}"
             f" | | |{more[2]}"
         )
     whole = next(w for w in payload.wholes if w.table == table)
     yield (
-        f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} |"
-        f" {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
+        f"| all | {format_ns(whole.time_a_ns)} | {format_ns(whole.time_b_ns)} |"
+        f" {format_delta(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
     )
 
 
@@ -178,9 +177,9 @@ def _line(changes: Columns, i: int) -> str:
     status = changes["status"][i] if changes["status"][i] in ("new", "gone") else ""
     cells = (
         f"{name} ({status})" if status else name,
-        _time(changes["time_a_ns"][i]),
-        _time(changes["time_b_ns"][i]),
-        signed_time(changes["delta_ns"][i]),
+        format_ns(changes["time_a_ns"][i]),
+        format_ns(changes["time_b_ns"][i]),
+        format_delta(changes["delta_ns"][i]),
         signed_share(changes["share"][i]),
         noise_word(changes["beyond"][i]),
     )
@@ -201,8 +200,8 @@ def event_names(
     """``#12 → #34 of rank3``: an event of A and one of B, and of which workers they are where that
     must be said; empty where there is neither.
     """
-    named = ["—" if event is None else f"#{event}" for event in events]
-    if named == ["—", "—"]:
+    named = [UNKNOWN if event is None else f"#{event}" for event in events]
+    if named == [UNKNOWN, UNKNOWN]:
         return ""
     of = [
         "" if event is None or worker is None else f" of {worker}"
@@ -220,7 +219,3 @@ def event_names(
 def noise_word(beyond: bool | None) -> str:
     """Whether a change is more than noise, in a word."""
     return "unknown" if beyond is None else "beyond" if beyond else "within"
-
-
-def _time(value: int | None) -> str:
-    return "—" if value is None else format_ns(value)

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.memory.alive import alive_at
 from torch_tb_profiler.analysis.memory.calls import calls_in
 from torch_tb_profiler.analysis.memory.usage import usage
 from torch_tb_profiler.analysis.memory.window import Window, blocks_in
-from torch_tb_profiler.analysis.module.places import module_names_of
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.memory import category_names

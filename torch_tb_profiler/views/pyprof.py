@@ -12,9 +12,9 @@ import numpy as np
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.module.table import instance_and_class
+from torch_tb_profiler.analysis.pyprof.directions import Direction
 from torch_tb_profiler.analysis.pyprof.parameters import parameters
-from torch_tb_profiler.analysis.pyprof.passes import Direction
-from torch_tb_profiler.analysis.pyprof.places import LAYER
+from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
@@ -100,7 +100,7 @@ class KernelCells:
             **{
                 key: self._integers(values)
                 for key, values in (
-                    ("seq", table.passes.sequence),
+                    ("seq", table.directions.sequence),
                     ("sub", table.sub),
                     ("sil", table.dur),
                     ("device", table.device),
@@ -117,7 +117,11 @@ class KernelCells:
                         np.append(trace["tracks"]["tid"], np.int32(-1))[table.track],
                         trace.strings.__getitem__,
                     ),
-                    ("dir", table.passes.direction, lambda number: _DIRECTIONS[Direction(number)]),
+                    (
+                        "dir",
+                        table.directions.direction,
+                        lambda number: _DIRECTIONS[Direction(number)],
+                    ),
                     ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
                     ("mod", called, lambda number: self._call(number)[0]),
                     ("op", called, lambda number: self._call(number)[1]),
@@ -155,8 +159,8 @@ class KernelCells:
 
     def _other_sequences(self, begin: int, end: int) -> list[Cell]:
         bounds, numbers = (
-            self._table.passes.other[begin : end + 1].tolist(),
-            self._table.passes.others,
+            self._table.directions.other[begin : end + 1].tolist(),
+            self._table.directions.others,
         )
         return [
             ",".join(map(str, numbers[a:b].tolist())) if b > a else None
@@ -164,7 +168,7 @@ class KernelCells:
         ]
 
     def _call_traces(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.places
+        found = self._table.sources
         lines = self._made("trace", found.stack[begin:end], self._lines)
         written = self._made(
             "written",
@@ -178,12 +182,12 @@ class KernelCells:
     def _lines(self, stack: int) -> str | None:
         frames: list[str] = []
         while stack >= 0 and len(frames) < MOST_LINES:
-            frames.append(self._trace.strings[int(self._table.places.frame[stack])])
-            stack = int(self._table.places.caller[stack])
+            frames.append(self._trace.strings[int(self._table.sources.frame[stack])])
+            stack = int(self._table.sources.caller[stack])
         return call_trace(frames)
 
     def _layers(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.places
+        found = self._table.sources
         ranges = self._made(
             "layer",
             found.layer[begin:end],
@@ -199,10 +203,10 @@ class KernelCells:
         while module >= 0:
             names.append(
                 instance_and_class(
-                    self._insight.strings[int(self._table.places.module_names[module])]
+                    self._insight.strings[int(self._table.sources.module_names[module])]
                 )[0]
             )
-            module = int(self._table.places.modules[module])
+            module = int(self._table.sources.modules[module])
         return ".".join(reversed(names))
 
     def _call(self, number: int) -> tuple[str | None, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison
-from torch_tb_profiler.analysis.diff.measures import Rows
+from torch_tb_profiler.analysis.diff.table_rows import Rows
 from torch_tb_profiler.analysis.diff.tree import DiffTree
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import OTHER, DisplayColumn, DisplaySpec, DisplayTable
@@ -164,7 +164,7 @@ def _rows(
     names = [
         (table.a.name[i] if i >= 0 else None, table.b.name[j] if j >= 0 else None) for i, j in pairs
     ]
-    beyond = zip(rows.beyond[:kept].tolist(), rows.told[:kept].tolist(), strict=True)
+    beyond = zip(rows.beyond[:kept].tolist(), rows.tested[:kept].tolist(), strict=True)
     shown: dict[str, list[Any]] = {
         "table": [key] * kept,
         "name": [other if name is None else name for name, other in names],
@@ -175,7 +175,7 @@ def _rows(
         "time_a_ns": _known(np.where(a >= 0, rows.time_a[:kept], -1)),
         "time_b_ns": _known(np.where(b >= 0, rows.time_b[:kept], -1)),
         "delta_ns": rows.delta[:kept].tolist(),
-        "beyond": [value if told else None for value, told in beyond],
+        "beyond": [value if tested else None for value, tested in beyond],
         **_of_side("a", table.a, a),
         **_of_side("b", table.b, b),
     }

@@ -11,29 +11,13 @@ from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.display import DisplaySpec
-from torch_tb_profiler.store.step_categories import CATEGORIES
 
 C = Column
-_CATEGORY_DOCS = dict(
-    zip(
-        CATEGORIES,
-        (
-            "Device kernels.",
-            "Copies.",
-            "Memsets.",
-            "Communication that nothing above hides.",
-            "Calls into the accelerator's runtime.",
-            "Waiting for the next batch.",
-            "Host operators.",
-            "The rest.",
-        ),
-        strict=True,
-    )
-)
 
 PLACE = TableSpec(
     "place",
@@ -42,37 +26,6 @@ PLACE = TableSpec(
         C("run", "category", "", "Name of the run; only where there are several."),
         C("worker", "category", "", "Name of the worker."),
         C("span", "category", "", "Name of the span: one trace file of the worker."),
-    ),
-)
-
-STEPS = TableSpec(
-    "steps",
-    "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is"
-    " missing.",
-    (
-        C(
-            "step",
-            "int64",
-            "",
-            "Number of the step in the trace, from 0; what `steps=` arguments count.",
-        ),
-        C("name", "str", "", "Name, e.g. `ProfilerStep#5`."),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-        C(
-            "wall_ns",
-            "int64",
-            "ns",
-            "From its begin to its end, the device work that it launched included.",
-        ),
-        *(C(f"{name}_ns", "Int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
-        C("cold", "bool", "", "A first step clearly slower than the rest."),
-        C(
-            "odd",
-            "bool",
-            "",
-            "Slower than the others by far more than they differ among themselves.",
-        ),
-        C("cut", "bool", "", "The end of the recording cut its device work off."),
     ),
 )
 

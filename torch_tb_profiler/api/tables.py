@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.facts.steps import StepFlag
-from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -18,6 +16,7 @@ from torch_tb_profiler.analysis.figures.operators import (
     operator_signatures,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.api import frame_columns as columns
@@ -37,24 +36,9 @@ Signature = tuple[str, ...]
 
 
 def steps(one: TraceContext) -> DataFrame:
-    """See ``columns.STEPS``."""
-    table = one.facts["steps"].take(one.selection().steps)
-    values: dict[str, Any] = {
-        "step": one.selection().steps,
-        "name": one.facts.strings.many(table["name"]),
-        "start_ns": table["start"],
-        "wall_ns": table["end"] - table["start"],
-        **{
-            f"{key}_ns": times[one.selection().steps]
-            for key, times in category_times(one.facts).items()
-        },
-        **{
-            flag.name.lower(): (table["flags"] & flag) != 0
-            for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT)
-            if flag.name
-        },
-    }
-    return frame(columns.STEPS, values)
+    """See ``figures.step_table.STEPS``."""
+    table = step_table(one.facts, one.selection())
+    return table_frame(table.take(one.selection().steps))
 
 
 def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:

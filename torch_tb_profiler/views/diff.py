@@ -19,7 +19,7 @@ from torch_tb_profiler.views.diff_causes import because
 from torch_tb_profiler.views.diff_notes import notes
 from torch_tb_profiler.views.diff_verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.steps import step_items
+from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -81,7 +81,7 @@ def _side(one: Side, recording: Recording) -> wire.DiffSide:
         device=", ".join(names)
         or (vocabulary(one.facts).device if one.facts.summary["has_device"] else None),
         step_source=one.facts.summary["step_source"],
-        steps=step_items(one.facts, Selection(one.steps, False)),
+        steps=step_columns(one.facts, Selection(one.steps, False)),
         selected=len(walls),
         mean_ns=round(float(walls.mean())) if len(walls) else None,
         spread_ns=round(float(walls.std(ddof=1))) if len(walls) > 1 else None,

@@ -12,7 +12,8 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
-from torch_tb_profiler.analysis.diff.table import RUN_DIFF
+from torch_tb_profiler.analysis.diff.table import NO_STRINGS, RUN_DIFF
+from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
@@ -26,7 +27,7 @@ from torch_tb_profiler.views.diff_file import (
     noise_word,
 )
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
-from torch_tb_profiler.views.display_wire import table_of
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.wire import Wire
 
 MOST_NOTES = 8
@@ -194,7 +195,7 @@ def _side(sides: Sequence[wire.DiffSide], label: str) -> wire.DiffSide:
         label=label,
         device=", ".join(dict.fromkeys(s.device for s in sides if s.device)) or None,
         step_source=", ".join(dict.fromkeys(s.step_source for s in sides)),
-        steps=[],
+        steps=wire_columns(STEPS.build(NO_STRINGS)),
         selected=min(s.selected for s in sides),
         mean_ns=round(sum(means) / len(means)) if means else None,
         spread_ns=round(sum(spreads) / len(spreads)) if len(spreads) == len(sides) else None,

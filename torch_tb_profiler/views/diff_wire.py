@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Missing, StepItem, Wire
+from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
 
 ChangeStatus = Literal["same", "changed", "new", "gone"]
 ChangeTable = Literal["category", "operator", "host", "kernel", "runtime", "module"]
@@ -32,7 +32,7 @@ class DiffSide(Wire, frozen=True, kw_only=True):
     label: str
     device: str | None
     step_source: str
-    steps: list[StepItem]
+    steps: StepsTable
     selected: int
     mean_ns: int | None
     spread_ns: int | None

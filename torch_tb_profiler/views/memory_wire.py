@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from torch_tb_profiler.views.wire import Missing, StepItem, Wire
+from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
 
 MemorySource = Literal["records", "snapshot", "timeline", ""]
 MemoryGroup = Literal["operator", "module"]
@@ -41,7 +41,7 @@ class MemoryPayload(Wire, frozen=True, kw_only=True):
     categories: list[str]
     has_modules: bool
     has_stacks: bool
-    steps: list[StepItem]
+    steps: StepsTable
     notes: list[str]
     missing: list[Missing]
 

@@ -75,7 +75,8 @@ def typescript() -> str:
 
 def tables() -> str:
     """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    shown = map(page_columns, _declared(_reachable()))
+    specs = _declared(_reachable())
+    shown = [page_columns(spec) for spec in specs if any(c.label for c in spec.columns)]
     return "\n".join([TABLES_HEADER, *shown])
 
 

@@ -18,9 +18,11 @@ from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup as OperatorGroup
+from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.views.display_wire import table_of
 
 OperatorsTable = Annotated[dict[str, Any], table_of(OPERATORS)]
+StepsTable = Annotated[dict[str, Any], table_of(STEPS)]
 KernelsTable = Annotated[dict[str, Any], table_of(KERNELS)]
 
 
@@ -177,28 +179,13 @@ class Categories(Wire, frozen=True, kw_only=True):
     other: int | None
 
 
-class StepItem(Wire, frozen=True, kw_only=True):
-    """One step. ``odd_reason`` is empty unless ``odd``."""
-
-    index: int
-    name: str
-    start_ns: int
-    wall_ns: int
-    categories_ns: Categories
-    cold: bool
-    odd: bool
-    odd_reason: str
-    cut: bool
-    selected: bool
-
-
 class StepsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made
     from.
     """
 
     source: str
-    steps: list[StepItem]
+    steps: StepsTable
 
 
 class Average(Wire, frozen=True, kw_only=True):
@@ -276,7 +263,7 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
     vocabulary: Vocabulary
     headline: list[Sentence]
     step_source: str
-    steps: list[StepItem]
+    steps: StepsTable
     average: Average | None
     devices: list[DeviceSummary]
     health: list[DefectItem]
@@ -368,7 +355,7 @@ class TracePayload(Wire, frozen=True, kw_only=True):
     span_ns: int
     origin_ns: str
     perfetto_url: str
-    steps: list[StepItem]
+    steps: StepsTable
 
 
 PAYLOADS: tuple[type[Wire], ...] = (

@@ -146,24 +146,10 @@ export interface Categories {
   other: number | null;
 }
 
-/** One step. `odd_reason` is empty unless `odd`. */
-export interface StepItem {
-  index: number;
-  name: string;
-  start_ns: number;
-  wall_ns: number;
-  categories_ns: Categories;
-  cold: boolean;
-  odd: boolean;
-  odd_reason: string;
-  cut: boolean;
-  selected: boolean;
-}
-
 /** Route `/steps`: what the step selector offers. `source` says what the steps are made from. */
 export interface StepsPayload {
   source: string;
-  steps: StepItem[];
+  steps: StepsTable;
 }
 
 /** Arithmetic mean over the selected steps, ns (rounded). */
@@ -229,7 +215,7 @@ export interface OverviewPayload {
   vocabulary: Vocabulary;
   headline: Sentence[];
   step_source: string;
-  steps: StepItem[];
+  steps: StepsTable;
   average: Average | null;
   devices: DeviceSummary[];
   health: DefectItem[];
@@ -307,7 +293,7 @@ export interface TracePayload {
   span_ns: number;
   origin_ns: string;
   perfetto_url: string;
-  steps: StepItem[];
+  steps: StepsTable;
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
@@ -661,7 +647,7 @@ export interface MemoryPayload {
   categories: string[];
   has_modules: boolean;
   has_stacks: boolean;
-  steps: StepItem[];
+  steps: StepsTable;
   notes: string[];
   missing: Missing[];
 }
@@ -887,7 +873,7 @@ export interface DiffSide {
   label: string;
   device: string | null;
   step_source: string;
-  steps: StepItem[];
+  steps: StepsTable;
   selected: number;
   mean_ns: number | null;
   spread_ns: number | null;
@@ -1032,6 +1018,27 @@ export interface CountersTablePayload {
   steps: string[];
   pooled: number;
   missing: Missing[];
+}
+
+/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
+export interface StepsTable {
+  step: number[];
+  name: string[];
+  start_ns: number[];
+  wall_ns: number[];
+  kernel_ns: (number | null)[];
+  memcpy_ns: (number | null)[];
+  memset_ns: (number | null)[];
+  communication_ns: (number | null)[];
+  runtime_ns: (number | null)[];
+  dataloader_ns: (number | null)[];
+  cpu_exec_ns: (number | null)[];
+  other_ns: (number | null)[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  odd_reason: string[];
+  selected: boolean[];
 }
 
 /** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */

@@ -17,6 +17,7 @@ import {
   operators,
   overview,
   step,
+  stepsOf,
   trace,
   viewProps,
 } from "./fixtures";
@@ -139,14 +140,19 @@ describe("OverviewView", () => {
   });
 
   it("stands a trace without any step", async () => {
-    answers.overview = overview({ steps: [], average: null, devices: [], configuration: [] });
+    answers.overview = overview({
+      steps: stepsOf([]),
+      average: null,
+      devices: [],
+      configuration: [],
+    });
     show(OverviewView);
     await waitFor(() => expect(text()).toContain("There is no step"));
   });
 
   it("draws hostile step names as text", async () => {
     answers.overview = overview({
-      steps: [step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })],
+      steps: stepsOf([step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })]),
       notes: [HOSTILE],
     });
     show(OverviewView);

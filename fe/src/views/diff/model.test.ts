@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunsPayload, WorkerItem } from "../../api/types.gen";
-import { changes, diff, MS, ROWS, side, tree } from "./fixtures";
+import { changes, diff, measured, MS, ROWS, side, tree } from "./fixtures";
 import {
   basisText,
   bothNames,
@@ -163,7 +163,9 @@ it.each([
   [4, 4, "mean of all 4 steps (ProfilerStep)"],
   [1, 1, "the only step (ProfilerStep)"],
 ])("the mean of %i of %i steps says so", (selected, count, words) =>
-  expect(basisText(side({ selected, steps: side().steps.slice(0, count) }))).toBe(words),
+  expect(basisText(side({ selected, steps: measured([210, 214, 212, 300].slice(0, count)) }))).toBe(
+    words,
+  ),
 );
 
 it("steps are dots, hollow where they are not compared, with the reason", () => {

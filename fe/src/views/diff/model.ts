@@ -21,6 +21,7 @@ import {
   stepsText,
 } from "../../state/view";
 import type { StripRow } from "../../widgets";
+import { rowsOf } from "../rows";
 
 /** A trace with its steps. */
 export interface Side {
@@ -156,7 +157,7 @@ export function stripRow(
   return {
     label,
     color,
-    dots: steps.map((step) => {
+    dots: rowsOf(steps).map((step) => {
       const why = [
         step.cold ? "cold" : "",
         step.odd ? "odd" : "",
@@ -178,11 +179,11 @@ export function stripRow(
 
 /** `mean of 5 of 7 steps, from 4 to 9 (ProfilerStep)`: what the time is of. */
 export function basisText({ selected, steps, step_source }: DiffSide): string {
-  const names = steps.filter((step) => step.selected).map((step) => stepName(step.name));
-  const which = selected === steps.length ? "all" : `${selected} of`;
-  const from =
-    selected === steps.length || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
-  return `${steps.length === 1 ? "the only step" : `mean of ${which} ${steps.length} steps${from}`} (${step_source})`;
+  const names = steps.name.filter((_, i) => steps.selected[i]).map(stepName);
+  const count = steps.name.length;
+  const which = selected === count ? "all" : `${selected} of`;
+  const from = selected === count || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
+  return `${count === 1 ? "the only step" : `mean of ${which} ${count} steps${from}`} (${step_source})`;
 }
 
 /** `212 ms ± 3.1 ms`. */

@@ -8,7 +8,6 @@ import type {
   MemoryCurvePayload,
   MemoryDevice,
   MemoryStatisticsPayload,
-  StepItem,
 } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
@@ -17,11 +16,12 @@ import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
 import { columnsOf, told } from "../columns";
 import type { Total } from "../totals";
 import { lifetimes, type Stretch } from "./model";
+import type { Step } from "../rows";
 
 interface CurveProps {
   curve: MemoryCurvePayload;
   categories: readonly string[];
-  steps: readonly StepItem[];
+  steps: readonly Step[];
   window: Stretch;
   whole: Stretch;
   picked: number;

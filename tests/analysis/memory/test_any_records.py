@@ -20,6 +20,7 @@ from torch_tb_profiler.views.memory_tables import (
     memory_blocks_payload,
     memory_statistics_payload,
 )
+from torch_tb_profiler.views.wire import to_json
 
 NUMBER = st.one_of(
     st.integers(-3, 40),
@@ -105,4 +106,4 @@ def test_any_records(
             )
             msgspec.json.encode(alive)
         msgspec.json.encode(curve)
-    msgspec.json.encode(view)
+    to_json(view)

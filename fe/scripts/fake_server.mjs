@@ -55,6 +55,16 @@ const STEPS = list((index) => {
   };
 }, STEP_COUNT);
 
+/** The table that the replies hold. */
+const STEPS_TABLE = Object.fromEntries([
+  ["step", STEPS.map((step) => step.index)],
+  ...["name", "start_ns", "wall_ns", "cold", "odd", "odd_reason", "cut", "selected"].map((key) => [
+    key,
+    STEPS.map((step) => step[key]),
+  ]),
+  ...CATEGORIES.map((key) => [`${key}_ns`, STEPS.map((step) => step.categories_ns[key])]),
+]);
+
 const span = (name, state, progress = 1, message = "") => ({
   name,
   label: `${name}`,
@@ -186,7 +196,7 @@ function overview() {
     ],
     vocabulary: VOCABULARY,
     step_source: "ProfilerStep",
-    steps: STEPS,
+    steps: STEPS_TABLE,
     average: {
       steps: STEPS.length,
       wall_ns: mean((s) => s.wall_ns),
@@ -242,7 +252,7 @@ const ROUTES = {
       20,
     ),
   }),
-  steps: () => ({ source: "ProfilerStep", steps: STEPS }),
+  steps: () => ({ source: "ProfilerStep", steps: STEPS_TABLE }),
   overview,
   operator: (query) => operators(query.get("group") ?? "name"),
   "operator/stacks": (query) => ({
@@ -270,7 +280,7 @@ const ROUTES = {
     span_ns: 8e8,
     origin_ns: "1700000000000000000",
     perfetto_url: "https://ui.perfetto.dev",
-    steps: STEPS,
+    steps: STEPS_TABLE,
   }),
 };
 

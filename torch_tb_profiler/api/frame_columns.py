@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.display import DisplaySpec
+from torch_tb_profiler.views.findings_table import FINDINGS
 
 C = Column
 
@@ -69,35 +70,6 @@ COLLECTIVES = TableSpec(
             "",
             "Of a run: the profilers' own starts spoil its waiting, which the page leaves out.",
         ),
-    ),
-)
-
-FINDINGS = TableSpec(
-    "findings",
-    "One row per finding, the largest first.",
-    (
-        C("rule", "str", "", "Name of the rule."),
-        C("title", "str", "", "What it is, in few words."),
-        C("sentence", "str", "", "What and how much."),
-        C(
-            "recoverable_ns",
-            "Int64",
-            "ns",
-            "Per step, at most so much could be had back; missing where it costs no step time.",
-        ),
-        C("share", "float64", "share", "The same as a share of the step."),
-        C("artefact", "bool", "", "Whether the profiler itself is the cause."),
-        C("line", "str", "", "Line of the program, `file(line): function`."),
-        C("attempt", "str", "", "What to try."),
-        C("caveat", "str", "", "When that does not apply."),
-        C(
-            "events",
-            "object",
-            "rows of events",
-            "Tuple of the dearest few events that it rests on.",
-        ),
-        C("event_workers", "object", "", "Tuple of the workers whose events they are."),
-        C("event_count", "int64", "events", "How many events it rests on."),
     ),
 )
 

@@ -25,6 +25,7 @@ from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.nullable import optional_texts
 
@@ -146,32 +147,12 @@ def collectives(one: TraceContext, waiting: Mapping[str, Any] | None = None) -> 
 
 
 def findings(one: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
-    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
+    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
     those that all workers of the run tell.
     """
     opened = one.opened
     alone = Source(one.trace, one.facts, opened.worker.name, opened.span.name)
     payload = together or findings_payload(alone, one.insight.about["findings"])
-    listed = payload.findings
-    same = (
-        "rule",
-        "title",
-        "sentence",
-        "recoverable_ns",
-        "share",
-        "artefact",
-        "line",
-        "attempt",
-        "caveat",
-    )
-    values: dict[str, Any] = {name: [getattr(finding, name) for finding in listed] for name in same}
-    values |= {
-        "events": [tuple(evidence.event for evidence in finding.evidence) for finding in listed],
-        "event_workers": [
-            tuple(evidence.worker for evidence in finding.evidence) for finding in listed
-        ],
-        "event_count": [finding.evidence_count for finding in listed],
-    }
-    made = frame(columns.FINDINGS, values)
+    made = table_frame(findings_table(payload))
     made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
     return made

@@ -26,7 +26,7 @@ def choose(
     skip_cold: bool = False,
     name: str = "steps",
 ) -> Selection:
-    """The steps that a request names by their ``index``; without bounds everything, what lies
+    """The steps that a request names by their ``step``; without bounds everything, what lies
     outside all steps included.
 
     ``name``: that of the parameter, for the message.

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import ImportFailed, SidecarError
 from torch_tb_profiler.runs.import_job import Report, content_version
@@ -18,7 +19,9 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found
 from torch_tb_profiler.sources.places import in_this_process_only
-from torch_tb_profiler.store.model import Facts, Trace
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts, Trace
 
 Import = Callable[[Found, "Report | None"], "tuple[Trace, Facts]"]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
 from torch_tb_profiler.runs.import_job import Report
@@ -23,8 +23,9 @@ from torch_tb_profiler.runs.jobs import Job, Jobs, News
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
-from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
-from torch_tb_profiler.store.model import Facts, Trace
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts, Trace
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -91,6 +92,7 @@ def run_build(
         OSError: the derived one could not be written.
     """
     from torch_tb_profiler.store import sidecar
+    from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
 
     keep_freed_memory()
     trace, facts = sidecar.read(location)

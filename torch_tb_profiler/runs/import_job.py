@@ -10,16 +10,17 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects
-from torch_tb_profiler.store.model import Facts, Trace
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts, Trace
 
 Report = Callable[[int, "int | None"], None]
 """Called with (bytes read, bytes in all or None)."""
@@ -84,13 +85,13 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
         NotATrace: its content is none; the reason is in the message.
         SourceError: it could not be read.
     """
-    from torch_tb_profiler.analysis.facts.derive import derive
-    from torch_tb_profiler.importers import read_trace
-
     reason = sniff.rejection(location)
     if reason is not None:
         raise NotATrace(reason, "Check what wrote the file.")
     with open_text(location, settings) as stream:
+        from torch_tb_profiler.analysis.facts.derive import derive
+        from torch_tb_profiler.importers import read_trace
+
         trace = read_trace(stream, settings, _throttled(report) if report else None)
     return trace, derive(trace)
 
@@ -115,6 +116,8 @@ def content_version(settings: Settings) -> str:
     """Tells apart all that would read or derive something else from the same file: programs, roles
     of categories, the user's own performance models.
     """
+    from torch_tb_profiler.analysis.efficiency import models
+
     return program_version() + settings.categories + models.version(settings.models)
 
 

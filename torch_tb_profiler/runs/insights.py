@@ -5,14 +5,15 @@ one of them is first asked for.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.analysis.efficiency import device, models
 from torch_tb_profiler.runs import derived
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.insight import Insight
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
 
 
 def run_build(
@@ -24,6 +25,7 @@ def run_build(
     Raises:
         BadRequest: the user's models file cannot be used.
     """
+    from torch_tb_profiler.analysis.efficiency import models
     from torch_tb_profiler.analysis.insight import build_insight
     from torch_tb_profiler.store import sidecar
 
@@ -43,6 +45,12 @@ def _read(path: str) -> Insight:
     return sidecar.read_insight(path)
 
 
+def _chosen(settings: Settings) -> str:
+    from torch_tb_profiler.analysis.efficiency import device
+
+    return device.version(settings.peaks)
+
+
 _PARTS = (
     "module",
     "diff/work.py",
@@ -59,5 +67,5 @@ INSIGHT = Recipe(
     "torch_tb_profiler.runs.insights:run_build",
     _read,
     ("analysis/insight.py", *(f"analysis/{part}" for part in _PARTS)),
-    lambda settings: device.version(settings.peaks),
+    _chosen,
 )

@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from torch_tb_profiler.analysis.efficiency import models
 from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.ahead import Ahead
 from torch_tb_profiler.runs.derived import Recipe
@@ -23,10 +22,12 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import Found, list_files
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_names
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 MOST_NAMED = 16
@@ -163,6 +164,7 @@ def insight_of(opened: Opened, settings: Settings, progress: Report | None = Non
     Raises:
         BadRequest: the user's models file cannot be used.
     """
+    from torch_tb_profiler.analysis.efficiency import models
     from torch_tb_profiler.analysis.insight import build_insight
     from torch_tb_profiler.store import sidecar
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.runs import derived
 from torch_tb_profiler.runs.derived import Recipe
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.timeline import Timeline
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.timeline import Timeline
 
 
 def run_build(

@@ -15,7 +15,7 @@ from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import NONE, event_id, time
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, tell, title
+from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -32,42 +32,38 @@ _GAP = {"operators": "host", "kernels": "device"}
 NOTE = "Longest: the id of the longest event. Show it: torch-tb-profiler event PATH ID"
 
 
-def operators(options: argparse.Namespace) -> int:
-    """Print the operators of every trace at a path; the exit code. Raises as ``output.tell`` does."""
+def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The operators of a trace.
 
-    def about(opened: Opened, settings: Settings) -> Report:
-        found = tables.operators(_one(opened, settings, options), options.by, None)
-        found["longest_event"] = (
-            _events(found, "name", longest_calls(opened.trace))
-            if options.by == "name" and not options.steps
-            else None
-        )
-        device = bool(found["device_self_ns"].notna().any())
-        return _told(
-            opened,
-            options,
-            "operators",
-            found,
-            ("device_self_ns" if device else "host_self_ns"),
-            _operator_columns(options.by, device),
-        )
+    Raises:
+        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
+    """
+    found = tables.operators(_one(opened, settings, options), options.by, None)
+    found["longest_event"] = (
+        _events(found, "name", longest_calls(opened.trace))
+        if options.by == "name" and not options.steps
+        else None
+    )
+    device = bool(found["device_self_ns"].notna().any())
+    return _told(
+        opened,
+        options,
+        "operators",
+        found,
+        ("device_self_ns" if device else "host_self_ns"),
+        _operator_columns(options.by, device),
+    )
 
-    return tell(options, about)
 
-
-def kernels(options: argparse.Namespace) -> int:
-    """Print the kernels of every trace at a path; the exit code. Raises as ``output.tell`` does."""
-
-    def about(opened: Opened, settings: Settings) -> Report:
-        found = tables.kernels(_one(opened, settings, options), options.by, None)
-        found["longest_event"] = (
-            _events(found, "name", longest_kernels(opened.trace))
-            if options.by == "name" and not options.steps
-            else None
-        )
-        return _told(opened, options, "kernels", found, "total_ns", _kernel_columns(options.by))
-
-    return tell(options, about)
+def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The kernels of a trace. Raises as ``operators`` does."""
+    found = tables.kernels(_one(opened, settings, options), options.by, None)
+    found["longest_event"] = (
+        _events(found, "name", longest_kernels(opened.trace))
+        if options.by == "name" and not options.steps
+        else None
+    )
+    return _told(opened, options, "kernels", found, "total_ns", _kernel_columns(options.by))
 
 
 def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:

@@ -19,6 +19,7 @@ import msgspec
 
 from torch_tb_profiler.cli.commands import function_of
 from torch_tb_profiler.cli.document import Document
+from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain, printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
@@ -69,8 +70,6 @@ class Printer:
                 )
                 self._printed += 1
             return
-        from torch_tb_profiler.cli.markdown import markdown
-
         document = told.document()
         if self._tokens is not None:
             self._kept.append(document)
@@ -86,8 +85,6 @@ class Printer:
         if self._json:
             write("\n]\n" if self._printed else "[]\n")
         elif self._tokens is not None:
-            from torch_tb_profiler.cli.markdown import shared
-
             write(shared(self._kept, self._tokens))
 
 

@@ -105,9 +105,9 @@ def run_import(
         NotATrace, SourceError: as ``read``.
         OSError: the sidecar could not be written.
     """
+    trace, facts = read(location, settings, report)
     from torch_tb_profiler.store import sidecar
 
-    trace, facts = read(location, settings, report)
     sidecar.write(Path(sidecar_path), trace, facts)
     return asdict(outcome_of(trace, facts))
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.store.model import Facts, Trace
 
-Book = tuple[Trace, Facts, Memo]
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts, Trace
+
+Book = tuple["Trace", "Facts", Memo]
 
 
 class Shelf:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from torch_tb_profiler.cli.commands import function_of
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
@@ -62,6 +60,8 @@ class Printer:
     def add(self, told: Report) -> None:
         """Print it, or keep it until all are known."""
         if self._json:
+            import msgspec
+
             if told.data is not None:
                 write(
                     ("," if self._printed else "[")

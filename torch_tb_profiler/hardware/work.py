@@ -128,6 +128,10 @@ def _found(name: str) -> tuple[Model | None, str]:
 def modelled() -> dict[str, Model]:
     """All models by operator, or by the beginning of its name and ``*``."""
     _load()
+    return _registered()
+
+
+def _registered() -> dict[str, Model]:
     return _MODELS | {f"{prefix}*": found for prefix, found in _PREFIXES.items()}
 
 
@@ -206,9 +210,12 @@ def _check(work: object) -> None:
 
 
 def users() -> dict[str, Function]:
-    """Functions that are not of this package, by operator."""
+    """Functions that are not of this package, by operator or the beginning of its name and ``*``."""
+    # Not ``modelled()``: where the families were not loaded, nobody has registered any of their own.
     return {
-        name: found.function for name, found in modelled().items() if not _is_ours(found.function)
+        name: found.function
+        for name, found in _registered().items()
+        if not _is_ours(found.function)
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -255,15 +256,24 @@ def _judge(entry: Entry, *, named: bool) -> None:
 def _import(settings: Settings, found: Found, progress: Report | None) -> tuple[Trace, Facts]:
     if not settings.use_cache:
         return read(found.location, settings, progress)
-    from torch_tb_profiler.store import sidecar
+
+    def read_kept(path: Path) -> tuple[Trace, Facts]:
+        from torch_tb_profiler.store import sidecar
+
+        return sidecar.read(path)
+
+    def write(path: Path, made: tuple[Trace, Facts]) -> None:
+        from torch_tb_profiler.store import sidecar
+
+        sidecar.write(path, *made)
 
     return _kept(
         found,
         settings,
         lambda path: path,
-        sidecar.read,
+        read_kept,
         lambda: read(found.location, settings, progress),
-        lambda path, made: sidecar.write(path, *made),
+        write,
     )
 
 
@@ -281,12 +291,13 @@ def _kept(
     cache = CacheFolder(settings)
     try:
         path = place(cache.sidecar(found, content_version(settings)))
-        try:
-            earlier = read_kept(path)
-            cache.touch(path)
-            return earlier
-        except (SidecarError, OSError):
-            made = make()
+        # What reads a sidecar takes long to import, a file that is not there no time to miss.
+        if os.path.exists(path):
+            with contextlib.suppress(SidecarError, OSError):
+                earlier = read_kept(path)
+                cache.touch(path)
+                return earlier
+        made = make()
         # A full disk costs the next call the work and this one nothing.
         with contextlib.suppress(OSError):
             write(path, made)

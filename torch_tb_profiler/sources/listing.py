@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
@@ -298,6 +297,9 @@ def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:
 
 def _as_ns(value: Any) -> int | None:
     """Drivers tell times as seconds, as datetime, as ISO text or as HTTP date."""
+    # Here, because it brings sockets and what not, which no local file needs.
+    from email.utils import parsedate_to_datetime
+
     try:
         if isinstance(value, (int, float)):
             return int(value * 1_000_000_000)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup, operator_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, select
@@ -26,6 +27,9 @@ def opened(path: Path) -> tuple[Trace, Facts]:
     with open_text(str(path)) as stream:
         trace = read_trace(stream, Settings())
     return trace, derive(trace)
+
+
+_PROPERTIES = ("name", "operator", "grid", "block", "registers", "shared_memory_bytes")
 
 
 def trace_files(folder: Path) -> list[Path]:
@@ -58,18 +62,18 @@ def operators(
     """
     rows = operator_rows(facts, selection or select(facts), group)
     found = {}
-    for at in range(len(rows.name)):
+    for at in range(rows.n):
         key = (
-            facts.strings[int(rows.name[at])],
-            *([facts.strings[int(rows.dims[at])]] if group == "shape" else []),
+            facts.strings[int(rows["name"][at])],
+            *([facts.strings[int(rows["input_shapes"][at])]] if group == "shape" else []),
         )
         times = (
-            rows.device_self[at],
-            rows.device_total[at],
-            rows.host_self[at],
-            rows.host_total[at],
+            rows["device_self_ns"][at],
+            rows["device_total_ns"][at],
+            rows["host_self_ns"][at],
+            rows["host_total_ns"][at],
         )
-        found[key] = (float(rows.calls[at]), *(float(time) / 1000 for time in times))
+        found[key] = (float(rows["calls"][at]), *(float(time) / 1000 for time in times))
     return found
 
 
@@ -78,31 +82,34 @@ def kernels(
 ) -> list[dict[str, Any]]:
     """Rows of the kernel table in its order: texts for numbers of strings, µs, None for unknown."""
     rows = kernel_rows(facts, selection or select(facts), group)
+    none = np.full(rows.n, -1)
+    properties = {key: rows.get(key, none) for key in _PROPERTIES}
+    reasons = rows.get("no_operator", [None] * rows.n)
     return [
         {
             **{
-                key: _text(facts, getattr(rows, key)[at])
+                key: _text(facts, properties[key][at])
                 for key in ("name", "operator", "grid", "block")
             },
             **{
-                key: float(getattr(rows, key)[at]) / 1000
-                for key in ("total", "mean", "shortest", "longest")
-            },
-            **{key: _finite(getattr(rows, key)[at]) for key in ("blocks_per_sm", "occupancy")},
-            **{
-                key: int(getattr(rows, key)[at])
-                for key in (
-                    "calls",
-                    "reason",
-                    "registers",
-                    "shared_memory",
-                    "matrix",
-                    "matrix_eligible",
-                    "communication",
+                key: float(rows[column][at]) / 1000
+                for key, column in (
+                    ("total", "total_ns"),
+                    ("mean", "mean_ns"),
+                    ("shortest", "min_ns"),
+                    ("longest", "max_ns"),
                 )
             },
+            **{key: _finite(rows[key][at]) for key in ("blocks_per_sm", "occupancy")},
+            **{
+                key: int(rows[key][at])
+                for key in ("calls", "matrix", "matrix_eligible", "communication")
+            },
+            "reason": 0 if reasons[at] is None else NoOperator[reasons[at].upper()],
+            "registers": int(properties["registers"][at]),
+            "shared_memory": int(properties["shared_memory_bytes"][at]),
         }
-        for at in range(len(rows.name))
+        for at in range(rows.n)
     ]
 
 

@@ -21,12 +21,12 @@ def eligibility(text: str) -> dict[str, Row]:
     facts = derive(trace_listed(text))
     rows = operator_rows(facts, select(facts), "name")
     return {
-        facts.strings[int(rows.name[at])]: (
-            int(rows.matrix_eligible[at]),
-            _share(rows.matrix_self_share[at]),
-            _share(rows.matrix_total_share[at]),
+        facts.strings[int(rows["name"][at])]: (
+            int(rows["matrix_eligible"][at]),
+            _share(rows["matrix_self_share"][at]),
+            _share(rows["matrix_total_share"][at]),
         )
-        for at in range(len(rows.name))
+        for at in range(rows.n)
     }
 
 

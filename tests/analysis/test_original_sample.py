@@ -159,12 +159,12 @@ def test_operator_table(pair: tuple[Facts, Original]) -> None:
     facts, original = pair
     rows = operator_rows(facts, select(facts), "name")
     sums = [
-        int(rows.calls.sum()),
-        int(rows.device_self.sum()) // 1000,
-        int(rows.host_self.sum()) // 1000,
+        int(rows["calls"].sum()),
+        int(rows["device_self_ns"].sum()) // 1000,
+        int(rows["host_self_ns"].sum()) // 1000,
     ]
-    assert (len(rows.name), *sums) == original.operators
-    assert len(operator_rows(facts, select(facts), "shape").name) == original.shapes
+    assert (rows.n, *sums) == original.operators
+    assert len(operator_rows(facts, select(facts), "shape")["name"]) == original.shapes
 
 
 def test_kernel_table(pair: tuple[Facts, Original]) -> None:
@@ -197,7 +197,7 @@ def test_largest_operators_and_kernel(real_traces: Path) -> None:
     ]
     rows = operator_rows(facts, select(facts), "stack")
     number = facts.strings.number("aten::cudnn_convolution")
-    stacks = np.unique(rows.stack[(rows.name == number) & (rows.stack >= 0)])
+    stacks = np.unique(rows["stack"][(rows["name"] == number) & (rows["stack"] >= 0)])
     assert len(stacks) == 17
     first = kernels(facts)[0]
     assert "dgrad_engine" in first["name"]

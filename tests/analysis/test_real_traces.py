@@ -61,7 +61,7 @@ def test_every_kernel_counts_exactly_once(any_trace: Opened) -> None:
     whole = select(facts)
     for group in ("name", "properties"):
         rows = kernel_rows(facts, whole, group)
-        assert (int(rows.calls.sum()), int(rows.total.sum())) == (
+        assert (int(rows["calls"].sum()), int(rows["total_ns"].sum())) == (
             int(kernel.sum()),
             int(spans["dur"][kernel].sum()),
         )
@@ -74,20 +74,21 @@ def test_every_launched_nanosecond_is_one_operators(any_trace: Opened) -> None:
     device = (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET)
     owned = int(spans["dur"][device & (links["operator"] >= 0)].sum())
     rows = operator_rows(facts, select(facts), "name")
-    assert int(rows.device_self.sum()) == owned
-    assert (rows.device_total >= rows.device_self).all()
-    assert (rows.host_total >= rows.host_self).all()
-    assert (rows.host_self >= 0).all()
+    assert int(rows["device_self_ns"].sum()) == owned
+    assert (rows["device_total_ns"] >= rows["device_self_ns"]).all()
+    assert (rows["host_total_ns"] >= rows["host_self_ns"]).all()
+    assert (rows["host_self_ns"] >= 0).all()
 
 
 def test_steps_partition_the_sums(any_trace: Opened) -> None:
     facts = any_trace[1]
     n = facts["steps"].n
     parts = sum(
-        int(kernel_rows(facts, select(facts, row, row), "name").total.sum()) for row in range(n)
+        int(kernel_rows(facts, select(facts, row, row), "name")["total_ns"].sum())
+        for row in range(n)
     )
     outside = facts["kernel_steps"]["total"][facts["kernel_steps"]["step"] < 0].sum()
-    assert parts + outside == int(kernel_rows(facts, select(facts), "name").total.sum())
+    assert parts + outside == int(kernel_rows(facts, select(facts), "name")["total_ns"].sum())
 
 
 def test_shares_are_shares(any_trace: Opened) -> None:
@@ -257,10 +258,12 @@ def test_matrix_core_share_of_kernel_time(
 ) -> None:
     facts = run[1]
     rows = kernel_rows(facts, select(facts), "name")
-    total = rows.total.sum()
+    total = rows["total_ns"].sum()
     assert facts.summary["vendor"] == vendor
-    assert rows.total[rows.matrix == Knowledge.YES].sum() / total == pytest.approx(share, abs=5e-4)
-    assert rows.total[rows.matrix == Knowledge.UNKNOWN].sum() / total == pytest.approx(
+    assert rows["total_ns"][rows["matrix"] == Knowledge.YES].sum() / total == pytest.approx(
+        share, abs=5e-4
+    )
+    assert rows["total_ns"][rows["matrix"] == Knowledge.UNKNOWN].sum() / total == pytest.approx(
         unknown, abs=5e-4
     )
 

@@ -17,7 +17,7 @@ def stacks_of(facts: Facts, name: str) -> dict[tuple[str, ...], int]:
     rows = operator_stacks(facts, select(facts), facts.strings.number(name), None)
     return {
         tuple(facts.strings[frame] for frame in frames(facts, int(stack))): int(calls)
-        for stack, calls in zip(rows.stack, rows.calls, strict=True)
+        for stack, calls in zip(rows["stack"], rows["calls"], strict=True)
     }
 
 
@@ -47,9 +47,9 @@ def test_the_same_operator_from_two_places() -> None:
         ("loss.py(7): mean", "train.py(10): main"): 1,
     }
     by_name = operator_rows(facts, select(facts), "name")
-    assert by_name.calls.tolist() == [2]
-    assert by_name.has_stack.tolist() == [True]
-    assert operator_rows(facts, select(facts), "stack").calls.tolist() == [1, 1]
+    assert by_name["calls"].tolist() == [2]
+    assert by_name["has_stack"].tolist() == [True]
+    assert operator_rows(facts, select(facts), "stack")["calls"].tolist() == [1, 1]
 
 
 def test_call_stack_arguments() -> None:
@@ -124,10 +124,9 @@ def test_stacks_by_shape() -> None:
     )
     shape = facts.strings.number("[[1,2]]")
     rows = operator_stacks(facts, select(facts), facts.strings.number("aten::mm"), shape)
-    assert (rows.calls.tolist(), rows.dims.tolist()) == ([1], [shape])
-    assert operator_stacks(
-        facts, select(facts), facts.strings.number("aten::mm"), None
-    ).calls.tolist() == [2]
+    assert (rows["calls"].tolist(), rows["input_shapes"].tolist()) == ([1], [shape])
+    rows = operator_stacks(facts, select(facts), facts.strings.number("aten::mm"), None)
+    assert rows["calls"].tolist() == [2]
 
 
 def test_no_inputs_and_no_shapes_recorded_are_two_rows() -> None:
@@ -142,10 +141,10 @@ def test_no_inputs_and_no_shapes_recorded_are_two_rows() -> None:
     rows = operator_rows(facts, select(facts), "shape")
     found = {
         facts.strings[int(dims)] if dims >= 0 else None: int(calls)
-        for dims, calls in zip(rows.dims, rows.calls, strict=True)
+        for dims, calls in zip(rows["input_shapes"], rows["calls"], strict=True)
     }
     assert found == {"[]": 2, None: 1}
-    assert operator_rows(facts, select(facts), "name").calls.tolist() == [3]
+    assert operator_rows(facts, select(facts), "name")["calls"].tolist() == [3]
 
 
 def test_recursive_frames_end() -> None:

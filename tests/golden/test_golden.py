@@ -56,14 +56,14 @@ def summary(opened: Opened) -> dict[str, Any]:
         "health": [f"{h.name}: {h.count}" for h in page.health],
         "missing": [m.what for m in page.missing],
         "operators": [
-            f"{operators.name[i]}: {operators.calls[i]} calls, device {operators.device_self_ns[i]}"
-            f" of {operators.device_total_ns[i]}, host {operators.host_self_ns[i]} of"
-            f" {operators.host_total_ns[i]}"
-            for i in range(min(TOP, len(operators.name)))
+            f"{operators['name'][i]}: {operators['calls'][i]} calls, device {operators['device_self_ns'][i]}"
+            f" of {operators['device_total_ns'][i]}, host {operators['host_self_ns'][i]} of"
+            f" {operators['host_total_ns'][i]}"
+            for i in range(min(TOP, len(operators["name"])))
         ],
         "kernels": [
-            f"{kernels.short[i]}: {kernels.calls[i]} calls, {kernels.total_ns[i]}"
-            for i in range(min(TOP, len(kernels.name)))
+            f"{kernels['short_name'][i]}: {kernels['calls'][i]} calls, {kernels['total_ns'][i]}"
+            for i in range(min(TOP, len(kernels["name"])))
         ],
     }
 

@@ -73,9 +73,9 @@ def _device_times(trace: Trace) -> dict[str, tuple[int, int]]:
     facts = derive(trace)
     rows = operator_rows(facts, select(facts), "name")
     listed = zip(
-        facts.strings.many(rows.name),
-        rows.device_self.tolist(),
-        rows.device_total.tolist(),
+        facts.strings.many(rows["name"]),
+        rows["device_self_ns"].tolist(),
+        rows["device_total_ns"].tolist(),
         strict=True,
     )
     return {name: (own // 1000, total // 1000) for name, own, total in listed}
@@ -129,7 +129,9 @@ def test_the_time_of_an_operator_that_called_others_is_no_work_of_its_own() -> N
     facts = derive(found)
     kernels = kernel_rows(facts, select(facts), "name")
     assert dict(
-        zip(facts.strings.many(kernels.name), (kernels.total // 1000).tolist(), strict=True)
+        zip(
+            facts.strings.many(kernels["name"]), (kernels["total_ns"] // 1000).tolist(), strict=True
+        )
     ) == {"aten::cudnn": 12, "aten::relu": 7, "aten::add_": 6}
     assert _device_times(found) == {
         "aten::conv2d": (0, 18),

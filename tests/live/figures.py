@@ -38,10 +38,16 @@ def of_engine(trace: Path, by_shape: bool = False) -> Table:
     rows = operator_rows(opened.facts, select(opened.facts), "shape" if by_shape else "name")
     strings = opened.trace.strings
     found: Table = {}
-    for place, name in enumerate(rows.name):
-        dims = strings[int(rows.dims[place])] if by_shape and rows.dims[place] >= 0 else ""
+    for place, name in enumerate(rows["name"]):
+        dims = (
+            strings[int(rows["input_shapes"][place])]
+            if by_shape and rows["input_shapes"][place] >= 0
+            else ""
+        )
         figures = Figures(
-            int(rows.calls[place]), int(rows.host_self[place]), int(rows.host_total[place])
+            int(rows["calls"][place]),
+            int(rows["host_self_ns"][place]),
+            int(rows["host_total_ns"][place]),
         )
         key = strings[int(name)], _shapes(json.loads(dims)) if dims else ""
         _add(found, key, figures)

@@ -32,15 +32,15 @@ def test_the_legacy_list_of_events(tmp_path: Path) -> None:
     events.export_chrome_trace(str(path))
     opened = load(str(path), OWN)
     rows = operator_rows(opened.facts, select(opened.facts), "name")
-    named = opened.facts.strings.many(rows.name)
+    named = opened.facts.strings.many(rows["name"])
     written = [event.name for event in events if event.trace_name is not None]
-    assert sum(rows.calls.tolist()) > 10
+    assert sum(rows["calls"].tolist()) > 10
     assert set(named) <= set(written)
     theirs = {
         name: sum(event.cpu_time_total for event in events if event.name == name)
         for name in ("aten::mm", "aten::relu")
     }
-    ours = dict(zip(named, (rows.host_total / 1000).tolist(), strict=True))
+    ours = dict(zip(named, (rows["host_total_ns"] / 1000).tolist(), strict=True))
     assert {name: round(ours[name], 1) for name in theirs} == {
         name: round(total, 1) for name, total in theirs.items()
     }

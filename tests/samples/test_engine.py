@@ -54,12 +54,12 @@ def figures(opened: Opened) -> dict[str, Any]:
                 key if key == "calls" else f"{key}_ns": int(getattr(operators, key)[row])
                 for key in operator_columns
             }
-            for row, name in enumerate(operators.name)
+            for row, name in enumerate(operators["name"])
         ),
         "kernels": by_name(
             {"name": strings[int(name)]}
             | {key: int(getattr(kernels, column)[row]) for key, column in kernel_columns.items()}
-            for row, name in enumerate(kernels.name)
+            for row, name in enumerate(kernels["name"])
         ),
         "attribution": facts.summary["attribution"],
     }

@@ -13,11 +13,14 @@ from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.texts import no_operator_reason
-from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup
 
-_KERNEL_TIMES = ("total", "mean", "shortest", "longest")
+_KERNEL_TIMES = {
+    "total": "total_ns",
+    "mean": "mean_ns",
+    "shortest": "min_ns",
+    "longest": "max_ns",
+}
 _KERNEL_NUMBERS = ("calls", "matrix", "matrix_eligible", "communication")
 
 
@@ -61,7 +64,7 @@ def operators(
             rows[key][at]
             for key in ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
         )
-        key = (name, rows["shapes"][at] or "") if group == "shape" else (name,)
+        key = (name, rows["input_shapes"][at] or "") if group == "shape" else (name,)
         found[key] = (float(rows["calls"][at]), *((time or 0) / 1000 for time in times))
     return found
 
@@ -71,21 +74,15 @@ def kernels(facts: Facts, group: KernelGroup = "name") -> list[dict[str, Any]]:
     ``NoOperator``.
     """
     rows = route(facts, "/kernel", group=group)["rows"]
-    device = vocabulary(facts).device
-    reasons = {
-        no_operator_reason(member.name, device): member
-        for member in NoOperator
-        if member.name in _WITH_TEXT
-    }
     return [
         {
             **{
                 key: rows[key][at]
                 for key in ("name", "operator", "grid", "block", "blocks_per_sm", "occupancy")
             },
-            **{key: rows[f"{key}_ns"][at] / 1000 for key in _KERNEL_TIMES},
+            **{key: rows[column][at] / 1000 for key, column in _KERNEL_TIMES.items()},
             **{key: int(rows[key][at]) for key in _KERNEL_NUMBERS},
-            "reason": reasons.get(rows["reason"][at], 0),
+            "reason": NoOperator[key.upper()] if (key := rows["no_operator"][at]) else 0,
             "registers": -1 if rows["registers"][at] is None else rows["registers"][at],
             "shared_memory": -1
             if rows["shared_memory_bytes"][at] is None

@@ -10,11 +10,12 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
-from torch_tb_profiler.analysis.figures.kernels import kernel_rows, short_name
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import and_more, format_bytes, format_ns, format_share
 from torch_tb_profiler.views.escapes import one_line
@@ -142,31 +143,20 @@ def _breakdown(one: TraceContext, selection: Selection) -> str:
 
 
 def _operators(one: TraceContext, selection: Selection) -> str:
+    where = "device" if operators_have_device_time(one.facts) else "host"
     rows = operator_rows(one.facts, selection, "name")
-    device = operators_have_device_time(one.facts)
-    times = rows.device_self if device else rows.host_self
-    most = [
-        f"{_cut(one.facts.strings[name])} {format_ns(ns)}"
-        for name, ns in zip(rows.name[:SHOWN].tolist(), times[:SHOWN].tolist(), strict=True)
-    ]
-    return (
-        f"{_counted(len(rows.name), 'name', 'names')}, most {'device' if device else 'host'} self"
-        f" time: {', '.join(most)}"
-        if most
-        else ""
-    )
+    return _most(rows, rows.texts("name")[:SHOWN], f"{where}_self_ns", f"{where} self time")
 
 
 def _kernels(one: TraceContext, selection: Selection) -> str:
     rows = kernel_rows(one.facts, selection, "name")
-    names = one.facts.strings.many(rows.name[:SHOWN])
-    most = [
-        f"{_cut(short_name(name))} {format_ns(ns)}"
-        for name, ns in zip(names, rows.total[:SHOWN].tolist(), strict=True)
-    ]
-    return (
-        f"{_counted(len(rows.name), 'name', 'names')}, most time: {', '.join(most)}" if most else ""
-    )
+    return _most(rows, rows["short_name"][:SHOWN], "total_ns", "time")
+
+
+def _most(rows: DisplayTable, names: Sequence[str | None], key: str, what: str) -> str:
+    times = zip(names, rows[key].tolist(), strict=False)
+    most = ", ".join(f"{_cut(name or '')} {format_ns(ns)}" for name, ns in times)
+    return f"{_counted(rows.n, 'name', 'names')}, most {what}: {most}" if most else ""
 
 
 def _counted(n: int, one: str, several: str) -> str:

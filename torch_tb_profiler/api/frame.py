@@ -13,6 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.store.columns import Array, Mask, TableSpec
+from torch_tb_profiler.store.display import TEXTS, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import StringTable
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ UNKNOWN = 2
 
 
 def frame(
-    spec: TableSpec,
+    spec: TableSpec | DisplaySpec,
     values: Mapping[str, Any],
     more: Mapping[str, Any] | None = None,
     *,
@@ -54,6 +55,17 @@ def frame(
         "docs": {name: column.doc for name, column in shown.items()},
     }
     return made
+
+
+def table_frame(table: DisplayTable) -> DataFrame:
+    """The computed columns of a declared table that belong into a DataFrame."""
+    columns = {column.name: column for column in table.spec.columns if column.doc}
+    values = {
+        name: table.texts(name) if column.kind in TEXTS else table[name]
+        for name, column in columns.items()
+        if name in table
+    }
+    return frame(table.spec, values)
 
 
 def category(numbers: Array, strings: StringTable) -> Any:

@@ -7,8 +7,11 @@ in texts.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.figures.kernels import KERNELS
+from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
+from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.store.step_categories import CATEGORIES
 
 C = Column
@@ -66,78 +69,6 @@ STEPS = TableSpec(
             "Slower than the others by far more than they differ among themselves.",
         ),
         C("cut", "bool", "", "The end of the recording cut its device work off."),
-    ),
-)
-
-_OPERATORS = (
-    'One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`),'
-    ' and per call stack (`"stack"`).'
-)
-OPERATORS = TableSpec(
-    "operators",
-    _OPERATORS,
-    (
-        C("name", "str", "", "Name, e.g. `aten::mm`."),
-        C("input_shapes", "str", "", "`Input Dims` as JSON text; missing where not recorded."),
-        C("input_dtypes", "str", "", "`Input type` as JSON text."),
-        C(
-            "stack",
-            "object",
-            "",
-            "Tuple of `file(line): function`, innermost first; empty where none was recorded.",
-        ),
-        C("calls", "int64", "calls", "Number of calls."),
-        C("device_self_ns", "Int64", "ns", "Device time that the calls launched themselves."),
-        C("device_total_ns", "Int64", "ns", "The same with what they called."),
-        C("host_self_ns", "int64", "ns", "Host time less that of called operators."),
-        C("host_total_ns", "int64", "ns", "Host time from begin to end."),
-        C("matrix_eligible", "boolean", "", "Whether matrix cores could do its work."),
-        C(
-            "matrix_self_share",
-            "float64",
-            "share",
-            "Share of its own kernel time that is known to use matrix cores.",
-        ),
-        C("matrix_total_share", "float64", "share", "The same with what it called."),
-        C(
-            "flops",
-            "Int64",
-            "FLOP",
-            "Floating-point operations of one call (mean, where calls differ in strides or other"
-            " arguments); missing where not modelled.",
-        ),
-        C("bytes", "Int64", "bytes", "Least memory traffic of one call, likewise."),
-    ),
-)
-
-KERNELS = TableSpec(
-    "kernels",
-    'One row per kernel name (`by="name"`), or per name, operator and launch properties'
-    ' (`"properties"`).',
-    (
-        C("name", "str", "", "Full name."),
-        C("short_name", "str", "", "The name without its template arguments."),
-        C("operator", "str", "", "The operator that launched it."),
-        C(
-            "no_operator",
-            "str",
-            "",
-            "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`.",
-        ),
-        C("grid", "str", "blocks", "Grid as JSON text."),
-        C("block", "str", "threads", "Block as JSON text."),
-        C("registers", "Int64", "", "Registers per thread."),
-        C("shared_memory_bytes", "Int64", "bytes", "Shared memory of a block."),
-        C("calls", "int64", "launches", "Number of launches."),
-        C("total_ns", "int64", "ns", "Sum of durations."),
-        C("mean_ns", "float64", "ns", "Mean duration."),
-        C("min_ns", "int64", "ns", "Shortest."),
-        C("max_ns", "int64", "ns", "Longest."),
-        C("blocks_per_sm", "float64", "blocks", "Blocks per multiprocessor, mean by duration."),
-        C("occupancy", "float64", "share", "Estimated achieved occupancy, mean by duration."),
-        C("matrix", "boolean", "", "Whether it uses matrix cores."),
-        C("matrix_eligible", "boolean", "", "Whether its operator could."),
-        C("communication", "bool", "", "Whether it is communication."),
     ),
 )
 
@@ -507,7 +438,7 @@ WORKERS = TableSpec(
     ),
 )
 
-FRAMES: tuple[TableSpec, ...] = (
+FRAMES: tuple[TableSpec | DisplaySpec, ...] = (
     STEPS,
     OPERATORS,
     KERNELS,

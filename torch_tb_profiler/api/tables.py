@@ -10,22 +10,16 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
-from torch_tb_profiler.analysis.figures.kernels import (
-    KernelGroup,
-    NoOperator,
-    kernel_rows,
-    short_name,
-)
+from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
     frames,
     operator_rows,
     operator_signatures,
-    operators_have_device_time,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import frame, known
+from torch_tb_profiler.api.frame import frame, table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
@@ -38,7 +32,7 @@ from torch_tb_profiler.views.nullable import optional_texts
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Signature = tuple[str, str, str]
+Signature = tuple[str, ...]
 """Name, input shapes, input types; empty texts where not recorded."""
 
 
@@ -61,43 +55,24 @@ def steps(one: TraceContext) -> DataFrame:
 
 
 def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
-    """See ``columns.OPERATORS``."""
+    """See ``figures.operators.OPERATORS``."""
     facts, selection = one.facts, one.selection(chosen)
     rows = (
         operator_rows(facts, selection, "name")
         if by == "name"
         else operator_signatures(facts, selection, stacks=by == "stack")
     )
-    device = operators_have_device_time(facts)
-    values: dict[str, Any] = {"name": optional_texts(facts.strings, rows.name)}
-    if by != "name":
-        values |= {
-            "input_shapes": optional_texts(facts.strings, rows.dims),
-            "input_dtypes": optional_texts(facts.strings, rows.types),
-        }
     if by == "stack":
-        values["stack"] = stack_tuples(facts, rows.stack)
-    values |= {
-        "calls": rows.calls,
-        "device_self_ns": known(rows.device_self, device),
-        "device_total_ns": known(rows.device_total, device),
-        "host_self_ns": rows.host_self,
-        "host_total_ns": rows.host_total,
-        "matrix_eligible": rows.matrix_eligible,
-        "matrix_self_share": rows.matrix_self_share,
-        "matrix_total_share": rows.matrix_total_share,
-    }
+        rows = rows.with_columns(stack=stack_tuples(facts, rows["stack"]))
     if by != "name":
         work = work_per_call(one, selection)
-        signatures = zip(
-            values["name"], values["input_shapes"], values["input_dtypes"], strict=True
+        keys = ("name", "input_shapes", "input_dtypes")
+        signatures = zip(*(rows.texts(key) for key in keys), strict=True)
+        per_call = [work.get(tuple(text or "" for text in key), (None, None)) for key in signatures]
+        rows = rows.with_columns(
+            flops=[flops for flops, _ in per_call], bytes=[size for _, size in per_call]
         )
-        found = [
-            work.get((name or "", shapes or "", types or ""), (None, None))
-            for name, shapes, types in signatures
-        ]
-        values |= {"flops": [flops for flops, _ in found], "bytes": [size for _, size in found]}
-    return frame(columns.OPERATORS, values)
+    return table_frame(rows)
 
 
 def stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:
@@ -147,37 +122,8 @@ def _mean_call(of: Ints, groups: int, calls: Ints, values: Array) -> list[int | 
 
 
 def kernels(one: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
-    """See ``columns.KERNELS``."""
-    rows, texts = kernel_rows(one.facts, one.selection(chosen), by), one.facts.strings
-    names = optional_texts(texts, rows.name)
-    values: dict[str, Any] = {
-        "name": names,
-        "short_name": [short_name(name or "") for name in names],
-    }
-    if by == "properties":
-        values |= {
-            "operator": optional_texts(texts, rows.operator),
-            "no_operator": [
-                NoOperator(r).name.lower() if r else None for r in rows.reason.tolist()
-            ],
-            "grid": optional_texts(texts, rows.grid),
-            "block": optional_texts(texts, rows.block),
-            "registers": rows.registers,
-            "shared_memory_bytes": rows.shared_memory,
-        }
-    values |= {
-        "calls": rows.calls,
-        "total_ns": rows.total,
-        "mean_ns": rows.mean,
-        "min_ns": rows.shortest,
-        "max_ns": rows.longest,
-        "blocks_per_sm": rows.blocks_per_sm,
-        "occupancy": rows.occupancy / 100,
-        "matrix": rows.matrix,
-        "matrix_eligible": rows.matrix_eligible,
-        "communication": rows.communication,
-    }
-    return frame(columns.KERNELS, values)
+    """See ``figures.kernels.KERNELS``."""
+    return table_frame(kernel_rows(one.facts, one.selection(chosen), by))
 
 
 def modules(one: TraceContext, chosen: Steps) -> DataFrame:

@@ -9,17 +9,21 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import NONE, event_id, time
+from torch_tb_profiler.cli.cells import NONE, event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_bytes, format_count, format_share
+from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
@@ -38,32 +42,21 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     Raises:
         BadRequest: there are no such steps, or ``--sort`` names no numeric column.
     """
-    found = tables.operators(_one(opened, settings, options), options.by, None)
-    found["longest_event"] = (
-        _events(found, "name", longest_calls(opened.trace))
-        if options.by == "name" and not options.steps
-        else None
-    )
-    device = bool(found["device_self_ns"].notna().any())
-    return _told(
-        opened,
-        options,
-        "operators",
-        found,
-        ("device_self_ns" if device else "host_self_ns"),
-        _operator_columns(options.by, device),
-    )
+    rows = tables.operators(_one(opened, settings, options), options.by, None)
+    device = bool(rows["device_self_ns"].notna().any())
+    times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
+    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
+    columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
+    order = "device_self_ns" if device else "host_self_ns"
+    return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
 
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
-    found = tables.kernels(_one(opened, settings, options), options.by, None)
-    found["longest_event"] = (
-        _events(found, "name", longest_kernels(opened.trace))
-        if options.by == "name" and not options.steps
-        else None
-    )
-    return _told(opened, options, "kernels", found, "total_ns", _kernel_columns(options.by))
+    rows = tables.kernels(_one(opened, settings, options), options.by, None)
+    names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
+    columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
+    return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
 def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
@@ -73,18 +66,19 @@ def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> Tra
     return TraceContext(opened, settings, bounds, options.skip_cold)
 
 
-def _events(frame: DataFrame, key: str, events: Mapping[str, int]) -> list[int | None]:
-    return [events.get(name) for name in frame[key].tolist()]
-
-
-def _told(
+def _report(
     opened: Opened,
     options: argparse.Namespace,
     word: str,
     frame: DataFrame,
     order: str,
     columns: dict[str, tuple[str, Kind, Cell]],
+    longest: Callable[[Trace], Mapping[str, int]],
 ) -> Report:
+    events = longest(opened.trace) if options.by == "name" and not options.steps else {}
+    frame["longest_event"] = (
+        [events.get(name) for name in frame["name"].tolist()] if events else None
+    )
     by = options.sort or order
     if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
         numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")
@@ -151,37 +145,26 @@ def _plain(values: list[Any]) -> list[Any]:
     ]
 
 
-def _operator_columns(by: str, device: bool) -> dict[str, tuple[str, Kind, Cell]]:
-    times = ("device_self_ns", "device_total_ns") if device else ()
-    return {
-        "name": ("Name", "name", _text),
-        **({"input_shapes": ("Input shapes", "below", _below)} if by != "name" else {}),
-        "stack": ("Called from", "below", _stack),
-        "calls": ("Calls", "number", _count),
-        **{
-            name: (name.removesuffix("_ns").replace("_", " ").capitalize(), "number", time)
-            for name in (*times, "host_self_ns", "host_total_ns")
-        },
-        "flops": ("FLOPs/call", "number", _flops),
-        "bytes": ("Bytes/call", "number", _bytes),
-        "longest_event": ("Longest", "number", _event),
-    }
+_BELOW = ("input_shapes", "stack", "operator", "grid", "block")
+"""Columns that a terminal shows in a line of their own below the row."""
 
 
-def _kernel_columns(by: str) -> dict[str, tuple[str, Kind, Cell]]:
-    return {
-        "short_name": ("Name", "name", _text),
-        "operator": ("Operator", "below", _below),
-        "grid": ("Grid", "below", _labelled("grid")),
-        "block": ("Block", "below", _labelled("block")),
-        "calls": ("Calls", "number", _count),
-        **{
-            f"{name}_ns": (name.capitalize(), "number", _whole)
-            for name in ("total", "mean", "min", "max")
-        },
-        **({"occupancy": ("Occupancy", "number", _share)} if by == "name" else {}),
-        "longest_event": ("Longest", "number", _event),
-    }
+def _columns(spec: DisplaySpec, names: str) -> dict[str, tuple[str, Kind, Cell]]:
+    """Heading, kind and printer of some declared columns, and of the longest event."""
+    declared = {column.name: column for column in spec.columns}
+    columns = {name: _column(declared[name]) for name in names.split()}
+    return {**columns, "longest_event": ("Longest", "number", _event)}
+
+
+def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
+    label = column.label.format(Device="Device") or "Name"
+    if column.name in ("grid", "block"):
+        return label, "below", _labelled(column.name)
+    if column.kind == "texts":
+        return label, "below", _stack
+    if column.kind in TEXTS:
+        return label, *(("below", _below) if column.name in _BELOW else ("name", _text))
+    return label, "number", _PRINTERS[column.kind]
 
 
 def _text(value: str | None) -> str:
@@ -201,25 +184,19 @@ def _stack(value: tuple[str, ...] | None) -> str:
     return line_of_frames("\n".join(value)) if value else ""
 
 
-def _count(value: int) -> str:
-    return f"{value:,}"
-
-
-def _whole(value: float | None) -> str:
-    return time(None if value is None else round(value))
-
-
-def _share(value: float | None) -> str:
-    return NONE if value is None else format_share(value)
-
-
-def _bytes(value: int | None) -> str:
-    return NONE if value is None else format_bytes(value)
-
-
 def _event(value: float | None) -> str:
     return event_id(None if value is None else int(value))
 
 
-def _flops(value: int | None) -> str:
-    return NONE if value is None else format_count(value)
+def _or_none(printer: Callable[[Any], str]) -> Cell:
+    return lambda value: NONE if value is None else printer(value)
+
+
+_PRINTERS: dict[str, Cell] = {
+    "count": _or_none("{:,}".format),
+    "time": _or_none(format_ns),
+    "mean time": _or_none(lambda ns: format_ns(round(ns))),
+    "share": _or_none(format_share),
+    "bytes": _or_none(format_bytes),
+    "FLOP": _or_none(format_count),
+}

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from torch_tb_profiler.store.columns import TableSpec
+from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
@@ -44,7 +45,7 @@ def text() -> str:
     return "\n".join(parts)
 
 
-def table_text(spec: TableSpec) -> str:
+def table_text(spec: TableSpec | DisplaySpec) -> str:
     """The section of one table."""
     lines = [
         f"### `{spec.name}`",
@@ -55,7 +56,9 @@ def table_text(spec: TableSpec) -> str:
         "| --- | --- | --- | --- |",
     ]
     lines += [
-        f"| `{c.name}` | {_type(c.dtype)} | {c.unit or '-'} | {c.doc} |" for c in spec.columns
+        f"| `{c.name}` | {_type(c.dtype)} | {c.unit or '-'} | {c.doc} |"
+        for c in spec.columns
+        if c.doc
     ]
     return "\n".join([*lines, ""])
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
-from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
+from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, select
+from torch_tb_profiler.store.display import DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.nullable import rounded
+from torch_tb_profiler.views.display_wire import wire_columns
 
 
 @dataclass(frozen=True)
@@ -91,32 +92,16 @@ def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
 
 def _operators(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
     rows = operator_rows(facts, selection, "name")
-    n = len(rows.name)
-    # A trace without device work tells nothing about device time: unknown, not 0.
-    device = operators_have_device_time(facts)
-    self_ns: list[Any] = rows.device_self.tolist() if device else [None] * n
-    total_ns: list[Any] = rows.device_total.tolist() if device else [None] * n
-    keys = ("name", "calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
-    columns = (
-        facts.strings.many(rows.name),
-        rows.calls.tolist(),
-        self_ns,
-        total_ns,
-        rows.host_self.tolist(),
-        rows.host_total.tolist(),
-    )
-    return [dict(zip(keys, values, strict=True)) for values in zip(*columns, strict=True)]
+    return _records(rows, "name calls device_self_ns device_total_ns host_self_ns host_total_ns")
 
 
 def _kernels(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
-    rows = kernel_rows(facts, selection, "name")
-    keys = ("name", "calls", "total_ns", "mean_ns", "min_ns", "max_ns")
-    columns = (
-        facts.strings.many(rows.name),
-        rows.calls.tolist(),
-        rows.total.tolist(),
-        rounded(rows.mean),
-        rows.shortest.tolist(),
-        rows.longest.tolist(),
+    return _records(
+        kernel_rows(facts, selection, "name"), "name calls total_ns mean_ns min_ns max_ns"
     )
-    return [dict(zip(keys, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _records(rows: DisplayTable, names: str) -> list[dict[str, Any]]:
+    columns, keys = wire_columns(rows), names.split()
+    values = zip(*(listed(columns[key]) for key in keys), strict=True)
+    return [dict(zip(keys, row, strict=True)) for row in values]

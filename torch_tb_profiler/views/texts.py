@@ -205,13 +205,3 @@ def _other_profilers() -> dict[str, Missing]:
         )
         for key, text in MISSING.items()
     }
-
-
-def no_operator_reason(reason: str, device: str) -> str:
-    """Why the operator of a kernel is not known, by the name of the ``NoOperator`` member."""
-    return {
-        "NO_LAUNCH": "no launch recorded",
-        "NO_HOST": "the trace has no host operators",
-        "OUTSIDE": "launched outside every operator",
-        "GRAPH": f"replayed by a {device} graph launch",
-    }[reason]

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
 
+from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views import (
     counters_wire,
     diff_wire,
@@ -24,6 +25,7 @@ from torch_tb_profiler.views import (
     timeline_wire,
     wire,
 )
+from torch_tb_profiler.views.display_wire import interface, page_columns, type_name
 
 MODULES = (
     wire,
@@ -52,6 +54,10 @@ HEADER = """\
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
+TABLES_HEADER = """\
+// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+import type { DeclaredColumn } from "../base/columns";
+"""
 
 
 def typescript() -> str:
@@ -64,13 +70,44 @@ def typescript() -> str:
         f"export type {name} = {' | '.join(_literal(v) for v in values)};\n"
         for values, name in aliases.items()
     ]
-    parts += [_interface(cls, aliases) for cls in _reachable()]
+    classes = _reachable()
+    parts += [_interface(cls, aliases) for cls in classes]
+    parts += [interface(spec) for spec in _declared(classes)]
     return "\n".join(parts)
+
+
+def tables() -> str:
+    """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
+    shown = map(page_columns, _declared(_reachable()))
+    return "\n".join([TABLES_HEADER, *shown])
+
+
+def _declared(classes: list[type[wire.Wire]]) -> list[DisplaySpec]:
+    """The declared tables that the wire types hold, each once."""
+    fields = [field for cls in classes for field in _fields(cls)]
+    specs = [spec for field in fields if (spec := _table(field.type)) is not None]
+    return list({spec.name: spec for spec in specs}.values())
+
+
+def _table(kind: inspect.Type) -> DisplaySpec | None:
+    spec = (kind.extra or {}).get("table") if isinstance(kind, inspect.Metadata) else None
+    return spec if isinstance(spec, DisplaySpec) else None
+
+
+def _fields(cls: type) -> tuple[inspect.Field, ...]:
+    described = inspect.type_info(cls)
+    assert isinstance(described, inspect.StructType)
+    return described.fields
 
 
 def target() -> Path:
     """Where the checkout keeps the file."""
     return Path(__file__).resolve().parents[2] / "fe" / "src" / "api" / "types.gen.ts"
+
+
+def generated() -> dict[Path, str]:
+    """The generated files of the checkout and their texts."""
+    return {target(): typescript(), target().with_name("tables.gen.ts"): tables()}
 
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
@@ -93,9 +130,7 @@ def _reachable() -> list[type[wire.Wire]]:
         if cls in seen:
             continue
         seen.add(cls)
-        described = inspect.type_info(cls)
-        assert isinstance(described, inspect.StructType)
-        for field in described.fields:
+        for field in _fields(cls):
             todo.extend(_structs(field.type))
     # A module also names the types that it imports from the one before.
     declared = {
@@ -118,10 +153,8 @@ def _structs(kind: inspect.Type) -> list[type]:
 
 
 def _interface(cls: type[wire.Wire], aliases: dict[tuple[Any, ...], str]) -> str:
-    described = inspect.type_info(cls)
-    assert isinstance(described, inspect.StructType)
     comment = " ".join((cls.__doc__ or "").replace("``", "`").split())
-    lines = [f"  {field.encode_name}: {_type(field.type, aliases)};" for field in described.fields]
+    lines = [f"  {field.encode_name}: {_type(field.type, aliases)};" for field in _fields(cls)]
     return "\n".join([f"/** {comment} */", f"export interface {cls.__name__} {{", *lines, "}", ""])
 
 
@@ -133,6 +166,8 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
         inspect.BoolType: "boolean",
         inspect.NoneType: "null",
     }
+    if (spec := _table(kind)) is not None:
+        return type_name(spec)
     if type(kind) in simple:
         return simple[type(kind)]
     if isinstance(kind, inspect.StructType):
@@ -161,9 +196,10 @@ def main(arguments: list[str]) -> int:
     """``--write`` writes the file; without it the text is printed."""
     if arguments == ["--write"]:
         target().parent.mkdir(parents=True, exist_ok=True)
-        target().write_text(typescript(), encoding="utf-8")
+        for path, text in generated().items():
+            path.write_text(text, encoding="utf-8")
         return 0
-    sys.stdout.write(typescript())
+    sys.stdout.write("".join(generated().values()))
     return 0 if not arguments else 2
 
 

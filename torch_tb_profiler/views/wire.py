@@ -8,13 +8,44 @@ object per row. ``Knowledge``: 0 no, 1 yes, 2 unknown.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
+import orjson
+
+from torch_tb_profiler.analysis.figures.kernels import KERNELS
+from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGroup
+from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.operators import OperatorGroup as OperatorGroup
+from torch_tb_profiler.views.display_wire import table_of
+
+OperatorsTable = Annotated[dict[str, Any], table_of(OPERATORS)]
+KernelsTable = Annotated[dict[str, Any], table_of(KERNELS)]
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True):
     """Base of the wire types."""
+
+
+def to_json(value: Any) -> bytes:
+    """Wire types, numpy columns and plain values as JSON; NaN and infinities become null.
+
+    Raises:
+        TypeError: a value of another type, an integer beyond 64 bits, or text that is not valid Unicode.
+    """
+    return orjson.dumps(value, _plain, orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Wire):
+        return {name: getattr(value, name) for name in value.__struct_fields__}
+    if isinstance(value, np.ndarray):
+        # Columns that the encoder cannot walk in place.
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 SpanState = Literal["waiting", "growing", "importing", "ready", "failed"]
@@ -244,25 +275,6 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
     missing: list[Missing]
 
 
-class OperatorColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row in each list. ``shapes`` is JSON text; ``stack`` is a row of ``frames``;
-    ``calls`` 0 never occurs.
-    """
-
-    name: list[str]
-    shapes: list[str | None]
-    stack: list[int | None]
-    has_stack: list[bool]
-    calls: list[int]
-    device_self_ns: list[int | None]
-    device_total_ns: list[int | None]
-    host_self_ns: list[int]
-    host_total_ns: list[int]
-    matrix_eligible: list[int]
-    matrix_self_share: list[float | None]
-    matrix_total_share: list[float | None]
-
-
 class FrameTree(Wire, frozen=True, kw_only=True):
     """Call stacks: a stack is a row here, its caller is ``parent`` (−1: outermost)."""
 
@@ -270,19 +282,17 @@ class FrameTree(Wire, frozen=True, kw_only=True):
     frame: list[str]
 
 
-OperatorGroup = Literal["name", "shape", "stack"]
-
-
 class OperatorPayload(Wire, frozen=True, kw_only=True):
     """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named
-    ``other``.
+    ``other``. ``stacks``: grouped by stack, each row's stack in ``frames``; else empty.
     """
 
     group: OperatorGroup
     has_device: bool
     vocabulary: Vocabulary
-    rows: OperatorColumns
+    rows: OperatorsTable
     frames: FrameTree
+    stacks: list[int | None]
     pooled: int
     missing: list[Missing]
 
@@ -310,33 +320,6 @@ class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
     missing: list[Missing]
 
 
-class KernelColumns(Wire, frozen=True, kw_only=True):
-    """One entry per row in each list. ``operator`` null: see ``reason``. Properties are null when
-    grouped by name. ``occupancy`` is a fraction of 1.
-
-    ``short`` is the readable form of ``name``; ``mean_ns`` is rounded.
-    """
-
-    name: list[str]
-    short: list[str]
-    operator: list[str | None]
-    reason: list[str | None]
-    grid: list[str | None]
-    block: list[str | None]
-    registers: list[int | None]
-    shared_memory_bytes: list[int | None]
-    calls: list[int]
-    total_ns: list[int]
-    mean_ns: list[int]
-    shortest_ns: list[int]
-    longest_ns: list[int]
-    blocks_per_sm: list[float | None]
-    occupancy: list[float | None]
-    matrix: list[int]
-    matrix_eligible: list[int]
-    communication: list[bool]
-
-
 class Attribution(Wire, frozen=True, kw_only=True):
     """How many of the device events could be followed back to the host."""
 
@@ -346,7 +329,11 @@ class Attribution(Wire, frozen=True, kw_only=True):
     with_operator: int
 
 
-KernelGroup = Literal["name", "properties"]
+class NoOperatorReason(Wire, frozen=True, kw_only=True):
+    """Why the operators of some kernels are not known, by the key in the column ``no_operator``."""
+
+    key: str
+    text: str
 
 
 class KernelPayload(Wire, frozen=True, kw_only=True):
@@ -354,7 +341,8 @@ class KernelPayload(Wire, frozen=True, kw_only=True):
 
     group: KernelGroup
     vocabulary: Vocabulary
-    rows: KernelColumns
+    rows: KernelsTable
+    reasons: list[NoOperatorReason]
     pooled: int
     attribution: Attribution
     missing: list[Missing]

@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-import msgspec
 from isal import isal_zlib
 from werkzeug.datastructures import Headers
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import NotReady, ProfilerError
-from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire
+from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire, to_json
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -74,7 +73,7 @@ class Body:
 
 def encode(payload: Wire) -> Body:
     """A payload as JSON."""
-    return Body(msgspec.json.encode(payload))
+    return Body(to_json(payload))
 
 
 def send(
@@ -128,7 +127,7 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
     )
     extra = {"Retry-After": "1"} if isinstance(failure, NotReady) else {}
     return Response(
-        msgspec.json.encode(payload),
+        to_json(payload),
         status=failure.status,
         headers={**_SAFE, "Cache-Control": "no-store", **extra, **(headers or {})},
         content_type="application/json",

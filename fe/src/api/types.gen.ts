@@ -1,15 +1,15 @@
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
+export type KernelGroup = "name" | "properties";
+
+export type OperatorGroup = "name" | "shape" | "stack";
+
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
 
 export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
-
-export type OperatorGroup = "name" | "shape" | "stack";
-
-export type KernelGroup = "name" | "properties";
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
@@ -233,35 +233,20 @@ export interface OverviewPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `shapes` is JSON text; `stack` is a row of `frames`; `calls` 0 never occurs. */
-export interface OperatorColumns {
-  name: string[];
-  shapes: (string | null)[];
-  stack: (number | null)[];
-  has_stack: boolean[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: number[];
-  host_total_ns: number[];
-  matrix_eligible: number[];
-  matrix_self_share: (number | null)[];
-  matrix_total_share: (number | null)[];
-}
-
 /** Call stacks: a stack is a row here, its caller is `parent` (−1: outermost). */
 export interface FrameTree {
   parent: number[];
   frame: string[];
 }
 
-/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. */
+/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. */
 export interface OperatorPayload {
   group: OperatorGroup;
   has_device: boolean;
   vocabulary: Vocabulary;
-  rows: OperatorColumns;
+  rows: OperatorsTable;
   frames: FrameTree;
+  stacks: (number | null)[];
   pooled: number;
   missing: Missing[];
 }
@@ -285,28 +270,6 @@ export interface OperatorStacksPayload {
   missing: Missing[];
 }
 
-/** One entry per row in each list. `operator` null: see `reason`. Properties are null when grouped by name. `occupancy` is a fraction of 1. `short` is the readable form of `name`; `mean_ns` is rounded. */
-export interface KernelColumns {
-  name: string[];
-  short: string[];
-  operator: (string | null)[];
-  reason: (string | null)[];
-  grid: (string | null)[];
-  block: (string | null)[];
-  registers: (number | null)[];
-  shared_memory_bytes: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  blocks_per_sm: (number | null)[];
-  occupancy: (number | null)[];
-  matrix: number[];
-  matrix_eligible: number[];
-  communication: boolean[];
-}
-
 /** How many of the device events could be followed back to the host. */
 export interface Attribution {
   device_events: number;
@@ -315,11 +278,18 @@ export interface Attribution {
   with_operator: number;
 }
 
+/** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
+export interface NoOperatorReason {
+  key: string;
+  text: string;
+}
+
 /** Route `/kernel`. */
 export interface KernelPayload {
   group: KernelGroup;
   vocabulary: Vocabulary;
-  rows: KernelColumns;
+  rows: KernelsTable;
+  reasons: NoOperatorReason[];
   pooled: number;
   attribution: Attribution;
   missing: Missing[];
@@ -1174,4 +1144,41 @@ export interface CountersTablePayload {
   steps: string[];
   pooled: number;
   missing: Missing[];
+}
+
+/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
+export interface OperatorsTable {
+  name: string[];
+  input_shapes: (string | null)[];
+  has_stack: boolean[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: number[];
+  host_total_ns: number[];
+  matrix_eligible: number[];
+  matrix_self_share: (number | null)[];
+  matrix_total_share: (number | null)[];
+}
+
+/** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
+export interface KernelsTable {
+  name: string[];
+  short_name: string[];
+  operator: (string | null)[];
+  no_operator: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  min_ns: number[];
+  max_ns: number[];
+  grid: (string | null)[];
+  block: (string | null)[];
+  registers: (number | null)[];
+  shared_memory_bytes: (number | null)[];
+  blocks_per_sm: (number | null)[];
+  occupancy: (number | null)[];
+  matrix: number[];
+  matrix_eligible: number[];
+  communication: boolean[];
 }

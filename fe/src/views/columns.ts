@@ -1,6 +1,37 @@
 /** Columns of a page's tables from a payload's columns. */
 
+import type { Vocabulary } from "../api/types.gen";
+import type { DeclaredColumn } from "../base/columns";
+import { capitalised } from "../base/words";
 import type { CellKind, CellValue, Column } from "../widgets";
+
+/**
+ * The columns that Python declares for a table, with what a view adds to some of them. A column of which no row knows anything is left out.
+ */
+export function declaredColumns(
+  declared: readonly DeclaredColumn[],
+  rows: object,
+  additions: Readonly<Record<string, Partial<Column>>> = {},
+  words?: Vocabulary,
+): Column[] {
+  const values = rows as Readonly<Record<string, ArrayLike<CellValue> | undefined>>;
+  return told(
+    declared.flatMap((column) => {
+      const found = additions[column.key]?.values ?? values[column.key];
+      if (!found) return [];
+      const label = words ? inWords(column.label, words) : column.label;
+      return [{ ...column, label, values: found, ...additions[column.key] }];
+    }),
+  );
+}
+
+/** `{Device} self` → `GPU self`. */
+function inWords(label: string, words: Vocabulary): string {
+  return label.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const word = (words as unknown as Record<string, string>)[name.toLowerCase()] ?? whole;
+    return name.toLowerCase() === name ? word : capitalised(word);
+  });
+}
 
 /** The values of the rows, in their order. */
 export function pick<T>(values: readonly T[], rows: readonly number[]): T[] {
@@ -32,5 +63,12 @@ export function columnsOf(page: string): Make {
 /** Only columns of which at least one row knows something. */
 export const told = (columns: readonly Column[]): Column[] =>
   columns.filter(
-    ({ values }) => !values.length || Array.from(values).some((value) => value !== null),
+    ({ kind, values }) =>
+      !values.length ||
+      Array.from(values).some(
+        (value) => value !== null && !(kind === "knowledge" && value === UNKNOWN),
+      ),
   );
+
+/** `Knowledge.UNKNOWN` of Python. */
+const UNKNOWN = 2;

@@ -5,9 +5,9 @@ import type {
   FileItem,
   Finding,
   FindingsPayload,
-  KernelColumns,
+  KernelsTable,
   KernelPayload,
-  OperatorColumns,
+  OperatorsTable,
   OperatorPayload,
   OverviewPayload,
   StepItem,
@@ -195,15 +195,11 @@ export function hostOnly(): OverviewPayload {
   });
 }
 
-export function operatorRows(
-  names: string[],
-  over: Partial<OperatorColumns> = {},
-): OperatorColumns {
+export function operatorRows(names: string[], over: Partial<OperatorsTable> = {}): OperatorsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
   return {
     name: names,
-    shapes: all(null),
-    stack: all(null),
+    input_shapes: all(null),
     has_stack: all(false),
     calls: names.map((_, i) => i + 1),
     device_self_ns: names.map((_, i) => (names.length - i) * 1000),
@@ -211,8 +207,8 @@ export function operatorRows(
     host_self_ns: names.map((_, i) => (names.length - i) * 300),
     host_total_ns: names.map((_, i) => (names.length - i) * 700),
     matrix_eligible: all(0),
-    matrix_self_share: all(null),
-    matrix_total_share: all(null),
+    matrix_self_share: all(0.5),
+    matrix_total_share: all(0.5),
     ...over,
   };
 }
@@ -227,19 +223,20 @@ export function operators(
     vocabulary: GPU_WORDS,
     rows: operatorRows(names),
     frames: { parent: [], frame: [] },
+    stacks: [],
     pooled: 0,
     missing: [],
     ...over,
   };
 }
 
-export function kernelRows(names: string[], over: Partial<KernelColumns> = {}): KernelColumns {
+export function kernelRows(names: string[], over: Partial<KernelsTable> = {}): KernelsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
   return {
     name: names,
-    short: names.map((n) => n.slice(0, 24)),
-    operator: all("aten::mm"),
-    reason: all(null),
+    short_name: names.map((n) => n.slice(0, 24)),
+    operator: all(null),
+    no_operator: all(null),
     grid: all(null),
     block: all(null),
     registers: all(null),
@@ -247,10 +244,10 @@ export function kernelRows(names: string[], over: Partial<KernelColumns> = {}): 
     calls: all(2),
     total_ns: names.map((_, i) => (names.length - i) * 1000),
     mean_ns: names.map((_, i) => (names.length - i) * 500),
-    shortest_ns: all(10),
-    longest_ns: all(900),
-    blocks_per_sm: all(null),
-    occupancy: all(null),
+    min_ns: all(10),
+    max_ns: all(900),
+    blocks_per_sm: all(1.5),
+    occupancy: all(0.5),
     matrix: all(2),
     matrix_eligible: all(2),
     communication: all(false),
@@ -266,6 +263,7 @@ export function kernels(
     group: "name",
     vocabulary: GPU_WORDS,
     rows: kernelRows(names),
+    reasons: [{ key: "no_launch", text: "no launch recorded" }],
     pooled: 0,
     attribution: { device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 },
     missing: [],

@@ -238,7 +238,7 @@ describe("KernelView", () => {
   it("lists kernels without operator by reason", async () => {
     const rows = kernelRows(["a", "b"], {
       operator: [null, "aten::mm"],
-      reason: ["no launch recorded", null],
+      no_operator: ["no_launch", null],
     });
     answers.kernel = kernels([], { group: "properties", rows });
     show(KernelView, { group: "properties" });

@@ -71,11 +71,7 @@ class _Works:
 
 
 def build_workloads(
-    trace: Trace,
-    facts: Facts,
-    tables: dict[str, Table],
-    texts: StringBuilder,
-    tree: CallTree,
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The four tables; ``tables`` is not needed."""
     device = device_rows(trace)

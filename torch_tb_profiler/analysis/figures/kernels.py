@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,47 +15,102 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.kernel_names import short_name
-from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.strings import NONE
 
-__all__ = ["KernelGroup", "KernelRows", "NoOperator", "kernel_rows", "short_name"]
+__all__ = ["KERNELS", "KernelGroup", "NoOperator", "kernel_rows", "short_name"]
 
 KernelGroup = Literal["name", "properties"]
-_PROPERTIES = ("operator", "reason", "grid", "block", "registers", "shared_memory")
+_PROPERTIES = {
+    "operator": "operator",
+    "no_operator": "reason",
+    "grid": "grid",
+    "block": "block",
+    "registers": "registers",
+    "shared_memory_bytes": "shared_memory",
+}
+_C = DisplayColumn
+KERNELS = DisplaySpec(
+    "kernels",
+    'One row per kernel name (`by="name"`), or per name, operator and launch properties'
+    ' (`"properties"`).',
+    (
+        _C("name", "code", "Kernel", "Full name.", "kernel", width=320),
+        _C("short_name", "code", "", "The name without its template arguments.", pool="other"),
+        _C(
+            "operator",
+            "code",
+            "Operator",
+            "The operator that launched it.",
+            "kernel_operator",
+            optional=True,
+            width=236,
+        ),
+        _C(
+            "no_operator",
+            "code",
+            "",
+            "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`.",
+            optional=True,
+        ),
+        _C("calls", "count", "Calls", "Number of launches.", "calls", unit="launches", pool="sum"),
+        _C("total_ns", "time", "Total", "Sum of durations.", "total", pool="sum", bar=True),
+        _C("mean_ns", "mean time", "Mean", "Mean duration.", "mean", pool="mean"),
+        _C("min_ns", "time", "Min", "Shortest.", "shortest", pool="min"),
+        _C("max_ns", "time", "Max", "Longest.", "longest", pool="max"),
+        _C("grid", "code", "Grid", "Grid as JSON text.", "grid", True, unit="blocks", width=110),
+        _C(
+            "block",
+            "code",
+            "Block",
+            "Block as JSON text.",
+            "block",
+            True,
+            unit="threads",
+            width=110,
+        ),
+        _C("registers", "count", "Registers", "Registers per thread.", "registers", True),
+        _C(
+            "shared_memory_bytes",
+            "bytes",
+            "Shared memory",
+            "Shared memory of a block.",
+            "shared_memory",
+            optional=True,
+        ),
+        _C(
+            "blocks_per_sm",
+            "number",
+            "Blocks per {multiprocessor}",
+            "Blocks per multiprocessor, mean by duration.",
+            "blocks_per_sm",
+            unit="blocks",
+            width=116,
+        ),
+        _C(
+            "occupancy",
+            "share",
+            "Est. occupancy",
+            "Estimated achieved occupancy, mean by duration.",
+            "kernel_occupancy",
+        ),
+        _C("matrix", "knowledge", "{Matrix_cores}", "Whether it uses matrix cores.", "matrix"),
+        _C(
+            "matrix_eligible",
+            "knowledge",
+            "Operator {matrix_cores} eligible",
+            "Whether its operator could.",
+            "matrix_eligible",
+            width=136,
+        ),
+        _C("communication", "flag", "", "Whether it is communication."),
+    ),
+)
+"""The operator and launch properties are absent when grouped by name. Rows are sorted by ``total_ns``, descending."""
 
 
-@dataclass(frozen=True)
-class KernelRows:
-    """One entry per row in each array, all of shape (n,); times ns (``mean`` float64, the others
-    int64).
-
-    ``name``, ``operator``, ``grid`` and ``block`` are numbers of strings; −1 is unknown, or pooled
-    by grouping, as for ``registers`` and ``shared_memory``. ``reason`` is uint8 ``NoOperator``;
-    ``matrix`` and ``matrix_eligible`` uint8 ``Knowledge``; ``blocks_per_sm`` and ``occupancy``
-    (percent) means weighted by duration, NaN unknown. Rows are sorted by ``total``, descending.
-    """
-
-    name: Array
-    operator: Array
-    reason: Array
-    grid: Array
-    block: Array
-    registers: Array
-    shared_memory: Array
-    calls: Array
-    total: Array
-    mean: Array
-    shortest: Array
-    longest: Array
-    blocks_per_sm: Array
-    occupancy: Array
-    matrix: Array
-    matrix_eligible: Array
-    communication: Mask
-
-
-def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> KernelRows:
+def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> DisplayTable:
     """Kernels launched in the selected steps: one row per full name, or per name, operator and
     launch properties.
     """
@@ -64,15 +118,12 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Kerne
     taken = mask(selection, sums["step"])
     row = sums["kernel"][taken]
     name = table["name"][row]
+    first, of = group_rows((row if group == "properties" else name,))
+    properties: dict[str, Any] = {}
     if group == "properties":
-        first, of = group_rows((row,))
-        properties = {key: table[key][row][first] for key in _PROPERTIES}
-    else:
-        first, of = group_rows((name,))
-        properties = {
-            key: np.full(len(first), 0 if key == "reason" else NONE, table[key].dtype)
-            for key in _PROPERTIES
-        }
+        properties = {key: table[column][row][first] for key, column in _PROPERTIES.items()}
+        reasons = properties["no_operator"].tolist()
+        properties["no_operator"] = [NoOperator(r).name.lower() if r else None for r in reasons]
     n = len(first)
     calls, total = (sum_by(of, n, sums[key][taken]) for key in ("calls", "total"))
     shortest = np.full(n, np.iinfo(np.int64).max)
@@ -83,22 +134,25 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Kerne
         sum_floats(of, n, sums[key][taken])
         for key in ("blocks_weighted", "blocks_time", "occupancy_weighted", "occupancy_time")
     )
-    order = np.argsort(-total, kind="stable")
-    columns: dict[str, Array] = {
-        "name": name[first],
+    distinct, place = np.unique(name[first], return_inverse=True)
+    short = [short_name(text) for text in facts.strings.many(distinct)]
+    rows = KERNELS.build(
+        facts.strings,
+        name=name[first],
+        short_name=[short[i] for i in place.tolist()],
         **properties,
-        "calls": calls,
-        "total": total,
-        "mean": total / np.maximum(calls, 1),
-        "shortest": shortest,
-        "longest": longest,
-        "blocks_per_sm": _ratio(blocks, blocks_time),
-        "occupancy": _ratio(occupancy, occupancy_time),
-        "matrix": join_knowledge(of, n, table["matrix"][row]),
-        "matrix_eligible": join_knowledge(of, n, table["matrix_eligible"][row]),
-        "communication": np.bincount(of[table["communication"][row] != 0], minlength=n) > 0,
-    }
-    return KernelRows(**{key: column[order] for key, column in columns.items()})
+        calls=calls,
+        total_ns=total,
+        mean_ns=total / np.maximum(calls, 1),
+        min_ns=shortest,
+        max_ns=longest,
+        blocks_per_sm=_ratio(blocks, blocks_time),
+        occupancy=_ratio(occupancy, occupancy_time) / 100,
+        matrix=join_knowledge(of, n, table["matrix"][row]),
+        matrix_eligible=join_knowledge(of, n, table["matrix_eligible"][row]),
+        communication=np.bincount(of[table["communication"][row] != 0], minlength=n) > 0,
+    )
+    return rows.take(np.argsort(-total, kind="stable"))
 
 
 def _ratio(over: Array, under: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,10 +9,119 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.strings import NONE
 
 OperatorGroup = Literal["name", "shape", "stack"]
+_C = DisplayColumn
+OPERATORS = DisplaySpec(
+    "operators",
+    'One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`),'
+    ' and per call stack (`"stack"`).',
+    (
+        _C("name", "code", "Operator", "Name, e.g. `aten::mm`.", "operator", width=232),
+        _C(
+            "input_shapes",
+            "code",
+            "Input shapes",
+            "`Input Dims` as JSON text; missing where not recorded.",
+            "input_shapes",
+            width=240,
+            optional=True,
+        ),
+        _C("input_dtypes", "code", "", "`Input type` as JSON text.", optional=True, page=False),
+        _C(
+            "stack",
+            "texts",
+            "Called from",
+            "Tuple of `file(line): function`, innermost first; empty where none was recorded.",
+            "call_stack",
+            page=False,
+        ),
+        _C("has_stack", "flag", "", ""),
+        _C("calls", "count", "Calls", "Number of calls.", "calls", unit="calls", pool="sum"),
+        _C(
+            "device_self_ns",
+            "time",
+            "{Device} self",
+            "Device time that the calls launched themselves.",
+            "device_self",
+            optional=True,
+            pool="sum",
+            bar=True,
+        ),
+        _C(
+            "device_total_ns",
+            "time",
+            "{Device} total",
+            "The same, including the operators that they call.",
+            "device_total",
+            optional=True,
+            pool="sum",
+            bar=True,
+        ),
+        _C(
+            "host_self_ns",
+            "time",
+            "Host self",
+            "Host time excluding called operators.",
+            "host_self",
+            pool="sum",
+            bar=True,
+        ),
+        _C(
+            "host_total_ns",
+            "time",
+            "Host total",
+            "Host time from begin to end.",
+            "host_total",
+            pool="sum",
+            bar=True,
+        ),
+        _C(
+            "matrix_eligible",
+            "knowledge",
+            "{Matrix_cores} eligible",
+            "Whether matrix cores could do its work.",
+            "matrix_eligible",
+            width=112,
+        ),
+        _C(
+            "matrix_self_share",
+            "share",
+            "{Matrix_cores} self",
+            "Share of its own kernel time that is known to use matrix cores.",
+            "matrix_self_share",
+        ),
+        _C(
+            "matrix_total_share",
+            "share",
+            "{Matrix_cores} total",
+            "The same, including the operators that it calls.",
+            "matrix_total_share",
+        ),
+        _C(
+            "flops",
+            "FLOP",
+            "FLOPs/call",
+            "Floating-point operations of one call (mean, where calls differ in strides or other"
+            " arguments); missing where not modelled.",
+            optional=True,
+            page=False,
+        ),
+        _C(
+            "bytes",
+            "bytes",
+            "Bytes/call",
+            "Least memory traffic of one call, likewise.",
+            optional=True,
+            page=False,
+        ),
+    ),
+)
+"""``input_shapes``, ``input_dtypes`` and ``stack`` are absent where the grouping pools them. Rows are sorted descending by
+``device_self_ns`` when the trace has device work, else by ``host_self_ns``.
+"""
 _SUMS = (
     "calls",
     "device_self",
@@ -29,31 +137,6 @@ _SUMS = (
 )
 
 
-@dataclass(frozen=True)
-class OperatorRows:
-    """One entry per row in each array, all of shape (n,); times int64 ns.
-
-    ``name``, ``dims`` and ``types`` are numbers of strings (dims, types −1: not recorded, or pooled
-    by grouping), ``stack`` a row of ``stacks`` (−1: none, or pooled), ``matrix_eligible`` uint8
-    ``Knowledge``, the shares float64 fractions (NaN: no kernel, or none that is known). Rows are
-    sorted descending by ``device_self`` when the trace has device work, else by ``host_self``.
-    """
-
-    name: Array
-    dims: Array
-    types: Array
-    stack: Array
-    has_stack: Mask
-    calls: Array
-    device_self: Array
-    device_total: Array
-    host_self: Array
-    host_total: Array
-    matrix_eligible: Array
-    matrix_self_share: Array
-    matrix_total_share: Array
-
-
 def operators_have_device_time(facts: Facts) -> bool:
     """Whether device work was followed back to any operator; where it was not, device times of
     operators are unknown, not 0.
@@ -61,14 +144,14 @@ def operators_have_device_time(facts: Facts) -> bool:
     return bool(facts["operator_steps"]["device_self"].any())
 
 
-def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> OperatorRows:
+def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> DisplayTable:
     """Operators of the selected steps, grouped by name, name + shapes, or name + shapes + stack."""
     return _rows(facts, selection, group, np.ones(facts["operators"].n, np.bool_))
 
 
 def operator_signatures(
     facts: Facts, selection: Selection, *, stacks: bool = False
-) -> OperatorRows:
+) -> DisplayTable:
     """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by
     call stack.
     """
@@ -82,7 +165,7 @@ def operator_signatures(
 
 def operator_stacks(
     facts: Facts, selection: Selection, name: int, dims: int | None
-) -> OperatorRows:
+) -> DisplayTable:
     """One operator (of one shape, unless ``dims`` is None) by call stack; the calls without a stack
     have stack −1.
     """
@@ -103,36 +186,40 @@ def frames(facts: Facts, stack: int) -> list[int]:
     return found
 
 
-def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> OperatorRows:
+def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> DisplayTable:
     table = facts["operators"]
     per_operator = _sums_per_operator(facts, selection)
     row = np.flatnonzero((per_operator["calls"] > 0) & wanted)
-    none = np.full(len(row), NONE, np.int32)
-    name = table["name"][row]
-    dims = none if group in ("name", "name and stack") else table["dims"][row]
-    types = table["types"][row] if group.startswith("signature") else none
-    stack = table["stack"][row] if group.endswith("stack") else none
-    first, of = group_rows((name, dims, types, stack))
+    keys = {"name": table["name"][row]}
+    if group not in ("name", "name and stack"):
+        keys["input_shapes"] = table["dims"][row]
+    if group.startswith("signature"):
+        keys["input_dtypes"] = table["types"][row]
+    if group.endswith("stack"):
+        keys["stack"] = table["stack"][row]
+    first, of = group_rows(tuple(keys.values()))
     n = len(first)
     total = {key: sum_by(of, n, per_operator[key][row]) for key in _SUMS}
     order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
-    order = np.lexsort((-total["host_self"], -order_key))
-    columns: dict[str, Array] = {
-        "name": name[first],
-        "dims": dims[first],
-        "types": types[first],
-        "stack": stack[first],
-        "has_stack": np.bincount(of[table["stack"][row] >= 0], minlength=n) > 0,
-        "matrix_eligible": join_knowledge(of, n, table["matrix_eligible"][row]),
-        "matrix_self_share": _share(
+    has_device = operators_have_device_time(facts)
+    rows = OPERATORS.build(
+        facts.strings,
+        **{key: column[first] for key, column in keys.items()},
+        has_stack=np.bincount(of[table["stack"][row] >= 0], minlength=n) > 0,
+        calls=total["calls"],
+        device_self_ns=known(total["device_self"], has_device),
+        device_total_ns=known(total["device_total"], has_device),
+        host_self_ns=total["host_self"],
+        host_total_ns=total["host_total"],
+        matrix_eligible=join_knowledge(of, n, table["matrix_eligible"][row]),
+        matrix_self_share=_share(
             total["matrix_self"], total["matrix_unknown_self"], total["kernel_self"]
         ),
-        "matrix_total_share": _share(
+        matrix_total_share=_share(
             total["matrix_total"], total["matrix_unknown_total"], total["kernel_total"]
         ),
-        **{key: total[key] for key in _SUMS[:5]},
-    }
-    return OperatorRows(**{key: column[order] for key, column in columns.items()})
+    )
+    return rows.take(np.lexsort((-total["host_self"], -order_key)))
 
 
 def _sums_per_operator(facts: Facts, selection: Selection) -> dict[str, Array]:

@@ -56,11 +56,7 @@ class Records:
 
 
 def build_memory(
-    trace: Trace,
-    facts: Facts,
-    tables: dict[str, Table],
-    texts: StringBuilder,
-    tree: CallTree,
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
 

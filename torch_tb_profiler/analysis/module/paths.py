@@ -56,11 +56,7 @@ class _Written:
 
 
 def build_paths(
-    trace: Trace,
-    facts: Facts,
-    tables: dict[str, Table],
-    texts: StringBuilder,
-    tree: CallTree,
+    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
     """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and
     ``operator_sums``, and what is said (see ``store/insight.py``).

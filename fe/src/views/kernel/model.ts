@@ -11,7 +11,7 @@ export const UNKNOWN = 2;
 
 /** Total time by full kernel name, drawn by its short one. */
 export function timeByKernel({ rows, pooled }: KernelPayload): Part[] {
-  return partsByName(rows.name, rows.total_ns, pooled, rows.short);
+  return partsByName(rows.name, rows.total_ns, pooled, rows.short_name);
 }
 
 export interface MatrixTime {
@@ -38,12 +38,18 @@ export interface Unattributed {
   ns: number;
 }
 
+/** Why the operator of a row is not known; null where it is, or where rows are pooled. */
+export function reasonText({ rows, reasons }: KernelPayload, row: number): string | null {
+  return reasons.find(({ key }) => key === rows.no_operator[row])?.text ?? null;
+}
+
 /** Kernels whose operator is not known, by reason, the costliest first. */
 export function unattributed(payload: KernelPayload): Unattributed[] {
-  const { operator, reason, calls, total_ns } = payload.rows;
+  const { operator, calls, total_ns } = payload.rows;
   const by = new Map<string, Unattributed>();
-  reason.forEach((why, row) => {
-    if (why === null || operator[row]) return;
+  total_ns.forEach((_, row) => {
+    const why = operator[row] ? null : reasonText(payload, row);
+    if (why === null) return;
     const entry = by.get(why) ?? { reason: why, calls: 0, ns: 0 };
     entry.calls += calls[row] ?? 0;
     entry.ns += total_ns[row] ?? 0;

@@ -30,7 +30,7 @@ describe("KernelCharts", () => {
   it("draws hostile kernel names as text", () => {
     render(
       <KernelCharts
-        payload={kernels([HOSTILE], { rows: kernelRows([HOSTILE], { short: [HOSTILE] }) })}
+        payload={kernels([HOSTILE], { rows: kernelRows([HOSTILE], { short_name: [HOSTILE] }) })}
         top={5}
         onSelect={() => undefined}
       />,
@@ -97,12 +97,11 @@ describe("kernelColumns", () => {
     const keys = kernelColumns(kernels(), links).map((c) => c.key);
     expect(keys).toEqual([
       "name",
-      "matrix",
       "calls",
-      "total",
-      "mean",
-      "shortest",
-      "longest",
+      "total_ns",
+      "mean_ns",
+      "min_ns",
+      "max_ns",
       "blocks_per_sm",
       "occupancy",
     ]);
@@ -111,7 +110,12 @@ describe("kernelColumns", () => {
   it("by properties lists the operator, or why it is not known", () => {
     const rows = kernelRows(["a", "b"], {
       operator: ["aten::mm", null],
-      reason: [null, "no launch recorded"],
+      no_operator: [null, "no_launch"],
+      grid: ["[1]", null],
+      block: ["[32]", null],
+      registers: [32, null],
+      matrix_eligible: [1, 2],
+      shared_memory_bytes: [0, null],
     });
     const columns = kernelColumns(kernels([], { group: "properties", rows }), links);
     expect(columns.map((c) => c.key)).toEqual(
@@ -120,7 +124,7 @@ describe("kernelColumns", () => {
         "grid",
         "block",
         "registers",
-        "shared_memory",
+        "shared_memory_bytes",
         "matrix_eligible",
       ]),
     );
@@ -134,7 +138,7 @@ describe("kernelColumns", () => {
 
   it("draws the short name and keeps the full one", () => {
     const column = kernelColumns(
-      kernels(["void k<int>()"], { rows: kernelRows(["void k<int>()"], { short: ["k"] }) }),
+      kernels(["void k<int>()"], { rows: kernelRows(["void k<int>()"], { short_name: ["k"] }) }),
       links,
     )[0];
     expect([column?.values[0], column?.short?.[0]]).toEqual(["void k<int>()", "k"]);

@@ -1,11 +1,20 @@
 /** Pure parts of the Kernel page. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
-import { followed, matrixTime, timeByKernel, type MatrixTime, type Unattributed } from "./model";
+import { declaredColumns } from "../columns";
+import {
+  followed,
+  matrixTime,
+  reasonText,
+  timeByKernel,
+  type MatrixTime,
+  type Unattributed,
+} from "./model";
 
 interface KernelChartsProps {
   payload: KernelPayload;
@@ -126,144 +135,30 @@ export interface KernelLinks {
   onOperator: (name: string) => void;
 }
 
-/** The table's columns for the grouping of the payload: who, how long, and then how it was launched. */
+/** The declared columns with what only the page has: short names, links, reasons. */
 export function kernelColumns(payload: KernelPayload, links: KernelLinks): Column[] {
-  const { rows, group, vocabulary } = payload;
-  const properties = group === "properties";
-  const name: Column = {
-    key: "name",
-    label: "Kernel",
-    term: "kernel",
-    kind: "code",
-    width: properties ? 260 : 360,
-    values: rows.name,
-    short: rows.short,
-    note: (row) =>
-      rows.communication[row] ? (
-        <Badge tone="info" title="It moves data between devices.">
-          comm
-        </Badge>
-      ) : null,
-  };
-  const matrix: Column = {
-    key: "matrix",
-    label: capitalised(vocabulary.matrix_cores),
-    term: "matrix",
-    kind: "knowledge",
-    width: 104,
-    values: rows.matrix,
-  };
-  const fill: Column[] = [
+  const { rows, vocabulary } = payload;
+  return declaredColumns(
+    KERNELS,
+    rows,
     {
-      key: "blocks_per_sm",
-      label: `Blocks per ${vocabulary.multiprocessor}`,
-      term: "blocks_per_sm",
-      kind: "number",
-      // Two lines of the header hold "processing element", too.
-      width: vocabulary.multiprocessor.length > 12 ? 190 : 116,
-      values: rows.blocks_per_sm,
+      name: {
+        short: rows.short_name,
+        note: (row) =>
+          rows.communication[row] ? (
+            <Badge tone="info" title="It moves data between devices.">
+              comm
+            </Badge>
+          ) : null,
+      },
+      operator: {
+        unknown: (row) => reasonText(payload, row),
+        href: (row) => (rows.operator[row] ? links.operator(rows.operator[row]) : null),
+        onFollow: (row) => links.onOperator(rows.operator[row] ?? ""),
+      },
     },
-    {
-      key: "occupancy",
-      label: "Est. occupancy",
-      term: "kernel_occupancy",
-      kind: "share",
-      width: 116,
-      values: rows.occupancy,
-    },
-  ];
-  return properties
-    ? [
-        name,
-        operatorColumn(payload, links),
-        ...timeColumns(payload),
-        ...launchColumns(payload),
-        matrix,
-        eligibleColumn(payload),
-        ...fill,
-      ]
-    : [name, matrix, ...timeColumns(payload), ...fill];
-}
-
-function timeColumns({ rows }: KernelPayload): Column[] {
-  return [
-    { key: "calls", label: "Calls", term: "calls", kind: "count", width: 76, values: rows.calls },
-    {
-      key: "total",
-      label: "Total",
-      term: "total",
-      kind: "time",
-      width: 110,
-      bar: true,
-      values: rows.total_ns,
-    },
-    { key: "mean", label: "Mean", term: "mean", kind: "time", width: 92, values: rows.mean_ns },
-    {
-      key: "shortest",
-      label: "Shortest",
-      term: "shortest",
-      kind: "time",
-      width: 92,
-      values: rows.shortest_ns,
-    },
-    {
-      key: "longest",
-      label: "Longest",
-      term: "longest",
-      kind: "time",
-      width: 92,
-      values: rows.longest_ns,
-    },
-  ];
-}
-
-function operatorColumn({ rows }: KernelPayload, links: KernelLinks): Column {
-  return {
-    key: "operator",
-    label: "Operator",
-    term: "kernel_operator",
-    kind: "code",
-    width: 236,
-    values: rows.operator,
-    unknown: (row) => rows.reason[row] ?? null,
-    href: (row) => (rows.operator[row] ? links.operator(rows.operator[row]) : null),
-    onFollow: (row) => links.onOperator(rows.operator[row] ?? ""),
-  };
-}
-
-function launchColumns({ rows }: KernelPayload): Column[] {
-  return [
-    { key: "grid", label: "Grid", term: "grid", kind: "code", width: 110, values: rows.grid },
-    { key: "block", label: "Block", term: "block", kind: "code", width: 110, values: rows.block },
-    {
-      key: "registers",
-      label: "Registers",
-      term: "registers",
-      kind: "count",
-      width: 88,
-      values: rows.registers,
-    },
-    {
-      key: "shared_memory",
-      label: "Shared memory",
-      term: "shared_memory",
-      kind: "bytes",
-      width: 104,
-      values: rows.shared_memory_bytes,
-    },
-  ];
-}
-
-function eligibleColumn({ rows, vocabulary }: KernelPayload): Column {
-  const label = `Operator ${vocabulary.matrix_cores} eligible`;
-  return {
-    key: "matrix_eligible",
-    label,
-    term: "matrix_eligible",
-    kind: "knowledge",
-    width: 136,
-    values: rows.matrix_eligible,
-  };
+    vocabulary,
+  );
 }
 
 /** What is below an open row: the full name, and who launched it. */

@@ -14,7 +14,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacksDevice, lacksTimes } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
-import { readGroup, rowKey, rowsOf, unattributed } from "./model";
+import { readGroup, reasonText, rowKey, rowsOf, unattributed } from "./model";
 import {
   AttributionLine,
   kernelColumns,
@@ -177,10 +177,11 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }): JSX.Elem
   );
 }
 
-function launcher({ rows }: KernelPayload, row: number): Launcher {
+function launcher(payload: KernelPayload, row: number): Launcher {
+  const { rows } = payload;
   return {
     operator: rows.operator[row] ?? null,
-    reason: rows.reason[row] ?? null,
+    reason: reasonText(payload, row),
     grid: rows.grid[row] ?? null,
     block: rows.block[row] ?? null,
     calls: rows.calls[row] ?? 0,

@@ -18,8 +18,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: {
       name: ["aten::mm", "aten::mm", "aten::add"],
-      shapes: ["[[2,3],[3,4]]", "[[5,5],[5,5]]", null],
-      stack: [null, null, 3],
+      input_shapes: ["[[2,3],[3,4]]", "[[5,5],[5,5]]", null],
       has_stack: [true, false, false],
       calls: [1, 2, 3],
       device_self_ns: [100, 50, 50],
@@ -31,6 +30,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
       matrix_total_share: [0.5, null, null],
     },
     frames: { parent: [], frame: [] },
+    stacks: [null, null, 3],
     pooled: 0,
     missing: [],
     ...over,

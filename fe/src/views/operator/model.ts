@@ -157,8 +157,8 @@ function lastTwo(path: string): string {
 
 /** The name under which a row can be found again: name, shapes and stack together. */
 export function rowKey(payload: OperatorPayload, row: number): string {
-  const { name, shapes, stack } = payload.rows;
-  return JSON.stringify([name[row], shapes[row] ?? null, stack[row] ?? null]);
+  const { name, input_shapes } = payload.rows;
+  return JSON.stringify([name[row], input_shapes[row] ?? null, payload.stacks[row] ?? null]);
 }
 
 /** A grouping from the address bar; by operator where it is none. */

@@ -94,50 +94,58 @@ describe("operatorColumns", () => {
     expect(keys({})).toEqual([
       "name",
       "calls",
-      "device_self",
-      "device_total",
-      "host_self",
-      "host_total",
+      "device_self_ns",
+      "device_total_ns",
+      "host_self_ns",
+      "host_total_ns",
       "matrix_eligible",
-      "matrix_self",
-      "matrix_total",
+      "matrix_self_share",
+      "matrix_total_share",
       "kernels",
       "timeline",
     ]);
-    expect(keys({ group: "shape" })).toContain("shapes");
-    expect(keys({ group: "stack" })).toEqual(expect.arrayContaining(["shapes", "stack"]));
+    const rows = operatorRows(["aten::mm"], { input_shapes: ["[[2,3]]"] });
+    expect(keys({ group: "shape", rows })).toContain("input_shapes");
+    expect(keys({ group: "stack", rows, stacks: [0] })).toEqual(
+      expect.arrayContaining(["input_shapes", "stack"]),
+    );
   });
 
   it("leaves out the accelerator on a CPU-only trace", () => {
-    expect(keys({ has_device: false })).toEqual([
-      "name",
-      "calls",
-      "host_self",
-      "host_total",
-      "timeline",
-    ]);
+    expect(
+      keys({
+        has_device: false,
+        rows: operatorRows(["aten::mm"], {
+          device_self_ns: [null],
+          device_total_ns: [null],
+          matrix_eligible: [2],
+          matrix_self_share: [null],
+          matrix_total_share: [null],
+        }),
+      }),
+    ).toEqual(["name", "calls", "host_self_ns", "host_total_ns", "timeline"]);
   });
 
   it("keeps exact values for copying and short ones for reading", () => {
     const rows = operatorRows(["aten::mm", "aten::mm"], {
-      shapes: ["[[2,3],[3,4]]", null],
-      stack: [1, null],
+      input_shapes: ["[[2,3],[3,4]]", null],
     });
+    const stacks = [1, null];
     const frames = { parent: [-1, 0], frame: ["main.py(3): <module>", "dir/net.py(12): forward"] };
-    const columns = operatorColumns(operators([], { group: "stack", rows, frames }), links);
-    const shapes = columns.find((c) => c.key === "shapes");
+    const columns = operatorColumns(operators([], { group: "stack", rows, frames, stacks }), links);
+    const shapes = columns.find((c) => c.key === "input_shapes");
     expect([shapes?.values[0], shapes?.short?.[0], shapes?.values[1]]).toEqual([
       "[[2,3],[3,4]]",
       "2×3, 3×4",
       null,
     ]);
-    const stacks = columns.find((c) => c.key === "stack");
-    expect([stacks?.values[0], stacks?.short?.[0], stacks?.values[1]]).toEqual([
+    const stack = columns.find((c) => c.key === "stack");
+    expect([stack?.values[0], stack?.short?.[0], stack?.values[1]]).toEqual([
       "dir/net.py(12): forward; main.py(3): <module>",
       "dir/net.py:12 forward",
       null,
     ]);
-    expect(stacks?.unknown?.(1)).toBe("no call stack");
+    expect(stack?.unknown?.(1)).toBe("no call stack");
   });
 
   it("links to the kernels only of operators that have device time", () => {
@@ -166,10 +174,10 @@ describe("operatorColumns", () => {
     const payload = operators([], {
       group: "stack",
       rows: operatorRows(names, {
-        stack: names.map((_, i) => i),
-        shapes: names.map(() => "[[1]]"),
+        input_shapes: names.map(() => "[[1]]"),
       }),
       frames: tree,
+      stacks: names.map((_, i) => i),
     });
     for (const column of operatorColumns(payload, links))
       expect(column.values).toHaveLength(100_000);

@@ -2,7 +2,9 @@
 
 import type { JSX } from "preact";
 import type { OperatorPayload } from "../../api/types.gen";
+import { OPERATORS } from "../../api/tables.gen";
 import { Donut, Figure, type Column } from "../../widgets";
+import { declaredColumns } from "../columns";
 import { capitalised, readableShapes, stackTexts, type Chart, type Duration } from "./model";
 
 /** The title of a chart in the vendor's words. */
@@ -62,141 +64,51 @@ export interface OperatorLinks {
   onTimeline: (name: string) => void;
 }
 
-/** The table's columns; those of the accelerator are left out where none was recorded. */
+/** The declared columns with the calls stacks and links that only the page has. */
 export function operatorColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
-  const { rows, group, has_device } = payload;
-  return [
-    {
-      key: "name",
-      label: "Operator",
-      term: "operator",
-      kind: "code",
-      width: 232,
-      values: rows.name,
-    },
-    ...(group === "name" ? [] : [shapesColumn(payload)]),
-    ...(group === "stack" ? [stackColumn(payload)] : []),
-    { key: "calls", label: "Calls", term: "calls", kind: "count", width: 72, values: rows.calls },
-    ...(has_device ? deviceColumns(payload) : []),
-    {
-      key: "host_self",
-      label: "Host self",
-      term: "host_self",
-      kind: "time",
-      width: has_device ? 106 : 190,
-      bar: true,
-      values: rows.host_self_ns,
-    },
-    {
-      key: "host_total",
-      label: "Host total",
-      term: "host_total",
-      kind: "time",
-      width: has_device ? 106 : 190,
-      bar: true,
-      values: rows.host_total_ns,
-    },
-    ...(has_device ? matrixColumns(payload, links) : []),
-    timelineColumn(payload, links),
-  ];
-}
-
-function timelineColumn({ rows, pooled }: OperatorPayload, links: OperatorLinks): Column {
+  const { rows, pooled } = payload;
   const named = (row: number): boolean => pooled === 0 || row !== rows.name.length - 1;
-  return {
-    key: "timeline",
-    label: "Timeline",
+  const onDevice = (row: number): boolean => (rows.device_self_ns[row] ?? 0) > 0;
+  const link = (
+    key: "kernels" | "timeline",
+    label: string,
+    text: string,
+    linked: (row: number) => boolean,
+    onFollow: (name: string) => void,
+  ): Column => ({
+    key,
+    label,
     kind: "text",
-    width: 78,
-    values: rows.name.map((_, row) => (named(row) ? "its calls" : "")),
-    href: (row) => (named(row) ? links.timeline(rows.name[row] ?? "") : null),
-    onFollow: (row) => links.onTimeline(rows.name[row] ?? ""),
-  };
-}
-
-function shapesColumn({ rows }: OperatorPayload): Column {
-  return {
-    key: "shapes",
-    label: "Input shapes",
-    term: "input_shapes",
-    kind: "code",
-    width: 240,
-    values: rows.shapes,
-    short: rows.shapes.map(readableShapes),
-    unknown: () => "not recorded",
-  };
-}
-
-function deviceColumns({ rows, vocabulary }: OperatorPayload): Column[] {
-  const device = capitalised(vocabulary.device);
+    width: 92,
+    values: rows.name.map((_, row) => (linked(row) ? text : "")),
+    href: (row) => (linked(row) ? links[key](rows.name[row] ?? "") : null),
+    onFollow: (row) => onFollow(rows.name[row] ?? ""),
+  });
+  const columns = declaredColumns(
+    OPERATORS,
+    rows,
+    {
+      input_shapes: {
+        short: rows.input_shapes.map(readableShapes),
+        unknown: () => "not recorded",
+      },
+    },
+    payload.vocabulary,
+  );
+  const stack = payload.group === "stack" ? [stackColumn(payload)] : [];
+  const identity = columns.findIndex(({ key }) => key === "calls");
   return [
-    {
-      key: "device_self",
-      label: `${device} self`,
-      term: "device_self",
-      kind: "time",
-      width: 106,
-      bar: true,
-      values: rows.device_self_ns,
-    },
-    {
-      key: "device_total",
-      label: `${device} total`,
-      term: "device_total",
-      kind: "time",
-      width: 106,
-      bar: true,
-      values: rows.device_total_ns,
-    },
+    ...columns.slice(0, identity),
+    ...stack,
+    ...columns.slice(identity),
+    ...(payload.has_device
+      ? [link("kernels", "Kernels", "its kernels", onDevice, links.onKernels)]
+      : []),
+    link("timeline", "Timeline", "its calls", named, links.onTimeline),
   ];
 }
 
-function matrixColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
-  const { rows, vocabulary } = payload;
-  const matrix = capitalised(vocabulary.matrix_cores);
-  const linked = (row: number): boolean => hasDeviceTime(payload, row);
-  return [
-    {
-      key: "matrix_eligible",
-      label: `${matrix} eligible`,
-      term: "matrix_eligible",
-      kind: "knowledge",
-      width: 112,
-      values: rows.matrix_eligible,
-    },
-    {
-      key: "matrix_self",
-      label: `${matrix} self`,
-      term: "matrix_self_share",
-      kind: "share",
-      width: 104,
-      values: rows.matrix_self_share,
-    },
-    {
-      key: "matrix_total",
-      label: `${matrix} total`,
-      term: "matrix_total_share",
-      kind: "share",
-      width: 104,
-      values: rows.matrix_total_share,
-    },
-    {
-      key: "kernels",
-      label: "Kernels",
-      kind: "text",
-      width: 92,
-      values: rows.name.map((_, row) => (linked(row) ? "its kernels" : "")),
-      href: (row) => (linked(row) ? links.kernels(rows.name[row] ?? "") : null),
-      onFollow: (row) => links.onKernels(rows.name[row] ?? ""),
-    },
-  ];
-}
-
-function hasDeviceTime({ rows }: OperatorPayload, row: number): boolean {
-  return (rows.device_self_ns[row] ?? 0) > 0;
-}
-
-function stackColumn({ rows, frames }: OperatorPayload): Column {
+function stackColumn({ stacks, frames }: OperatorPayload): Column {
   const { full, short } = stackTexts(frames);
   return {
     key: "stack",
@@ -204,8 +116,8 @@ function stackColumn({ rows, frames }: OperatorPayload): Column {
     term: "call_stack",
     kind: "code",
     width: 360,
-    values: rows.stack.map((stack) => (stack === null ? null : (full[stack] ?? null))),
-    short: rows.stack.map((stack) => (stack === null ? null : (short[stack] ?? null))),
+    values: stacks.map((stack) => (stack === null ? null : (full[stack] ?? null))),
+    short: stacks.map((stack) => (stack === null ? null : (short[stack] ?? null))),
     unknown: () => "no call stack",
   };
 }

@@ -108,7 +108,7 @@ function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       expandable={(row) => rows.has_stack[row] === true}
       detail={(row) => {
-        const stack = rows.stack[row] ?? null;
+        const stack = payload.stacks[row] ?? null;
         return stack === null ? (
           <StacksOf {...props} payload={payload} row={row} />
         ) : (
@@ -141,7 +141,7 @@ function StacksOf({
   ...props
 }: ViewProps & { payload: OperatorPayload; row: number }): JSX.Element {
   const name = payload.rows.name[row] ?? "";
-  const shapes = payload.group === "name" ? null : (payload.rows.shapes[row] ?? null);
+  const shapes = payload.group === "name" ? null : (payload.rows.input_shapes[row] ?? null);
   const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>

@@ -1,24 +1,9 @@
 /** What the grid is told: columns as arrays, one entry per row. */
 
 import type { ComponentChildren } from "preact";
+import type { CellKind } from "../../base/columns";
 
-/**
- * How a column's values are sorted, aligned and written. `knowledge`: 0 no, 1 yes, 2 unknown. `code`: text in a fixed-width face, cut in the middle.
- * `delta`: a difference of times, with its sign; sorted by size.
- */
-export type CellKind =
-  | "text"
-  | "code"
-  | "time"
-  | "delta"
-  | "bytes"
-  | "share"
-  | "count"
-  | "number"
-  | "knowledge"
-  | "FLOP"
-  | "FLOP/s"
-  | "B/s";
+export type { CellKind };
 
 export type CellValue = string | number | boolean | null;
 

@@ -1,0 +1,32 @@
+/** Columns of tables as Python declares them (store/display.py). */
+
+/**
+ * How a column's values are sorted, aligned and written. `knowledge`: 0 no, 1 yes, 2 unknown. `code`: text in a fixed-width face, cut in the middle.
+ * `delta`: a difference of times, with its sign; sorted by size.
+ */
+export type CellKind =
+  | "text"
+  | "code"
+  | "time"
+  | "delta"
+  | "bytes"
+  | "share"
+  | "count"
+  | "number"
+  | "knowledge"
+  | "FLOP"
+  | "FLOP/s"
+  | "B/s";
+
+export interface DeclaredColumn {
+  /** Its name on the wire and in links. */
+  key: string;
+  /** May hold the vendor's words: `{device}`, `{Matrix_cores}`. */
+  label: string;
+  kind: CellKind;
+  /** Key of its definition. */
+  term?: string;
+  width?: number;
+  bar?: boolean;
+  hidden?: boolean;
+}

@@ -1,0 +1,222 @@
+"""Tables that people see, declared once: what each column is called, holds and means.
+
+The declaration stands where the table is computed. From it follow the wire encoding and its TypeScript type, the page's
+columns, the DataFrame, the command line's text, Markdown and JSON, and the documentation::
+
+    OPERATORS = spec("operators", "One row per operator.", Column("calls", "count", "Calls", "Number of calls."), ...)
+    operator_table(facts, ...) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON, tables.gen.ts ─▶ the page's grid
+                                                ├─▶ api/frame.py             DataFrame, docs/api.md
+                                                └─▶ cli/tables.py            text, Markdown, JSON
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.strings import StringTable
+
+Kind = Literal[
+    "text",
+    "code",
+    "category",
+    "texts",
+    "time",
+    "mean time",
+    "delta",
+    "bytes",
+    "share",
+    "count",
+    "id",
+    "number",
+    "flag",
+    "knowledge",
+    "FLOP",
+    "FLOP/s",
+    "B/s",
+]
+"""What a column holds. ``code``: text in a fixed-width face; ``category``: text of few distinct
+values; ``texts``: a tuple of texts; ``time``, ``delta``: integer ns; ``mean time``: ns as a float;
+``share``: a fraction of 1; ``id``: a number that names something; ``knowledge``: 0 no, 1 yes, 2
+unknown.
+"""
+Pool = Literal["sum", "min", "max", "any", "mean", "other"]
+"""How the rows beyond a limit become one: ``mean`` is weighted by the column ``calls``; ``other``
+is the text ``other``, as in the first column. Without a rule it is unknown."""
+
+OTHER = "other"
+"""Name of the row that pools those beyond a limit."""
+TEXTS = ("text", "code", "category")
+UNKNOWN = 2
+"""``Knowledge.UNKNOWN``."""
+
+_UNITS: dict[str, str] = {
+    "time": "ns",
+    "mean time": "ns",
+    "delta": "ns",
+    "bytes": "bytes",
+    "share": "share",
+    "FLOP": "FLOP",
+    "FLOP/s": "FLOP/s",
+    "B/s": "bytes/s",
+}
+_DTYPES: dict[str, str] = {
+    **dict.fromkeys(("text", "code"), "str"),
+    **dict.fromkeys(("mean time", "share", "number", "FLOP/s", "B/s"), "float64"),
+    "category": "category",
+    "texts": "object",
+    "flag": "bool",
+    "knowledge": "boolean",
+}
+_OPTIONAL = {"int64": "Int64", "bool": "boolean"}
+
+
+@dataclass(frozen=True)
+class DisplayColumn:
+    """One column.
+
+    ``name`` is its only name: on the wire, in DataFrames, JSON and links. ``label``: its heading, in
+    which ``{device}``, ``{matrix_cores}`` and ``{multiprocessor}`` stand for the vendor's words; the
+    page shows no column without one. ``doc``: one sentence; a column without one is in no DataFrame.
+    ``term``: key of its definition. ``optional``: values can be unknown (−1 of integers, NaN, None).
+    ``unit`` overrides that of the kind. ``bar``: the page draws its part of the largest value.
+    ``page``: whether the page gets it.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    doc: str
+    term: str = ""
+    optional: bool = False
+    pool: Pool | None = None
+    unit: str = ""
+    bar: bool = False
+    width: int = 0
+    hidden: bool = False
+    page: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", self.unit or _UNITS.get(self.kind, ""))
+
+    @property
+    def dtype(self) -> str:
+        """Its type in a DataFrame."""
+        dtype = _DTYPES.get(self.kind, "int64")
+        return _OPTIONAL.get(dtype, dtype) if self.optional else dtype
+
+
+@dataclass(frozen=True)
+class DisplaySpec:
+    """A declared table: its name, one sentence, its columns in order; the first one names a row."""
+
+    name: str
+    doc: str
+    columns: tuple[DisplayColumn, ...]
+
+    def build(self, strings: StringTable, **columns: Any) -> DisplayTable:
+        """A table of the given columns; see ``DisplayTable``."""
+        return DisplayTable(self, strings, columns)
+
+
+class DisplayTable(Mapping[str, Any]):
+    """Columns of equal length: numpy arrays, or lists. Text columns may be arrays of numbers of strings (−1 unknown).
+
+    Declared columns that were not computed may be left out.
+    """
+
+    def __init__(self, spec: DisplaySpec, strings: StringTable, columns: Mapping[str, Any]) -> None:
+        """Raises:
+        ValueError: a column is not declared, or columns differ in length.
+        """
+        undeclared = columns.keys() - {column.name for column in spec.columns}
+        lengths = {len(values) for values in columns.values()}
+        if undeclared or len(lengths) > 1:
+            raise ValueError(
+                f"table {spec.name}: undeclared columns {sorted(undeclared)}, lengths {sorted(lengths)}"
+            )
+        self.spec = spec
+        self.strings = strings
+        self.n = lengths.pop() if lengths else 0
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """The number of columns, as a mapping has it; rows are ``n``."""
+        return len(self._columns)
+
+    def take(self, rows: Array) -> DisplayTable:
+        """The rows selected by an index array or a boolean mask, in that order."""
+        index = np.arange(self.n)[rows]
+        columns = {
+            name: values[index]
+            if isinstance(values, np.ndarray)
+            else [values[i] for i in index.tolist()]
+            for name, values in self._columns.items()
+        }
+        return DisplayTable(self.spec, self.strings, columns)
+
+    def with_columns(self, **columns: Any) -> DisplayTable:
+        """The same table with more columns, or with others in their place."""
+        return DisplayTable(self.spec, self.strings, {**self._columns, **columns})
+
+    def texts(self, name: str) -> list[str | None]:
+        """A text column as texts, each read once; None is unknown."""
+        values = self._columns[name]
+        if not isinstance(values, np.ndarray):
+            return list(values)
+        distinct, place = np.unique(values, return_inverse=True)
+        texts = [self.strings[number] if number >= 0 else None for number in distinct.tolist()]
+        return [texts[i] for i in place.tolist()]
+
+    def head(self, limit: int) -> DisplayTable:
+        """The first ``limit`` rows; where there are more, a last row named ``other`` pools them."""
+        if self.n <= limit:
+            return self
+        columns = {
+            column.name: self._pooled(column, limit)
+            for column in self.spec.columns
+            if column.name in self._columns
+        }
+        return DisplayTable(self.spec, self.strings, columns)
+
+    def _pooled(self, column: DisplayColumn, limit: int) -> Any:
+        values, first = self._columns[column.name], self.spec.columns[0].name
+        if column.kind in TEXTS:
+            kept = self.take(np.arange(limit)).texts(column.name)
+            return [*kept, OTHER if column.name == first or column.pool == "other" else None]
+        if not isinstance(values, np.ndarray):
+            return [*values[:limit], None]
+        return np.append(values[:limit], self._pool(column, values[limit:], limit)).astype(
+            values.dtype
+        )
+
+    def _pool(self, column: DisplayColumn, rest: Array, limit: int) -> Any:
+        if column.pool == "mean":
+            calls = self._columns["calls"][limit:]
+            return (rest * calls).sum() / max(int(calls.sum()), 1)
+        if column.pool is not None:
+            return getattr(rest, column.pool)()
+        if column.kind == "flag":
+            return False
+        unknown = {"knowledge": UNKNOWN, "share": np.nan, "number": np.nan}
+        return unknown.get(column.kind, np.nan if rest.dtype.kind == "f" else -1)
+
+
+def known(values: Array, is_known: bool) -> Array:
+    """Integers, or as many −1 where none of them is known."""
+    return values if is_known else np.full(len(values), -1, np.int64)
+
+
+def listed(values: Sequence[Any] | Array) -> list[Any]:
+    """A column as a list of Python values."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)

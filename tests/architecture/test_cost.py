@@ -29,6 +29,7 @@ HEAVY = (
 )
 AFTER_THE_FIRST_BYTE = {
     *(set(HEAVY) - {"msgspec"}),
+    "orjson",
     "pyarrow",
     "re2",
     "zstandard",
@@ -57,6 +58,7 @@ NOT_NEEDED = {
     "keras",
     "jax",
     "tf-nightly",
+    "orjson",
     "pyarrow",
 }
 

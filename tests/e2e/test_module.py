@@ -88,7 +88,7 @@ def test_the_tree_is_folded_searched_sorted_and_saved(
     )
     table(tab).get_by_role("button", name="Forward host", exact=True).click()
     state = tab.settled_state()
-    assert (state["search"], state["sort"]) == ("gelu", "-forward_host_total")
+    assert (state["search"], state["sort"]) == ("gelu", "-forward_host_total_ns")
     tab.frame.get_by_role("button", name="Clear the search").click()
     tab.frame.get_by_role("button", name="Fold all", exact=True).click()
     tab.becomes(lambda: len(names(tab)) < len(everything), True)

@@ -90,7 +90,7 @@ def test_backward_of_every_module(torch: Any, tmp_path: Path) -> None:
         ).items()
     }
     found, insight = read(path)
-    backward = dict(zip(found.rows.name, found.rows.backward_host_total_ns, strict=True))
+    backward = dict(zip(found.rows["name"], found.rows["backward_host_total_ns"], strict=True))
     assert found.totals.backward_untied == found.totals.backward_outside == 0
     for module in ("ReLU_0", "Tanh_0"):
         assert backward[module] == theirs[EVALUATE + UNDOES[module]].total_time
@@ -106,10 +106,10 @@ def test_backward_of_every_module(torch: Any, tmp_path: Path) -> None:
     everything = sum(
         figures.total_time for name, figures in theirs.items() if name.startswith(EVALUATE)
     )
-    outermost = [row for row, parent in enumerate(found.rows.parent) if parent < 0]
-    assert sum(found.rows.backward_host_total_ns[row] for row in outermost) == everything
+    outermost = [row for row, parent in enumerate(found.rows["parent"]) if parent < 0]
+    assert sum(found.rows["backward_host_total_ns"][row] for row in outermost) == everything
     assert theirs[ACCUMULATE].calls == 6 * STEPS
-    assert all(calls == STEPS for calls in found.rows.calls)
+    assert all(calls == STEPS for calls in found.rows["calls"])
 
 
 def test_a_checkpoint_runs_its_modules_again(torch: Any, tmp_path: Path) -> None:
@@ -123,7 +123,11 @@ def test_a_checkpoint_runs_its_modules_again(torch: Any, tmp_path: Path) -> None
     }
     found, insight = read(path)
     rows = dict(
-        zip(found.rows.name, zip(found.rows.calls, found.rows.operators, strict=True), strict=True)
+        zip(
+            found.rows["name"],
+            zip(found.rows["calls"], found.rows["operators"], strict=True),
+            strict=True,
+        )
     )
     # Forward twice; what ran again is backward.
     assert rows["Linear_0"] == (2, 2)

@@ -11,8 +11,9 @@ from tests.analysis.module.trees import insight_of
 from tests.builders.drawn import draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.module.table import instance_and_class
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.views.module import instance_and_class, module_payload, module_tree
+from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.module_wire import ModulePayload
 
 
@@ -25,13 +26,10 @@ def payload(trace: Trace, **steps: Any) -> ModulePayload:
 def rows(found: ModulePayload, *columns: str) -> dict[str, tuple[Any, ...]]:
     """Per way of modules the given columns; times in µs."""
     names: list[str] = []
-    for parent, name in zip(found.rows.parent, found.rows.name, strict=True):
+    for parent, name in zip(found.rows["parent"], found.rows["name"], strict=True):
         names.append(f"{names[parent]}/{name}" if parent >= 0 else name)
     shown = [
-        [
-            v // 1000 if key.endswith("_ns") and v is not None else v
-            for v in getattr(found.rows, key)
-        ]
+        [v // 1000 if key.endswith("_ns") and v is not None else v for v in found.rows[key]]
         for key in columns
     ]
     return dict(zip(names, zip(*shown, strict=True), strict=True))
@@ -180,10 +178,10 @@ def test_written_modules_have_no_calls() -> None:
 
 def test_without_modules_it_says_what_to_record() -> None:
     found = payload(draw("main  [mm   ]"))
-    assert (found.source, found.rows.name, found.totals.outside_host_ns) == ("", [], 7000)
+    assert (found.source, found.rows["name"], found.totals.outside_host_ns) == ("", [], 7000)
     assert [m.what for m in found.missing] == ["Accelerator activity", "nn.Modules"]
     assert "with_stack=True" in found.missing[1].call
-    assert payload(trace_of([])).rows.name == []
+    assert payload(trace_of([])).rows["name"] == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.store.columns import Array, Mask, TableSpec
-from torch_tb_profiler.store.display import TEXTS, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
 from torch_tb_profiler.store.strings import StringTable
 
 if TYPE_CHECKING:
@@ -60,12 +60,16 @@ def frame(
 def table_frame(table: DisplayTable) -> DataFrame:
     """The computed columns of a declared table that belong into a DataFrame."""
     columns = {column.name: column for column in table.spec.columns if column.doc}
-    values = {
-        name: table.texts(name) if column.kind in TEXTS else table[name]
-        for name, column in columns.items()
-        if name in table
-    }
+    values = {name: _values(table, column) for name, column in columns.items() if name in table}
     return frame(table.spec, values)
+
+
+def _values(table: DisplayTable, column: DisplayColumn) -> Any:
+    if column.kind in TEXTS:
+        return table.texts(column.name)
+    values = table[column.name]
+    # A negative difference is known.
+    return listed(values) if column.kind.startswith("delta") else values
 
 
 def category(numbers: Array, strings: StringTable) -> Any:

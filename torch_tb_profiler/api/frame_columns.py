@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.display import DisplaySpec
@@ -69,35 +70,6 @@ STEPS = TableSpec(
             "Slower than the others by far more than they differ among themselves.",
         ),
         C("cut", "bool", "", "The end of the recording cut its device work off."),
-    ),
-)
-
-MODULES = TableSpec(
-    "modules",
-    "One row per `nn.Module`, those around before those inside.",
-    (
-        C("module", "int64", "", "Number of the row."),
-        C("parent", "Int64", "row", "The module around it."),
-        C("depth", "int64", "modules", "How many modules are around it."),
-        C("path", "str", "", "Names from the outermost module to it, with `/` between."),
-        C("name", "str", "", "The instance, e.g. `Linear_0`."),
-        C("kind", "str", "", "Its class."),
-        C("calls", "Int64", "calls", "Calls of its forward."),
-        C("operators", "int64", "calls", "Calls of operators that it makes itself, forward."),
-        *(
-            C(
-                f"{way}_{side}_{part}_ns",
-                "int64" if side == "host" else "Int64",
-                "ns",
-                f"{side.capitalize()} time of its {way}, {what}.",
-            )
-            for way in ("forward", "backward")
-            for side in ("host", "device")
-            for part, what in (("total", "modules inside included"), ("self", "itself alone"))
-        ),
-        C("allocated_bytes", "Int64", "bytes", "Allocated by itself."),
-        C("increase_bytes", "Int64", "bytes", "Allocated less released by itself."),
-        C("event", "Int64", "row of events", "Its longest forward call."),
     ),
 )
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import depths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
@@ -18,6 +17,8 @@ from torch_tb_profiler.analysis.figures.operators import (
     operator_signatures,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
+from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.api import frame_columns as columns
 from torch_tb_profiler.api.frame import frame, table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
@@ -26,7 +27,6 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.nullable import optional_texts
 
 if TYPE_CHECKING:
@@ -127,23 +127,11 @@ def kernels(one: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
 
 
 def modules(one: TraceContext, chosen: Steps) -> DataFrame:
-    """See ``columns.MODULES``."""
-    found = module_payload(
-        one.facts, one.insight, module_tree(one.insight), one.selection(chosen)
-    ).rows
-    parent = np.array(found.parent, np.int64)
-    paths: list[str] = []
-    for above, name in zip(found.parent, found.name, strict=True):
-        paths.append(f"{paths[above]}/{name}" if above >= 0 else name)
-    values: dict[str, Any] = {name: getattr(found, name) for name in found.__struct_fields__}
-    values |= {
-        "module": np.arange(len(parent)),
-        "parent": parent,
-        "depth": depths(parent),
-        "path": paths,
-        "event": np.array(found.event, np.int64),
-    }
-    return frame(columns.MODULES, values)
+    """See ``analysis.module.table.MODULES``."""
+    insight = one.insight
+    tree = module_tree(insight)
+    sums = module_sums(insight, tree, one.selection(chosen))
+    return table_frame(module_table(one.facts, insight, tree, sums))
 
 
 def collectives(one: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:

@@ -29,9 +29,11 @@ Kind = Literal[
     "mean time",
     "delta",
     "bytes",
+    "delta bytes",
     "share",
     "count",
     "id",
+    "row",
     "number",
     "flag",
     "knowledge",
@@ -41,7 +43,8 @@ Kind = Literal[
 ]
 """What a column holds. ``code``: text in a fixed-width face; ``category``: text of few distinct
 values; ``texts``: a tuple of texts; ``time``, ``delta``: integer ns; ``mean time``: ns as a float;
-``share``: a fraction of 1; ``id``: a number that names something; ``knowledge``: 0 no, 1 yes, 2
+``share``: a fraction of 1; ``id``: a number that names something;
+``row``: of a row elsewhere, on the wire −1 where there is none; ``knowledge``: 0 no, 1 yes, 2
 unknown.
 """
 Pool = Literal["sum", "min", "max", "any", "mean", "other"]
@@ -59,6 +62,7 @@ _UNITS: dict[str, str] = {
     "mean time": "ns",
     "delta": "ns",
     "bytes": "bytes",
+    "delta bytes": "bytes",
     "share": "share",
     "FLOP": "FLOP",
     "FLOP/s": "FLOP/s",
@@ -107,7 +111,7 @@ class DisplayColumn:
     def dtype(self) -> str:
         """Its type in a DataFrame."""
         dtype = _DTYPES.get(self.kind, "int64")
-        return _OPTIONAL.get(dtype, dtype) if self.optional else dtype
+        return _OPTIONAL.get(dtype, dtype) if self.optional or self.kind == "row" else dtype
 
 
 @dataclass(frozen=True)

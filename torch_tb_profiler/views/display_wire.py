@@ -28,7 +28,13 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
         return values
     if column.kind == "mean time":
         return np.rint(values).astype(np.int64)
-    if values.dtype.kind == "i" and nullable(table.spec, column) and (values < 0).any():
+    signed = column.kind.startswith("delta")
+    if (
+        values.dtype.kind == "i"
+        and not signed
+        and nullable(table.spec, column)
+        and (values < 0).any()
+    ):
         return [value if value >= 0 else None for value in values.tolist()]
     # The encoder writes NaN as null.
     return np.ascontiguousarray(values)
@@ -37,7 +43,7 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
 def nullable(spec: DisplaySpec, column: DisplayColumn) -> bool:
     """Whether a value can be unknown: where it need not be recorded, or where the row that pools the rest has none."""
     pooled = any(other.pool for other in spec.columns)
-    plain = column.kind in ("flag", "knowledge") or column is spec.columns[0]
+    plain = column.kind in ("flag", "knowledge", "row") or column is spec.columns[0]
     return column.optional or _is_float(column) or (pooled and column.pool is None and not plain)
 
 
@@ -88,4 +94,11 @@ def page_columns(spec: DisplaySpec) -> str:
     return f"export const {spec.name.upper()}: readonly DeclaredColumn[] = [\n{listed}];\n"
 
 
-_KINDS = {"mean time": "time", "category": "text", "texts": "code", "id": "count", "flag": "text"}
+_KINDS = {
+    "mean time": "time",
+    "delta bytes": "bytes",
+    "category": "text",
+    "texts": "code",
+    "id": "count",
+    "flag": "text",
+}

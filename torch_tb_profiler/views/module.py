@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.modules import (
@@ -16,10 +10,12 @@ from torch_tb_profiler.analysis.module.modules import (
     module_sums,
     module_tree,
 )
+from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.module_wire import ModuleColumns, ModulePayload, ModuleTotals
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.module_wire import ModulePayload, ModuleTotals
 from torch_tb_profiler.views.texts import missing, profile_call
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
@@ -32,8 +28,6 @@ MODULES = Missing(
     ),
     call=profile_call("with_stack=True"),
 )
-_INSTANCE = re.compile(r"(?P<kind>.+)_\d+")
-_WRITTEN = re.compile(r"(?P<name>.*)\((?P<kind>[^()]+)\)")
 
 
 def module_payload(
@@ -51,50 +45,10 @@ def module_payload(
         has_memory=bool(facts.summary["has_memory"]),
         vocabulary=vocabulary(facts),
         steps=len(selection.steps),
-        rows=_columns(facts, insight, tree, sums, has_device),
+        rows=wire_columns(module_table(facts, insight, tree, sums)),
         totals=_totals(sums, about["backward"]),
         notes=_notes(insight),
         missing=[*missing(absent(facts), ("host", "device")), *([] if source else [MODULES])],
-    )
-
-
-def instance_and_class(name: str) -> tuple[str, str]:
-    """What the page calls a module, and its class: ``Linear_0`` is a Linear, ``fc(Linear)`` is
-    ``fc``, a Linear. An unknown class is empty.
-    """
-    if found := _WRITTEN.fullmatch(name):
-        return found["name"], found["kind"]
-    found = _INSTANCE.fullmatch(name)
-    return name, found["kind"] if found else ""
-
-
-def _columns(
-    facts: Facts, insight: Insight, tree: ModuleTree, sums: ModuleSums, has_device: bool
-) -> ModuleColumns:
-    names = [instance_and_class(name) for name in insight.strings.many(tree.name)]
-    nothing: list[Any] = [None] * len(names)
-
-    def known(values: NDArray[np.int64], when: bool) -> list[Any]:
-        return values.tolist() if when else nothing
-
-    times = {}
-    for (direction, key), values in sums.total.items():
-        times[f"{direction}_{key}_total_ns"] = known(values, key == "host" or has_device)
-        times[f"{direction}_{key}_self_ns"] = known(
-            sums.own[direction, key], key == "host" or has_device
-        )
-    memory = bool(facts.summary["has_memory"])
-    return ModuleColumns(
-        parent=tree.parent.tolist(),
-        name=[name for name, _ in names],
-        kind=[kind for _, kind in names],
-        # Texts name the modules that an operator is in, not when one was called.
-        calls=known(sums.calls, insight.about["module_source"] != "hierarchy"),
-        operators=sums.operators.tolist(),
-        allocated_bytes=known(sums.allocated, memory),
-        increase_bytes=known(sums.increase, memory),
-        event=tree.event.tolist(),
-        **times,
     )
 
 
@@ -141,4 +95,4 @@ def _notes(insight: Insight) -> list[str]:
     return notes
 
 
-__all__ = ["MODULES", "instance_and_class", "module_payload", "module_tree"]
+__all__ = ["MODULES", "module_payload", "module_tree"]

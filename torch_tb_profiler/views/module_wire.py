@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.module.table import MODULES
+from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
 ModuleSource = Literal["python", "hierarchy", "lightning", ""]
 FlameTree = Literal["module", "line"]
-
-
-class ModuleColumns(Wire, frozen=True, kw_only=True):
-    """The module tree, one entry per row, parents before children (``parent`` −1: outermost). Sums
-    over the selected steps.
-
-    ``name`` is the instance (``Linear_0``), ``kind`` the class (``Linear``; empty where it is not
-    known). ``self`` is the module's own code and the operators it calls, ``total`` the modules
-    beneath as well. ``calls``: of the forward pass, null where the recording does not say;
-    ``operators``: calls of operators that it makes itself, forward. Backward is what undoes the
-    module's operators, and the module's reruns within the backward pass. Device times are null
-    without device work. ``allocated_bytes`` and ``increase_bytes`` (both self, forward and
-    backward) are null without memory records. ``event``: its longest forward call; -1 none.
-    """
-
-    parent: list[int]
-    name: list[str]
-    kind: list[str]
-    calls: list[int | None]
-    operators: list[int]
-    forward_host_total_ns: list[int]
-    forward_host_self_ns: list[int]
-    forward_device_total_ns: list[int | None]
-    forward_device_self_ns: list[int | None]
-    backward_host_total_ns: list[int]
-    backward_host_self_ns: list[int]
-    backward_device_total_ns: list[int | None]
-    backward_device_self_ns: list[int | None]
-    allocated_bytes: list[int | None]
-    increase_bytes: list[int | None]
-    event: list[int]
 
 
 class ModuleTotals(Wire, frozen=True, kw_only=True):
@@ -67,7 +38,7 @@ class ModulePayload(Wire, frozen=True, kw_only=True):
     has_memory: bool
     vocabulary: Vocabulary
     steps: int
-    rows: ModuleColumns
+    rows: Annotated[dict[str, Any], table_of(MODULES)]
     totals: ModuleTotals
     notes: list[str]
     missing: list[Missing]

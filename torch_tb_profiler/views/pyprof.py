@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.analysis.module.table import instance_and_class
 from torch_tb_profiler.analysis.pyprof.parameters import parameters
 from torch_tb_profiler.analysis.pyprof.passes import Direction
 from torch_tb_profiler.analysis.pyprof.places import LAYER
@@ -18,7 +19,6 @@ from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.module import instance_and_class
 from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES
 
 Cell = int | str | None

@@ -31,3 +31,20 @@ export const KERNELS: readonly DeclaredColumn[] = [
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
   {"key": "matrix_eligible", "label": "Operator {matrix_cores} eligible", "kind": "knowledge", "term": "matrix_eligible", "width": 136},
 ];
+
+export const MODULES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Module", "kind": "code", "term": "module_name", "width": 210},
+  {"key": "kind", "label": "Class", "kind": "code", "term": "module_class", "width": 120, "hidden": true},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "module_calls"},
+  {"key": "operators", "label": "Operators", "kind": "count", "term": "module_operators"},
+  {"key": "forward_device_total_ns", "label": "Forward {device}", "kind": "time", "term": "module_forward_device_total", "bar": true},
+  {"key": "forward_device_self_ns", "label": "Forward {device} self", "kind": "time", "term": "module_forward_device_self", "bar": true},
+  {"key": "forward_host_total_ns", "label": "Forward host", "kind": "time", "term": "module_forward_host_total", "bar": true},
+  {"key": "forward_host_self_ns", "label": "Forward host self", "kind": "time", "term": "module_forward_host_self", "bar": true},
+  {"key": "backward_device_total_ns", "label": "Backward {device}", "kind": "time", "term": "module_backward_device_total", "bar": true},
+  {"key": "backward_device_self_ns", "label": "Backward {device} self", "kind": "time", "term": "module_backward_device_self", "bar": true},
+  {"key": "backward_host_total_ns", "label": "Backward host", "kind": "time", "term": "module_backward_host_total", "bar": true},
+  {"key": "backward_host_self_ns", "label": "Backward host self", "kind": "time", "term": "module_backward_host_self", "bar": true},
+  {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "module_allocated"},
+  {"key": "increase_bytes", "label": "Memory increase", "kind": "bytes", "term": "module_increase"},
+];

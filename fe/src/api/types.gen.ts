@@ -743,26 +743,6 @@ export interface MemoryAlivePayload {
   pooled_bytes: number;
 }
 
-/** The module tree, one entry per row, parents before children (`parent` −1: outermost). Sums over the selected steps. `name` is the instance (`Linear_0`), `kind` the class (`Linear`; empty where it is not known). `self` is the module's own code and the operators it calls, `total` the modules beneath as well. `calls`: of the forward pass, null where the recording does not say; `operators`: calls of operators that it makes itself, forward. Backward is what undoes the module's operators, and the module's reruns within the backward pass. Device times are null without device work. `allocated_bytes` and `increase_bytes` (both self, forward and backward) are null without memory records. `event`: its longest forward call; -1 none. */
-export interface ModuleColumns {
-  parent: number[];
-  name: string[];
-  kind: string[];
-  calls: (number | null)[];
-  operators: number[];
-  forward_host_total_ns: number[];
-  forward_host_self_ns: number[];
-  forward_device_total_ns: (number | null)[];
-  forward_device_self_ns: (number | null)[];
-  backward_host_total_ns: number[];
-  backward_host_self_ns: number[];
-  backward_device_total_ns: (number | null)[];
-  backward_device_self_ns: (number | null)[];
-  allocated_bytes: (number | null)[];
-  increase_bytes: (number | null)[];
-  event: number[];
-}
-
 /** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
 export interface ModuleTotals {
   module_host_ns: number;
@@ -783,7 +763,7 @@ export interface ModulePayload {
   has_memory: boolean;
   vocabulary: Vocabulary;
   steps: number;
-  rows: ModuleColumns;
+  rows: ModulesTable;
   totals: ModuleTotals;
   notes: string[];
   missing: Missing[];
@@ -1181,4 +1161,24 @@ export interface KernelsTable {
   matrix: number[];
   matrix_eligible: number[];
   communication: boolean[];
+}
+
+/** One row per `nn.Module`, parents before children. */
+export interface ModulesTable {
+  parent: number[];
+  name: string[];
+  kind: string[];
+  calls: (number | null)[];
+  operators: number[];
+  forward_device_total_ns: (number | null)[];
+  forward_device_self_ns: (number | null)[];
+  forward_host_total_ns: number[];
+  forward_host_self_ns: number[];
+  backward_device_total_ns: (number | null)[];
+  backward_device_self_ns: (number | null)[];
+  backward_host_total_ns: number[];
+  backward_host_self_ns: number[];
+  allocated_bytes: (number | null)[];
+  increase_bytes: (number | null)[];
+  event: number[];
 }

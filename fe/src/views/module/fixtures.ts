@@ -1,10 +1,10 @@
 /** Payloads of the Module page for tests. */
 
-import type { FlameColumns, FlamePayload, ModuleColumns, ModulePayload } from "../../api/types.gen";
+import type { FlameColumns, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { GPU_WORDS } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
-export function moduleRows(over: Partial<ModuleColumns> = {}): ModuleColumns {
+export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
   return {
     parent: [-1, 0, 1, 1],
     name: ["Net_0", "Block_0", "Block_1", "Linear_0"],

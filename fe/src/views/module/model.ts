@@ -1,6 +1,6 @@
 /** What the Module page computes: modules summed by class, rows' names, the totals in words, and the frames of the flame graph. */
 
-import type { FlameColumns, FlameTree, ModuleColumns, ModulePayload } from "../../api/types.gen";
+import type { FlameColumns, FlameTree, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { FLAME_KINDS } from "../../widgets";
 import type { Total } from "../totals";
@@ -25,7 +25,7 @@ const TOTALS = [
 ] as const;
 
 export type Flat = Pick<
-  ModuleColumns,
+  ModulesTable,
   "kind" | "event" | (typeof SUMS)[number] | (typeof TOTALS)[number]
 > & {
   /** Modules of the class. */
@@ -33,7 +33,7 @@ export type Flat = Pick<
 };
 
 /** One row per class. `event` is that of the module of the class with the longest forward. */
-export function byClass(rows: ModuleColumns): Flat {
+export function byClass(rows: ModulesTable): Flat {
   const flat: Flat = { kind: [], event: [], modules: [], ...emptyColumns() };
   const places = new Map<string, number>();
   const longest: number[] = [];
@@ -74,14 +74,14 @@ function add(values: (number | null)[], place: number, value: number | null): vo
   values[place] = value === null ? before : (before ?? 0) + value;
 }
 
-function insideItsClass({ parent, kind }: ModuleColumns, row: number): boolean {
+function insideItsClass({ parent, kind }: ModulesTable, row: number): boolean {
   for (let at = parent[row] ?? -1; at >= 0; at = parent[at] ?? -1)
     if (kind[at] === kind[row]) return true;
   return false;
 }
 
 /** Every module by the names that lead to it, by which it is found again over other steps. */
-export function pathsOf({ parent, name }: ModuleColumns): string[] {
+export function pathsOf({ parent, name }: ModulesTable): string[] {
   const paths: string[] = [];
   name.forEach((own, row) => paths.push(`${paths[parent[row] ?? -1] ?? ""}/${own}`));
   return paths;

@@ -1,12 +1,13 @@
 /** Pure parts of the Module page. */
 
 import type { JSX } from "preact";
-import type { FlameColumns, ModulePayload } from "../../api/types.gen";
+import { MODULES } from "../../api/tables.gen";
+import type { FlameColumns, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type CellValue, type Column, FLAME_KINDS } from "../../widgets";
-import { columnsOf } from "../columns";
-import { byClass, kindText } from "./model";
+import { type Column, FLAME_KINDS } from "../../widgets";
+import { columnsOf, declaredColumns } from "../columns";
+import { byClass, type Flat, kindText } from "./model";
 
 export interface ModuleLinks {
   /** The timeline at an event. */
@@ -16,23 +17,6 @@ export interface ModuleLinks {
   onFlame: (event: number) => void;
 }
 
-type Times = Pick<
-  ModulePayload["rows"],
-  | "forward_host_total_ns"
-  | "forward_host_self_ns"
-  | "forward_device_total_ns"
-  | "forward_device_self_ns"
-  | "backward_host_total_ns"
-  | "backward_host_self_ns"
-  | "backward_device_total_ns"
-  | "backward_device_self_ns"
-  | "allocated_bytes"
-  | "increase_bytes"
-  | "calls"
-  | "operators"
-  | "event"
->;
-
 const noClass = (): string => "not known";
 
 const column = columnsOf("module");
@@ -40,68 +24,33 @@ const column = columnsOf("module");
 /** The columns of the tree. */
 export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const { rows } = payload;
-  return [
-    column("name", "Module", "code", 210, rows.name),
-    column("class", "Class", "code", 120, rows.kind, { hidden: true, unknown: noClass }),
-    ...figureColumns(payload, rows),
-    ...linkColumns(rows.event, links),
-  ];
+  return [...figureColumns(payload, rows), ...linkColumns(rows.event, links)];
 }
 
 /** The columns of the classes. */
 export function classColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const flat = byClass(payload.rows);
+  const [kind, ...figures] = figureColumns(payload, flat);
   return [
-    column("class", "Class", "code", 250, flat.kind, { unknown: noClass }),
+    ...(kind ? [{ ...kind, width: 250, hidden: false }] : []),
     column("instances", "Modules", "count", 82, flat.modules),
-    ...figureColumns(payload, flat),
+    ...figures,
     ...linkColumns(flat.event, links).slice(-1),
   ];
 }
 
-function figureColumns(
-  { has_device, has_backward, has_memory, vocabulary }: ModulePayload,
-  rows: Times,
-): Column[] {
-  const device = capitalised(vocabulary.device);
-  const time = (
-    key: string,
-    label: string,
-    values: ArrayLike<CellValue>,
-    more: Partial<Column> = {},
-  ): Column => column(key, label, "time", 98, values, { bar: true, ...more });
-  // With a device its times are the news; those of the host are a press away.
-  const aside = { hidden: has_device };
-  return [
-    column("calls", "Calls", "count", 64, rows.calls),
-    column("operators", "Operators", "count", 82, rows.operators),
-    ...(has_device
-      ? [
-          time("forward_device_total", `Forward ${device}`, rows.forward_device_total_ns),
-          time("forward_device_self", `Forward ${device} self`, rows.forward_device_self_ns),
-        ]
-      : []),
-    ...(has_device && has_backward
-      ? [
-          time("backward_device_total", `Backward ${device}`, rows.backward_device_total_ns),
-          time("backward_device_self", `Backward ${device} self`, rows.backward_device_self_ns),
-        ]
-      : []),
-    time("forward_host_total", "Forward host", rows.forward_host_total_ns),
-    time("forward_host_self", "Forward host self", rows.forward_host_self_ns, aside),
-    ...(has_backward
-      ? [
-          time("backward_host_total", "Backward host", rows.backward_host_total_ns),
-          time("backward_host_self", "Backward host self", rows.backward_host_self_ns, aside),
-        ]
-      : []),
-    ...(has_memory
-      ? [
-          column("allocated", "Allocated", "bytes", 96, rows.allocated_bytes),
-          column("increase", "Memory increase", "bytes", 96, rows.increase_bytes, aside),
-        ]
-      : []),
-  ];
+/** With a device its times are the news; these are a press away. */
+const ASIDE = ["forward_host_self_ns", "backward_host_self_ns", "increase_bytes"];
+
+function figureColumns(payload: ModulePayload, rows: Flat | ModulesTable): Column[] {
+  const hidden = { hidden: payload.has_device };
+  const additions = Object.fromEntries(ASIDE.map((key) => [key, hidden]));
+  return declaredColumns(
+    MODULES,
+    rows,
+    { ...additions, kind: { unknown: noClass } },
+    payload.vocabulary,
+  ).filter(({ key }) => payload.has_backward || !key.startsWith("backward"));
 }
 
 function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {

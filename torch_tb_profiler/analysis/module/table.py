@@ -1,0 +1,138 @@
+"""The table of modules."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import depths
+from torch_tb_profiler.analysis.module.modules import DIRECTIONS, ModuleSums, ModuleTree
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+
+_C = DisplayColumn
+_PARTS = {"total": ("including", ""), "self": ("excluding", " self")}
+
+
+def _time(direction: str, side: str, part: str) -> DisplayColumn:
+    how, suffix = _PARTS[part]
+    where = "{device}" if side == "device" else "host"
+    return _C(
+        f"{direction}_{side}_{part}_ns",
+        "time",
+        f"{direction.capitalize()} {where}{suffix}",
+        f"{side.capitalize()} time of its {direction}, {how} the modules inside it.",
+        f"module_{direction}_{side}_{part}",
+        optional=side == "device",
+        bar=True,
+    )
+
+
+MODULES = DisplaySpec(
+    "modules",
+    "One row per `nn.Module`, parents before children.",
+    (
+        _C("module", "id", "", "Number of the row.", page=False),
+        _C("parent", "row", "", "The module around it.", unit="row"),
+        _C("depth", "count", "", "How many modules are around it.", unit="modules", page=False),
+        _C(
+            "path",
+            "code",
+            "",
+            "Names from the outermost module to it, with `/` between.",
+            page=False,
+        ),
+        _C("name", "code", "Module", "The instance, e.g. `Linear_0`.", "module_name", width=210),
+        _C("kind", "code", "Class", "Its class.", "module_class", width=120, hidden=True),
+        _C(
+            "calls",
+            "count",
+            "Calls",
+            "Calls of its forward.",
+            "module_calls",
+            optional=True,
+            unit="calls",
+        ),
+        _C(
+            "operators",
+            "count",
+            "Operators",
+            "Calls of operators that it makes itself, forward.",
+            "module_operators",
+            unit="calls",
+        ),
+        *(
+            _time(direction, side, part)
+            for direction in DIRECTIONS
+            for side in ("device", "host")
+            for part in _PARTS
+        ),
+        _C(
+            "allocated_bytes",
+            "bytes",
+            "Allocated",
+            "Allocated by itself.",
+            "module_allocated",
+            optional=True,
+        ),
+        _C(
+            "increase_bytes",
+            "delta bytes",
+            "Memory increase",
+            "Allocated minus released by itself.",
+            "module_increase",
+            optional=True,
+        ),
+        _C("event", "row", "", "Its longest forward call.", unit="row of events"),
+    ),
+)
+"""Sums over the selected steps. Self time is that of the module's own code and of the operators that it calls. Backward is
+what undoes the module's operators, and the module's reruns within the backward pass.
+"""
+_INSTANCE = re.compile(r"(?P<kind>.+)_\d+")
+_WRITTEN = re.compile(r"(?P<name>.*)\((?P<kind>[^()]+)\)")
+
+
+def module_table(
+    facts: Facts, insight: Insight, tree: ModuleTree, sums: ModuleSums
+) -> DisplayTable:
+    """One row per module of ``tree``; unknown is what the recording does not hold."""
+    n = len(tree.parent)
+    names = [instance_and_class(name) for name in insight.strings.many(tree.name)]
+    device, memory = bool(facts.summary["has_device"]), bool(facts.summary["has_memory"])
+    paths: list[str] = []
+    for above, (name, _) in zip(tree.parent.tolist(), names, strict=True):
+        paths.append(f"{paths[above]}/{name}" if above >= 0 else name)
+    times = {
+        f"{direction}_{side}_{part}_ns": known(values, side == "host" or device)
+        for part, by in (("total", sums.total), ("self", sums.own))
+        for (direction, side), values in by.items()
+    }
+    return MODULES.build(
+        insight.strings,
+        module=np.arange(n),
+        parent=tree.parent,
+        depth=depths(tree.parent),
+        path=paths,
+        name=[name for name, _ in names],
+        kind=[kind for _, kind in names],
+        # Texts name the modules that an operator is in, not when one was called.
+        calls=known(sums.calls, insight.about["module_source"] != "hierarchy"),
+        operators=sums.operators,
+        **times,
+        allocated_bytes=known(sums.allocated, memory),
+        increase_bytes=sums.increase if memory else [None] * n,
+        event=tree.event,
+    )
+
+
+def instance_and_class(name: str) -> tuple[str, str]:
+    """What the page calls a module, and its class: ``Linear_0`` is a Linear, ``fc(Linear)`` is
+    ``fc``, a Linear. An unknown class is empty.
+    """
+    if written := _WRITTEN.fullmatch(name):
+        return written["name"], written["kind"]
+    instance = _INSTANCE.fullmatch(name)
+    return name, instance["kind"] if instance else ""

@@ -58,7 +58,6 @@ NOT_NEEDED = {
     "keras",
     "jax",
     "tf-nightly",
-    "orjson",
     "pyarrow",
 }
 

@@ -11,12 +11,12 @@ import pytest
 
 from tests.analysis.counters.drawing import with_ranges
 from tests.builders.drawn import events, trace_of
+from tests.loading import load
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.counter_tables import COUNTERS

@@ -113,7 +113,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Opened:
-    """An imported trace with its facts and its place in the catalogue."""
+    """An imported trace with its facts and its place in the catalogue. ``sidecar``: where it is
+    kept, empty when it is not.
+    """
 
     run: Run
     worker: Worker
@@ -121,6 +123,7 @@ class Opened:
     trace: Trace
     facts: Facts
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+    sidecar: str = field(default="", repr=False, compare=False)
 
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this

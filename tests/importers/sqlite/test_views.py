@@ -15,10 +15,10 @@ from werkzeug.test import Client
 from tests.builders import nvprof
 from tests.importers.sqlite.asked import TRAININGS, spans
 from tests.importers.sqlite.test_recorded import RECORDED, recorded
+from tests.loading import load
 from tests.web import live
 from tests.web.served import body
 from torch_tb_profiler.importers import read_trace
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
 

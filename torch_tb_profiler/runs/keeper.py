@@ -122,6 +122,8 @@ class Keeper:
     def read(self, product: Product[T], path: str) -> T:
         """The same, let go when the caller does."""
         try:
+            # What reads a sidecar takes long to import, a file that is not there no time to miss.
+            os.stat(self.located(path))
             return product.read(self.located(path))
         except OSError as error:
             raise SidecarError(

@@ -17,7 +17,7 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
-from torch_tb_profiler.views.diff_file import one_line
+from torch_tb_profiler.views.escapes import one_line
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
 from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 from torch_tb_profiler.views.wire import Vocabulary

@@ -32,7 +32,7 @@ from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.diff_file import one_line
+from torch_tb_profiler.views.escapes import one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -13,11 +13,12 @@ import msgspec
 
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.output import Printer, Report, one_trace, place, settings_of, title
+from torch_tb_profiler.cli.output import Printer, Report, place, title
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import timeline_of
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.units import and_more, format_count, format_ns
@@ -29,16 +30,13 @@ SHOWN, LONGEST_NAME = 10, 200
 """Device works, arrows and frames that a text names; JSON has those of the page."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the events of ``options.ids`` of the one trace at ``options.path``; the exit code.
+def print_events(opened: Opened, settings: Settings, options: argparse.Namespace) -> int:
+    """Print the events of ``options.ids``; the exit code.
 
     Raises:
         NotFound: there is no such event.
-        BadRequest: the path holds several traces.
-        SourceError, NotATrace: the trace cannot be read.
+        SourceError: with ``--raw``, the file cannot be read any more.
     """
-    settings = settings_of(options)
-    opened = one_trace(options.path, settings, options.worker)
     timeline = timeline_of(opened, settings)
     texts = EventTexts(settings)
     printer = Printer(options)

@@ -17,7 +17,7 @@ from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, tell, title
+from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -43,31 +43,27 @@ _GAP = {"operators": "host", "kernels": "device"}
 NOTE = "Longest: the id of the longest event. Show it: torch-tb-profiler event PATH ID"
 
 
-def operators(options: argparse.Namespace) -> int:
-    """Print the operators of every trace at a path; the exit code. Raises as ``output.tell`` does."""
+def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The operators of a trace.
 
-    def about(opened: Opened, settings: Settings) -> Report:
-        rows = tables.operators(_one(opened, settings, options), options.by, None)
-        device = bool(rows["device_self_ns"].notna().any())
-        times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
-        names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
-        columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
-        order = "device_self_ns" if device else "host_self_ns"
-        return _report(opened, options, "operators", rows, order, columns, longest_calls)
+    Raises:
+        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
+    """
+    rows = tables.operators(_one(opened, settings, options), options.by, None)
+    device = bool(rows["device_self_ns"].notna().any())
+    times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
+    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
+    columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
+    order = "device_self_ns" if device else "host_self_ns"
+    return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
-    return tell(options, about)
 
-
-def kernels(options: argparse.Namespace) -> int:
-    """Print the kernels of every trace at a path; the exit code. Raises as ``output.tell`` does."""
-
-    def about(opened: Opened, settings: Settings) -> Report:
-        rows = tables.kernels(_one(opened, settings, options), options.by, None)
-        names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
-        columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
-        return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
-
-    return tell(options, about)
+def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The kernels of a trace. Raises as ``operators`` does."""
+    rows = tables.kernels(_one(opened, settings, options), options.by, None)
+    names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
+    columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
+    return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
 def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:

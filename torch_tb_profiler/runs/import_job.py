@@ -8,14 +8,16 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects
-from torch_tb_profiler.store.model import Facts, Trace
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts, Trace
 
 Report = Callable[[int, "int | None"], None]
 """Called with (bytes read, bytes in all or None)."""
@@ -71,13 +73,13 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
         NotATrace: its content is none; the reason is in the message.
         SourceError: it could not be read.
     """
-    from torch_tb_profiler.analysis.facts.derive import derive
-    from torch_tb_profiler.importers import read_trace
-
     reason = sniff.rejection(location)
     if reason is not None:
         raise NotATrace(reason, "Check what wrote the file.")
     with open_text(location, settings) as stream:
+        from torch_tb_profiler.analysis.facts.derive import derive
+        from torch_tb_profiler.importers import read_trace
+
         trace = read_trace(stream, settings, _throttled(report) if report else None)
     return trace, derive(trace)
 
@@ -91,9 +93,9 @@ def run_import(
         NotATrace, SourceError: as ``read``.
         OSError: the sidecar could not be written.
     """
+    trace, facts = read(location, settings, report)
     from torch_tb_profiler.store import sidecar
 
-    trace, facts = read(location, settings, report)
     sidecar.write(Path(sidecar_path), trace, facts)
     return asdict(outcome_of(trace, facts))
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.timeline import Timeline
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import ImportFailed, SidecarError
 from torch_tb_profiler.runs.import_job import Report
@@ -16,7 +17,9 @@ from torch_tb_profiler.runs.products import IMPORT
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import in_this_process_only
-from torch_tb_profiler.store.model import Facts, Trace
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts, Trace
 
 Import = Callable[[ListedFile, "Report | None"], "tuple[Trace, Facts]"]
 

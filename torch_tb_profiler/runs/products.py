@@ -1,5 +1,7 @@
 """What is made of a trace and kept: the import of its file and, from that, its timeline and its
 insight. Each is made here or in a worker process by the same function.
+
+Imports inside functions: a trace is read before what reads sidecars and makes products is imported.
 """
 
 from __future__ import annotations
@@ -8,20 +10,21 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.efficiency import device, models
+from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.code_version import code_version
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX
-from torch_tb_profiler.store import sidecar
-from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.timeline import Timeline
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 MAPPED_INSIGHTS = 1024
@@ -93,6 +96,8 @@ class DerivedProduct(Product[T]):
             BadRequest: the user's models file cannot be used.
             OSError: it could not be written.
         """
+        from torch_tb_profiler.store import sidecar
+
         keep_freed_memory()
         trace, facts = sidecar.read(location)
         self.write(sidecar_path, self.build(trace, facts, settings, report))
@@ -104,15 +109,24 @@ def content_version(settings: Settings) -> str:
     """Tells apart all that would read or derive something else from the same file: programs, roles
     of categories, the user's own performance models.
     """
+    from torch_tb_profiler.analysis.efficiency import models
+
     program = f"{__version__}-{code_version('runs.import_job')}"
     return program + settings.categories + models.version(settings.models)
 
 
 def _read_trace(path: str) -> OpenTrace:
+    # What reads a sidecar takes long to import; that none is there is known at once.
+    if not Path(path).is_file():
+        raise SidecarError("There is no sidecar.", "It is made again.")
+    from torch_tb_profiler.store import sidecar
+
     return OpenTrace(*sidecar.read(path), Memo())
 
 
 def _write_trace(path: str, opened: OpenTrace) -> None:
+    from torch_tb_profiler.store import sidecar
+
     sidecar.write(path, opened.trace, opened.facts)
 
 
@@ -127,10 +141,41 @@ def _build_timeline(
 def _build_insight(
     trace: Trace, facts: Facts, settings: Settings, report: Report | None = None
 ) -> Insight:
+    from torch_tb_profiler.analysis.efficiency import models
     from torch_tb_profiler.analysis.insight import build_insight
 
     models.load(settings.models)
     return build_insight(trace, facts, report, settings.peaks)
+
+
+def _peaks_version(settings: Settings) -> str:
+    from torch_tb_profiler.analysis.efficiency import device
+
+    return device.version(settings.peaks)
+
+
+def _read_timeline(path: str) -> Timeline:
+    from torch_tb_profiler.store import sidecar
+
+    return sidecar.read_timeline(path)
+
+
+def _write_timeline(path: str, timeline: Timeline) -> None:
+    from torch_tb_profiler.store import sidecar
+
+    sidecar.write_timeline(path, timeline)
+
+
+def _read_insight(path: str) -> Insight:
+    from torch_tb_profiler.store import sidecar
+
+    return sidecar.read_insight(path)
+
+
+def _write_insight(path: str, insight: Insight) -> None:
+    from torch_tb_profiler.store import sidecar
+
+    sidecar.write_insight(path, insight)
 
 
 IMPORT = Product(
@@ -140,8 +185,8 @@ TIMELINE = DerivedProduct(
     "timeline",
     "timeline",
     "torch_tb_profiler.runs.products:make_timeline",
-    sidecar.read_timeline,
-    sidecar.write_timeline,
+    _read_timeline,
+    _write_timeline,
     module="analysis.timeline.build",
     build=_build_timeline,
 )
@@ -149,12 +194,12 @@ INSIGHT = DerivedProduct(
     "insight",
     "analysis of the trace",
     "torch_tb_profiler.runs.products:make_insight",
-    sidecar.read_insight,
-    sidecar.write_insight,
+    _read_insight,
+    _write_insight,
     MAPPED_INSIGHTS,
     module="analysis.insight",
     build=_build_insight,
-    choices=lambda settings: device.version(settings.peaks),
+    choices=_peaks_version,
 )
 make_timeline = TIMELINE.make
 
@@ -165,5 +210,7 @@ def make_insight(
     """See ``DerivedProduct.make``; a models file that cannot be used is found before the trace is
     read.
     """
+    from torch_tb_profiler.analysis.efficiency import models
+
     models.load(settings.models)
     return INSIGHT.make(location, sidecar_path, settings, report)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at
@@ -20,10 +20,12 @@ from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedPr
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, list_files
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_names
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 MOST_NAMED = 16

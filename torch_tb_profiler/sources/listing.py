@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
@@ -255,6 +254,9 @@ def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:
 
 def _as_ns(value: Any) -> int | None:
     """A driver's time as Unix ns: it may be seconds, a datetime, ISO text or an HTTP date."""
+    # Imported here: it brings in sockets, which no local file needs.
+    from email.utils import parsedate_to_datetime
+
     try:
         if isinstance(value, (int, float)):
             return int(value * 1_000_000_000)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal, get_args
 
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
-from torch_tb_profiler.units import NARROW_SPACE, UNKNOWN, format_delta, format_ns
+from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns
 from torch_tb_profiler.views.diff_verdict import signed_share
 from torch_tb_profiler.views.diff_wire import (
     ChangeTable,
@@ -15,16 +14,13 @@ from torch_tb_profiler.views.diff_wire import (
     DiffPayload,
     DiffSide,
 )
+from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
 
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
 """Rows of each table of the Markdown text."""
 LEAST_SHARE = 0.0005
 """Rows that change the step by less stand together there."""
-_FORMULA = re.compile("^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-"""Signs at which spreadsheets take a text for a formula, as in ``fe/src/base/csv.ts``."""
-_QUOTED = re.compile('[",\r\n]')
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
 _TITLES: dict[ChangeTable, str] = {
     "category": "Step-time breakdown",
     "operator": "Operators",
@@ -48,25 +44,6 @@ def diff_csv(payload: DiffPayload) -> str:
     return "".join(f"{line}\r\n" for line in lines)
 
 
-def csv_field(value: str | float | bool | None) -> str:
-    """One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as
-    they are; unknown is empty.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    text = no_formula(value)
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
-
-
-def no_formula(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
 def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     """The verdict, the two sides, notes, and what changed most in each table: at most ``most`` rows
     of each, 0: no tables.
@@ -81,27 +58,6 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     for table in get_args(ChangeTable) if most else ():
         lines += _table(payload, table, most)
     return "\n".join([*lines, ""])
-
-
-def markdown_text(text: str) -> str:
-    """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a
-    link.
-    """
-    return _MARKUP.sub(r"\\\1", one_line(text))
-
-
-def markdown_name(text: str) -> str:
-    """A name as code, in which nothing is markup, a link or a mention."""
-    return (
-        f"`{one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
-        if text.strip()
-        else ""
-    )
-
-
-def one_line(text: str) -> str:
-    """A text without line breaks and control characters."""
-    return "".join(c if c.isprintable() or c == NARROW_SPACE else " " for c in text)
 
 
 def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:

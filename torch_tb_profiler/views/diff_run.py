@@ -22,12 +22,11 @@ from torch_tb_profiler.views.diff_file import (
     MOST_LINES,
     diff_markdown,
     event_names,
-    markdown_name,
-    markdown_text,
     noise_word,
 )
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
+from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 from torch_tb_profiler.views.wire import Wire
 
 MOST_NOTES = 8

@@ -55,15 +55,16 @@ const STEPS = list((index) => {
   };
 }, STEP_COUNT);
 
-/** The table that the replies hold. */
-const STEPS_TABLE = Object.fromEntries([
-  ["step", STEPS.map((step) => step.index)],
-  ...["name", "start_ns", "wall_ns", "cold", "odd", "odd_reason", "cut", "selected"].map((key) => [
-    key,
-    STEPS.map((step) => step[key]),
-  ]),
-  ...CATEGORIES.map((key) => [`${key}_ns`, STEPS.map((step) => step.categories_ns[key])]),
-]);
+/** Rows of equal keys as the table that a reply holds. */
+const columns = (rows) =>
+  Object.fromEntries(Object.keys(rows[0]).map((key) => [key, rows.map((row) => row[key])]));
+const STEPS_TABLE = columns(
+  STEPS.map(({ index, categories_ns, ...step }) => ({
+    step: index,
+    ...step,
+    ...Object.fromEntries(CATEGORIES.map((key) => [`${key}_ns`, categories_ns[key]])),
+  })),
+);
 
 const span = (name, state, progress = 1, message = "") => ({
   name,
@@ -237,19 +238,21 @@ const ROUTES = {
     version: "1",
     logdirs: ["/data/logs"],
     notes: [],
-    files: list(
-      (i) => ({
-        path: `run/${i}.pt.trace.json.gz`,
-        run: "run",
-        worker: "w",
-        span: `${i}`,
-        state: i % 4 ? "ready" : "rejected",
-        reason: i % 4 ? "" : "It is not a trace.",
-        bytes: between(1e3, 1e9),
-        events: 1000,
-        lost: 0,
-      }),
-      20,
+    files: columns(
+      list(
+        (i) => ({
+          path: `run/${i}.pt.trace.json.gz`,
+          run: "run",
+          worker: "w",
+          span: `${i}`,
+          state: i % 4 ? "ready" : "rejected",
+          reason: i % 4 ? "" : "It is not a trace.",
+          bytes: between(1e3, 1e9),
+          events: 1000,
+          lost: 0,
+        }),
+        20,
+      ),
     ),
   }),
   steps: () => ({ source: "ProfilerStep", steps: STEPS_TABLE }),

@@ -20,8 +20,10 @@ from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup as OperatorGroup
 from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.views.display_wire import table_of
+from torch_tb_profiler.views.files_table import FILES
 
 OperatorsTable = Annotated[dict[str, Any], table_of(OPERATORS)]
+FilesTable = Annotated[dict[str, Any], table_of(FILES)]
 StepsTable = Annotated[dict[str, Any], table_of(STEPS)]
 KernelsTable = Annotated[dict[str, Any], table_of(KERNELS)]
 
@@ -108,27 +110,13 @@ class RunsPayload(Wire, frozen=True, kw_only=True):
     runs: list[RunItem]
 
 
-class FileItem(Wire, frozen=True, kw_only=True):
-    """A file that was seen, what became of it, and why."""
-
-    path: str
-    run: str
-    worker: str
-    span: str
-    state: FileState
-    reason: str
-    bytes: int
-    events: int | None
-    lost: int | None
-
-
 class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diagnosis``: where was looked, what was found, what became of it."""
 
     version: str
     logdirs: list[str]
     notes: list[str]
-    files: list[FileItem]
+    files: FilesTable
 
 
 class Definition(Wire, frozen=True, kw_only=True):

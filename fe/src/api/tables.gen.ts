@@ -1,6 +1,18 @@
 // Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
+export const FILES: readonly DeclaredColumn[] = [
+  {"key": "path", "label": "File", "kind": "code", "term": "diagnosis_path", "width": 360},
+  {"key": "state", "label": "State", "kind": "text", "term": "diagnosis_state", "width": 140},
+  {"key": "reason", "label": "Why", "kind": "text", "term": "diagnosis_reason", "width": 440},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "diagnosis_bytes"},
+  {"key": "events", "label": "Events", "kind": "count", "term": "events"},
+  {"key": "lost", "label": "Events lost", "kind": "count", "term": "diagnosis_lost"},
+  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 160, "hidden": true},
+  {"key": "worker", "label": "Worker", "kind": "text", "term": "worker", "width": 160, "hidden": true},
+  {"key": "span", "label": "Span", "kind": "text", "term": "span", "hidden": true},
+];
+
 export const OPERATORS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Operator", "kind": "code", "term": "operator", "width": 232},
   {"key": "input_shapes", "label": "Input shapes", "kind": "code", "term": "input_shapes", "width": 240},

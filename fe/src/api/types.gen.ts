@@ -86,25 +86,12 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** A file that was seen, what became of it, and why. */
-export interface FileItem {
-  path: string;
-  run: string;
-  worker: string;
-  span: string;
-  state: FileState;
-  reason: string;
-  bytes: number;
-  events: number | null;
-  lost: number | null;
-}
-
 /** Route `/diagnosis`: where was looked, what was found, what became of it. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
-  files: FileItem[];
+  files: FilesTable;
 }
 
 /** What a label means, in one sentence; `docs/definitions.md` says more. */
@@ -1018,6 +1005,19 @@ export interface CountersTablePayload {
   steps: string[];
   pooled: number;
   missing: Missing[];
+}
+
+/** One row per file that was seen: what became of it, and why. */
+export interface FilesTable {
+  path: string[];
+  state: string[];
+  reason: string[];
+  bytes: number[];
+  events: (number | null)[];
+  lost: (number | null)[];
+  run: string[];
+  worker: string[];
+  span: string[];
 }
 
 /** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */

@@ -2,7 +2,7 @@
 
 import type {
   DeviceSummary,
-  FileItem,
+  FilesTable,
   Finding,
   FindingsPayload,
   KernelsTable,
@@ -14,7 +14,7 @@ import type {
   TracePayload,
   Vocabulary,
 } from "../api/types.gen";
-import type { Step } from "./rows";
+import type { RowOf, Step } from "./rows";
 import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 
 /** A name that would run as a script if it ever reached the page as markup. */
@@ -70,10 +70,18 @@ export function step(index: number, over: Partial<Step> = {}): Step {
 
 /** The table of some steps. */
 export function stepsOf(rows: readonly Step[]): StepsTable {
-  const names = Object.keys(step(0)) as (keyof Step)[];
-  return Object.fromEntries(
-    names.map((name) => [name, rows.map((row) => row[name])]),
-  ) as unknown as StepsTable;
+  return tableOf(step(0), rows) as unknown as StepsTable;
+}
+
+/** The table of some files. */
+export function filesOf(rows: readonly RowOf<FilesTable>[]): FilesTable {
+  return tableOf(file(""), rows) as unknown as FilesTable;
+}
+
+/** Rows as columns, with the names of a first one. */
+function tableOf<T extends object>(one: T, rows: readonly T[]): Record<string, unknown[]> {
+  const names = Object.keys(one) as (keyof T & string)[];
+  return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
 }
 
 export function device(over: Partial<DeviceSummary> = {}): DeviceSummary {
@@ -308,7 +316,7 @@ export function trace(over: Partial<TracePayload> = {}): TracePayload {
   };
 }
 
-export function file(path: string, over: Partial<FileItem> = {}): FileItem {
+export function file(path: string, over: Partial<RowOf<FilesTable>> = {}): RowOf<FilesTable> {
   return {
     path,
     run: "run",

@@ -18,6 +18,7 @@ import {
   overview,
   step,
   stepsOf,
+  filesOf,
   trace,
   viewProps,
 } from "./fixtures";
@@ -69,7 +70,7 @@ beforeEach(() => {
     version: "1",
     logdirs: ["/logs"],
     notes: [],
-    files: [file("a"), file("b", { state: "failed", reason: HOSTILE })],
+    files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
   vi.stubGlobal("fetch", (address: string) => {
     const url = new URL(address);
@@ -381,7 +382,7 @@ describe("DiagnosisView", () => {
   });
 
   it("says what to record when no file was found", async () => {
-    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: [] };
+    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: filesOf([]) };
     show(DiagnosisView);
     await waitFor(() => expect(text()).toContain("No file was found"));
     expect(text()).toContain("torch_tb_profiler.record(");

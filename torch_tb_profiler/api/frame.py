@@ -57,11 +57,13 @@ def frame(
     return made
 
 
-def table_frame(table: DisplayTable) -> DataFrame:
-    """The computed columns of a declared table that belong into a DataFrame."""
+def table_frame(table: DisplayTable, more: Mapping[str, Any] | None = None) -> DataFrame:
+    """The computed columns of a declared table that belong into a DataFrame, and ``more`` columns
+    behind them.
+    """
     columns = {column.name: column for column in table.spec.columns if column.doc}
     values = {name: _values(table, column) for name, column in columns.items() if name in table}
-    return frame(table.spec, values)
+    return frame(table.spec, values, more)
 
 
 def _values(table: DisplayTable, column: DisplayColumn) -> Any:

@@ -7,6 +7,7 @@ in texts.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
@@ -146,33 +147,6 @@ FINDINGS = TableSpec(
     ),
 )
 
-COUNTERS = TableSpec(
-    "counters",
-    "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
-    " under its own name.",
-    (
-        C("kernel", "str", "", "Full name."),
-        C("short_name", "str", "", "The name without its template arguments."),
-        C("op_stack", "object", "", "Tuple of the operators around the launch, outermost first."),
-        C("top_op", "str", "", "The outermost operator."),
-        C("bottom_op", "str", "", "The innermost operator."),
-        C("step", "Int64", "step", "The step of the launch."),
-        C(
-            "time_ns",
-            "Int64",
-            "ns",
-            "Duration; missing where the times of the file are no measured ones.",
-        ),
-        C("flops", "Int64", "FLOP", "From the instruction counters."),
-        C("bytes", "Int64", "bytes", "From the memory counters."),
-        C("unit", "str", "", "`matrix` or `vector`: what did most of its FLOPs."),
-        C("precision", "str", "", "Of the multiplied elements."),
-        C("peak", "float64", "FLOP/s", "The device's rate of that unit and precision."),
-        C("launch", "Int64", "row of events", "The launch."),
-        C("event", "Int64", "row of events", "The range."),
-    ),
-)
-
 PYPROF = TableSpec(
     "pyprof",
     "PyProf's table: one row per launch of a kernel, in time order; `docs/definitions.md` defines"
@@ -204,21 +178,6 @@ PYPROF = TableSpec(
         C("block", "str", "threads", "Block, `x,y,z`."),
         C("flops", "Int64", "FLOP", "Floating-point operations of this launch."),
         C("bytes", "Int64", "bytes", "Least memory traffic of this launch."),
-    ),
-)
-
-COUNTER_SAMPLES = TableSpec(
-    "counter_samples",
-    "One row per sampled counter, device and step.",
-    (
-        C("counter", "str", "", "Name."),
-        C("unit", "str", "", "Its unit."),
-        C("device", "str", "", "The device."),
-        C("step", "Int64", "step", "The step; missing outside all."),
-        C("samples", "int64", "samples", "How many."),
-        C("mean", "float64", "see `unit`", "Mean."),
-        C("min", "float64", "see `unit`", "Least."),
-        C("max", "float64", "see `unit`", "Greatest."),
     ),
 )
 

@@ -69,9 +69,8 @@ def interface(spec: DisplaySpec) -> str:
 
 
 def _type(spec: DisplaySpec, column: DisplayColumn) -> str:
-    if column.kind == "texts":
-        return "(string[] | null)[]"
-    item = "string" if column.kind in TEXTS else "boolean" if column.kind == "flag" else "number"
+    named = {**dict.fromkeys(TEXTS, "string"), "texts": "string[]", "flag": "boolean"}
+    item = named.get(column.kind, "number")
     return f"({item} | null)[]" if nullable(spec, column) else f"{item}[]"
 
 

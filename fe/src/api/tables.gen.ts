@@ -88,3 +88,27 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "ideal_ns", "label": "At the peak", "kind": "time", "term": "efficiency_ideal", "hidden": true},
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
 ];
+
+export const COUNTERS: readonly DeclaredColumn[] = [
+  {"key": "kernel", "label": "Kernel", "kind": "code", "term": "counters_kernel", "width": 240},
+  {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "width": 320, "hidden": true},
+  {"key": "top_op", "label": "Top operator", "kind": "code", "term": "counters_top", "width": 170},
+  {"key": "bottom_op", "label": "Bottom operator", "kind": "code", "term": "counters_bottom", "width": 170},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "width": 64, "hidden": true},
+  {"key": "time_ns", "label": "Time", "kind": "time", "term": "counters_time", "width": 100, "bar": true},
+  {"key": "flops", "label": "FLOPs", "kind": "FLOP", "term": "counters_flops", "width": 100, "bar": true},
+  {"key": "bytes", "label": "Memory traffic", "kind": "bytes", "term": "counters_bytes", "width": 100, "bar": true},
+  {"key": "intensity", "label": "FLOP/B", "kind": "number", "term": "counters_intensity", "width": 76},
+  {"key": "flops_rate", "label": "FLOP/s", "kind": "FLOP/s", "term": "counters_rate", "width": 104},
+];
+
+export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
+  {"key": "counter", "label": "Counter", "kind": "code", "term": "counters_counter", "width": 280},
+  {"key": "unit", "label": "Unit", "kind": "text", "term": "counters_unit", "width": 90},
+  {"key": "device", "label": "Device", "kind": "text", "term": "counters_device", "width": 110},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "width": 130},
+  {"key": "samples", "label": "Samples", "kind": "count", "term": "counters_samples", "width": 84},
+  {"key": "mean", "label": "Mean", "kind": "number", "term": "counters_mean", "width": 100},
+  {"key": "min", "label": "Least", "kind": "number", "term": "counters_least", "width": 100},
+  {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest", "width": 100},
+];

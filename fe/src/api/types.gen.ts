@@ -1033,45 +1033,18 @@ export interface CounterInfo {
   unit: string;
 }
 
-/** One entry per profiled range. `values[c][i]` is counter c of row i; null: not measured. `operators`: the operators around the launch, outermost first; `flops` from instruction counters, `bytes` from memory counters; `time_ns` null where the times are no measured ones. `unit`, `precision` and `peak` (FLOP/s) as in the Efficiency view, of what did most of the FLOPs. */
-export interface ProfiledColumns {
-  kernel: string[];
-  short: string[];
-  operators: string[][];
-  step: (number | null)[];
-  time_ns: (number | null)[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  values: ((number | null)[])[];
-  launch: number[];
-  event: number[];
-}
-
-/** Sampled counters: mean, least and greatest per counter, device and step (step null: outside all steps, or no steps). */
-export interface SampledColumns {
-  counter: number[];
-  device: string[];
-  step: (number | null)[];
-  samples: number[];
-  mean: number[];
-  least: number[];
-  greatest: number[];
-}
-
-/** Route `/counters`. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
-  profiled: ProfiledColumns;
+  profiled: CountersTable;
+  values: ((number | null)[])[];
   matching: string;
   measured: "" | "ranges" | "slices";
   bandwidth: number | null;
   no_roofline: string;
   sampled_counters: CounterInfo[];
-  sampled: SampledColumns;
+  sampled: CounterSamplesTable;
   steps: string[];
   pooled: number;
   missing: Missing[];
@@ -1181,4 +1154,36 @@ export interface EfficiencyTable {
   peak: (number | null)[];
   matrix: number[];
   event: number[];
+}
+
+/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. */
+export interface CountersTable {
+  kernel: string[];
+  short_name: string[];
+  op_stack: string[][];
+  top_op: (string | null)[];
+  bottom_op: (string | null)[];
+  step: (number | null)[];
+  time_ns: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  intensity: (number | null)[];
+  flops_rate: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  launch: number[];
+  event: number[];
+}
+
+/** One row per sampled counter, device and step. */
+export interface CounterSamplesTable {
+  counter: string[];
+  unit: string[];
+  device: string[];
+  step: (number | null)[];
+  samples: number[];
+  mean: (number | null)[];
+  min: (number | null)[];
+  max: (number | null)[];
 }

@@ -55,24 +55,24 @@ PEERS = {"upstream_0.4.3": "original", "hta_0.5.0": "HTA"}
 
 
 def made(_: str, cache: str) -> dict[str, Any]:
-    """Seconds of each part of making the insight in this process, and the size of its sidecar."""
+    """Seconds of each part of building the insight in this process, and the size of its sidecar."""
     from torch_tb_profiler.analysis.insight import build_insight
     from torch_tb_profiler.store import sidecar
     from torch_tb_profiler.store.memory import keep_freed_memory
 
     keep_freed_memory()  # as in the worker process
     trace, facts = sidecar.read(timeline_server.trace_sidecar(cache))
-    at = [time.perf_counter()]
-    insight = build_insight(trace, facts, lambda done, total: at.append(time.perf_counter()))
+    times = [time.perf_counter()]
+    insight = build_insight(trace, facts, lambda done, total: times.append(time.perf_counter()))
     target = Path(cache) / "benchmark.safetensors"
     sidecar.write_insight(target, insight)
     size = target.stat().st_size
     target.unlink()
-    seconds = {name: b - a for name, a, b in zip(PARTS, at, at[1:], strict=False)}
+    seconds = {name: b - a for name, a, b in zip(PARTS, times, times[1:], strict=False)}
     rows = {name: insight[name].n for name in ("paths", "allocations", "collectives")}
     return {
         "parts_s": seconds,
-        "build_s": at[-1] - at[0],
+        "build_s": times[-1] - times[0],
         "entries": trace.entries,
         "spans": trace["spans"].n,
         "sidecar_mb": size / 1e6,
@@ -101,13 +101,13 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
     views = {**of_steps(where, steps), **of_insight(where, steps), **of_memory(where, devices)}
     if counted["counters"] or counted["sampled_counters"]:
         views["counters"] = ("counters", where)
-    found = {}
+    seconds = {}
     for name, (route, query) in views.items():
         path = f"/{route}?{urlencode(query)}"
         first, size = timeline_server.clocked(ask, path)
-        found[name] = [first, timeline_server.clocked(ask, path)[0], size]
+        seconds[name] = [first, timeline_server.clocked(ask, path)[0], size]
     catalogue.close()
-    return {"views": found}
+    return {"views": seconds}
 
 
 def of_steps(where: Where, steps: int) -> Views:
@@ -175,8 +175,8 @@ def of_memory(where: Where, devices: list[dict[str, Any]]) -> Views:
 
 
 def headless(trace: Path, scratch: Path, cold: bool) -> dict[str, list[float | None]]:
-    """Every command: wall seconds of a fresh process with nothing there, and again with the
-    sidecars of the first.
+    """Every command: wall seconds of a fresh process without sidecars, and with them. Without
+    ``cold``, only the first one starts without.
 
     Without ``cold`` they share their sidecars, and only the first begins with nothing.
     """
@@ -276,7 +276,7 @@ def tables(rows: list[dict[str, Any]]) -> str:
             + " | ".join(f"{c[0]:.1f} / {c[1]:.1f}; {c[2] / 1e3:.1f}" if c else "-" for c in cells)
             + " |"
         )
-    told = "; ".join(
+    legend = "; ".join(
         [
             "nothing there / again, s",
             *(
@@ -288,7 +288,7 @@ def tables(rows: list[dict[str, Any]]) -> str:
     )
     lines += [
         "",
-        f"| without a page, fresh processes: {told} | "
+        f"| without a page, fresh processes: {legend} | "
         + " | ".join(row["name"] for row in rows)
         + " |",
         "| --- |" + " ---: |" * len(rows),
@@ -324,15 +324,15 @@ def main() -> None:
         "--scratch", type=Path, help="folder for large files; default: a temporary one"
     )
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
-    if given.part:
-        result = {"made": made, "asked": asked}[given.part](*map(str, given.traces))
+    options = parser.parse_args()
+    if options.part:
+        result = {"made": made, "asked": asked}[options.part](*map(str, options.traces))
         print(json.dumps(timeline_server.with_peak(result)))
         return
-    with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
-        text = tables([measure(trace, Path(scratch), given.peers) for trace in given.traces])
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
+        text = tables([measure(trace, Path(scratch), options.peers) for trace in options.traces])
     print(text)
-    if given.write:
+    if options.write:
         before, _, rest = TARGET.read_text(encoding="utf-8").partition(MARK)
         TARGET.write_text(
             f"{before}{MARK}\n{text}\n{MARK}{rest.partition(MARK)[2]}", encoding="utf-8"

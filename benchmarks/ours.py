@@ -47,8 +47,8 @@ def cold(path: str) -> dict[str, Any]:
     read = time.perf_counter()
     facts = derive(trace)
     derived = time.perf_counter()
-    place = Place(workers=1, rank=None, rank_source="order", world_size=None)
-    size = len(msgspec.json.encode(overview_payload(facts, select(facts), place)))
+    member = Place(workers=1, rank=None, rank_source="order", world_size=None)
+    size = len(msgspec.json.encode(overview_payload(facts, select(facts), member)))
     end = time.perf_counter()
     return {
         "wall_s": end - START,

@@ -29,8 +29,8 @@ RUN = "ranks"
 
 
 def asked(logdir: str, cache: str) -> dict[str, Any]:
-    """Seconds until every worker's figures are in, ms of the same request again, and what the
-    payload holds.
+    """Seconds until every worker's figures are in, ms of the same request again, and the size of
+    the payload.
     """
     from werkzeug.test import Client
 
@@ -95,11 +95,11 @@ def main() -> None:
     parser.add_argument(
         "--scratch", type=Path, help="folder for large files; default: a temporary one"
     )
-    given = parser.parse_args()
-    if given.words:
-        print(json.dumps(timeline_server.with_peak(asked(*given.words))))
+    options = parser.parse_args()
+    if options.words:
+        print(json.dumps(timeline_server.with_peak(asked(*options.words))))
         return
-    with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         logdir, cache = Path(scratch) / "logdir", Path(scratch) / "cache"
         subprocess.run(
             [
@@ -108,11 +108,11 @@ def main() -> None:
                 "--out",
                 str(logdir / RUN),
                 "--ranks",
-                str(given.ranks),
+                str(options.ranks),
                 "--steps",
-                str(given.steps),
+                str(options.steps),
                 "--layers",
-                str(given.layers),
+                str(options.layers),
                 "--no-expected",
             ],
             check=True,
@@ -124,7 +124,7 @@ def main() -> None:
     print(
         json.dumps(
             {
-                "ranks": given.ranks,
+                "ranks": options.ranks,
                 "cold_s": round(cold["seconds"], 1),
                 "sidecars_s": round(warm["seconds"], 2),
                 "sidecars_cpu_s": round(warm["cpu_s"], 2),

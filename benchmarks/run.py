@@ -176,31 +176,33 @@ def main() -> None:
         help="also measure ours on a synthetic trace of so many events",
     )
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        large = Path(scratch) / f"h100_owlv2_x{given.large_copies}.json.gz"
-        source = next((given.traces / "h100_owlv2").glob("*.gz"))
+        large = Path(scratch) / f"h100_owlv2_x{options.large_copies}.json.gz"
+        source = next((options.traces / "h100_owlv2").glob("*.gz"))
         subprocess.run(
             [
                 sys.executable,
-                str(given.enlarge),
+                str(options.enlarge),
                 str(source),
                 str(large),
                 "--copies",
-                str(given.large_copies),
+                str(options.large_copies),
             ],
             check=True,
         )
-        chosen = [(name, sorted((given.traces / name).glob("*.gz"))[0]) for name in SMALL] + [
+        chosen = [(name, sorted((options.traces / name).glob("*.gz"))[0]) for name in SMALL] + [
             (large.name.partition(".")[0], large)
         ]
-        rows = [measure(name, path, given.peers, given.runs) for name, path in chosen]
+        rows = [measure(name, path, options.peers, options.runs) for name, path in chosen]
         largest = (
-            [measure_alone(Path(scratch), given.synthetic_events)] if given.synthetic_events else []
+            [measure_alone(Path(scratch), options.synthetic_events)]
+            if options.synthetic_events
+            else []
         )
     text = "\n\n".join([table(rows), *map(alone, largest), warm_table(rows + largest)])
     print(text)
-    if given.write:
+    if options.write:
         readme = HERE / "README.md"
         before, _, rest = readme.read_text("utf-8").partition(MARK)
         _, _, after = rest.partition(MARK)

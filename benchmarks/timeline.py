@@ -143,13 +143,13 @@ def viewports(rows: list[dict[str, Any]]) -> str:
         row["name"]: max(row["wsgi"]["by_level"].items(), key=lambda item: item[1]["p95_ms"])
         for row in rows
     }
-    said = "; ".join(
+    summary = "; ".join(
         f"{name}: level {level}, {s['p95_ms']:.1f} ms p95, {s['max_bytes'] / 1e3:.0f} kB"
         for name, (level, s) in worst.items()
     )
     return (
         "\n".join(lines)
-        + f"\n\nThe slowest level (application, all choices of rows together): {said}."
+        + f"\n\nThe slowest level (application, all choices of rows together): {summary}."
     )
 
 
@@ -267,11 +267,11 @@ def main() -> None:
     )
     parser.add_argument("--no-page", action="store_true", help="without the browser")
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=given.scratch) as scratch:
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         rows = [
-            measure(name, path, Path(scratch), not given.no_page)
-            for name, path in traces(given, Path(scratch))
+            measure(name, path, Path(scratch), not options.no_page)
+            for name, path in traces(options, Path(scratch))
         ]
     sections = [
         making(rows),
@@ -281,7 +281,7 @@ def main() -> None:
     ]
     text = "\n\n".join(sections)
     print(text)
-    if given.write:
+    if options.write:
         before, _, rest = TARGET.read_text(encoding="utf-8").partition(MARK)
         after = rest.partition(MARK)[2]
         TARGET.write_text(f"{before}{MARK}\n{text}\n{MARK}{after}", encoding="utf-8")

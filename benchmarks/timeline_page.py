@@ -127,18 +127,18 @@ class Driver:
         return frame
 
     def held(self, frame: Frame, keys: list[tuple[str, float]]) -> dict[str, Any]:
-        """Frames and drawing while keys are held, one after the other, each for so many seconds."""
+        """Frame and drawing times while keys are held, one key after another."""
         frame.evaluate("() => window.__profiler_test.clearTimes()")
         frame.evaluate(_START)
         for key, seconds in keys:
             self.page.keyboard.down(key)
             self.page.wait_for_timeout(1000 * seconds)
             self.page.keyboard.up(key)
-        found = frame.evaluate(_STOP)
-        drawn, at = frame.evaluate(_DRAWN), found["at"]
+        durations = frame.evaluate(_STOP)
+        drawn, at = frame.evaluate(_DRAWN), durations["at"]
         return {
             "frame_ms": quantiles([b - a for a, b in itertools.pairwise(at)]),
-            "work_ms": quantiles(found["work"]),
+            "work_ms": quantiles(durations["work"]),
             "draw_ms": quantiles(drawn["draws"]),
             "last": drawn["stats"]["draw"],
         }
@@ -230,9 +230,9 @@ def measure(url: str, run: str, span_ns: float) -> dict[str, Any]:
         driver.open("diagnosis")
         driver.page.wait_for_timeout(3000)
         before = driver.memory()
-        found = drive(driver, span_ns)
+        figures = drive(driver, span_ns)
         browser.close()
-    return {"memory_before": before, **found}
+    return {"memory_before": before, **figures}
 
 
 if __name__ == "__main__":

@@ -50,9 +50,7 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def row_choices(about: dict[str, Any]) -> dict[str, list[int]]:
-    """Lanes by what is in sight: the page as it opens, the 40 lanes of the largest groups,
-    everything unfolded.
-    """
+    """Lanes in view: the page as it opens, the 40 lanes of the largest groups, everything expanded."""
     default: list[int] = []
     for group in about["groups"]:
         lanes = range(group["lane"], group["lane"] + group["lanes"])
@@ -105,14 +103,14 @@ def as_ranges(lanes: list[int]) -> str:
 def replies(ask: Ask, where: dict[str, str]) -> dict[str, Any]:
     """Times and sizes of all viewports, and of the other questions that the page asks."""
     about = json.loads(ready(ask, f"/trace/timeline?{urlencode(where)}"))
-    of = {**where, "id": about["id"]}
+    parameters = {**where, "id": about["id"]}
     timed: list[Timed] = []
     for rows, level, numbers, lanes in viewports(about):
         # What the server refuses as too much at once the page asks for in several requests.
         most = max(1, MOST_CELLS // max(1, len(lanes)))
         for part in (numbers[i : i + most] for i in range(0, len(numbers), most)):
             query = {
-                **of,
+                **parameters,
                 "level": str(level),
                 "k": ",".join(map(str, part)),
                 "lanes": as_ranges(lanes),
@@ -131,7 +129,7 @@ def replies(ask: Ask, where: dict[str, str]) -> dict[str, Any]:
             for level in sorted({t.level for t in timed})
         },
         "lanes_of": {rows: len(lanes) for rows, lanes in row_choices(about).items()},
-        "questions": questions(ask, of, about),
+        "questions": questions(ask, parameters, about),
     }
 
 
@@ -148,35 +146,40 @@ def summary(timed: list[Timed]) -> dict[str, float]:
     }
 
 
-def questions(ask: Ask, of: dict[str, str], about: dict[str, Any]) -> dict[str, list[float]]:
+def questions(
+    ask: Ask, trace_query: dict[str, str], about: dict[str, Any]
+) -> dict[str, list[float]]:
     """What a person asks by hand → (ms the first time, ms again, bytes)."""
     span = about["span_ns"]
-    whole = {**of, "t0": "0", "t1": str(span)}
-    second = {**of, "t0": str(span // 2), "t1": str(min(span, span // 2 + 1_000_000_000))}
+    whole = {**trace_query, "t0": "0", "t1": str(span)}
+    second = {**trace_query, "t0": str(span // 2), "t1": str(min(span, span // 2 + 1_000_000_000))}
     kinds = ",".join(kind["kind"] for kind in about["arrow_kinds"])
     asked: dict[str, tuple[str, dict[str, str]]] = {
-        "names": ("names", of),
-        "search, text": ("search", {**of, "q": "gemm"}),
-        "search, pattern": ("search", {**of, "q": "gemm|elementwise.*float", "re": "1"}),
-        "search in arguments": ("search", {**of, "q": "1024", "args": "1"}),
+        "names": ("names", trace_query),
+        "search, text": ("search", {**trace_query, "q": "gemm"}),
+        "search, pattern": ("search", {**trace_query, "q": "gemm|elementwise.*float", "re": "1"}),
+        "search in arguments": ("search", {**trace_query, "q": "1024", "args": "1"}),
         "heat of hits": ("search/heat", {**whole, "q": "gemm", "n": "1600"}),
-        "next hit": ("search/next", {**of, "q": "gemm", "t": str(span // 2), "dir": "next"}),
+        "next hit": (
+            "search/next",
+            {**trace_query, "q": "gemm", "t": str(span // 2), "dir": "next"},
+        ),
         "area, 1 s": ("area", second),
         "area, whole": ("area", whole),
-        "event": ("event", {**of, "event": str(about["events"] // 2)}),
-        "event's text": ("event/args", {**of, "event": str(about["events"] // 2)}),
+        "event": ("event", {**trace_query, "event": str(about["events"] // 2)}),
+        "event's text": ("event/args", {**trace_query, "event": str(about["events"] // 2)}),
     }
     if kinds:
         asked["arrows, 1 s"] = ("arrows", {**second, "kinds": kinds, "cap": "2000"})
         asked["arrows, whole"] = ("arrows", {**whole, "kinds": kinds, "cap": "2000"})
     if about["counters"]:
         asked["counters, whole"] = ("counters", {**whole, "series": "0", "n": "1600"})
-    found = {}
+    queries = {}
     for name, (route, query) in asked.items():
         path = f"/trace/{route}?{urlencode(query)}"
         first, size = clocked(ask, path)
-        found[name] = [first, clocked(ask, path)[0], size]
-    return found
+        queries[name] = [first, clocked(ask, path)[0], size]
+    return queries
 
 
 def clocked(ask: Ask, path: str) -> tuple[float, int]:
@@ -216,9 +219,9 @@ def over_wsgi(logdir: str, cache: str) -> dict[str, Any]:
         response = client.get(path, headers={"Accept-Encoding": "gzip"})
         return response.status_code, response.data
 
-    found = replies(ask, where)
+    measured = replies(ask, where)
     catalogue.close()
-    return found
+    return measured
 
 
 def over_http(url: str, run: str, worker: str, span: str) -> dict[str, Any]:
@@ -283,9 +286,7 @@ def with_peak(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def built(_: str, cache: str) -> dict[str, Any]:
-    """Seconds of each stage of making the timeline; the stages are those that it reports as its
-    progress.
-    """
+    """Seconds of each stage of building the timeline, as it reports them."""
     from torch_tb_profiler.analysis.timeline.build import build_timeline
     from torch_tb_profiler.store import sidecar
     from torch_tb_profiler.store.memory import keep_freed_memory

@@ -1,20 +1,48 @@
-"""Fixtures that every room's tests share."""
+"""Fixtures that every room's tests share, the marks of the tests, and how many run at once."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+from tests.examples import load
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REAL_TRACES = REPOSITORY.parent / "shared" / "traces"
+MARK_OF_FOLDER = {"e2e": "browser", "live": "live", "runs": "processes"}
+SLOW = {"browser", "live", "traces", "processes", "slow"}
+MOST_WORKERS = 8
 
-# How long an example takes says how busy the machine is, no more.
-settings.register_profile(
-    "unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("unhurried")
+load()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks by folder and by what a test uses; ``quick`` is what has no mark of ``SLOW``."""
+    for item in items:
+        folder = item.path.relative_to(REPOSITORY / "tests").parts[0]
+        if folder in MARK_OF_FOLDER:
+            item.add_marker(MARK_OF_FOLDER[folder])
+        if _uses_public_traces(item):
+            item.add_marker("traces")
+        if not any(item.get_closest_marker(mark) for mark in SLOW):
+            item.add_marker("quick")
+
+
+def _uses_public_traces(item: pytest.Item) -> bool:
+    if "real_traces" in getattr(item, "fixturenames", ()):
+        return True
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return any(isinstance(value, Path) and REAL_TRACES in value.parents for value in parameters)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """No workers for single files and tests, where their start takes longer than the tests."""
+    if config.args and all(".py" in argument for argument in config.args):
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(cores or 1, MOST_WORKERS)
 
 
 @pytest.fixture(scope="session")

@@ -1,22 +1,7 @@
 """Every error that this package raises on purpose.
 
-::
-
-    ProfilerError                  code, message, hint, HTTP status
-    ├── BadRequest        400      a parameter is missing or has a wrong value
-    ├── NotFound          404      no such run, worker, span, view or file
-    ├── NotReady          202      the trace is known but not imported yet
-    ├── ImportFailed      409      the trace could not be imported; the reason is in the message
-    ├── Outdated          409      the asked content of a trace is no longer there; ask for its description again
-    ├── SourceError       502      a file or a remote place could not be read
-    │   └── MissingDriver 502      the fsspec driver for a URL scheme is not installed
-    ├── NotATrace         422      the content of a file is not a trace
-    ├── MissingPackage    501      what was asked for needs a package that is not installed; an ImportError as well
-    ├── SidecarError      500      a cache file is damaged or of another version (always rebuilt)
-    └── FrontendMissing   503      the bundle was not built
-
-``message`` says what was found, where and what was expected; ``hint`` says what to do. As a text,
-such as below a traceback, an error is both.
+``message`` says what was found, where, and what was expected; ``hint`` says what to do. ``str()``
+gives both. ``status`` is the HTTP status of the reply.
 """
 
 from __future__ import annotations
@@ -40,14 +25,14 @@ class ProfilerError(Exception):
         return f"{self.message} {self.hint}".rstrip()
 
     def payload(self) -> dict[str, Any]:
-        """The one error shape of the wire: ``{"error": {"code", "message", "hint", ...}}``."""
+        """The JSON of an error reply: ``{"error": {"code", "message", "hint", ...}}``."""
         return {
             "error": {"code": self.code, "message": self.message, "hint": self.hint, **self.details}
         }
 
 
 class BadRequest(ProfilerError):
-    """A request parameter is missing or has a value outside what is allowed."""
+    """A parameter is missing or has a value that is not allowed."""
 
     code = "bad_request"
     status = 400
@@ -61,61 +46,61 @@ class NotFound(ProfilerError):
 
 
 class NotReady(ProfilerError):
-    """The trace is in the catalogue and waits for, or is in, its import."""
+    """The trace is known but not imported yet."""
 
     code = "not_ready"
     status = 202
 
 
 class ImportFailed(ProfilerError):
-    """The import of a trace ended without a result."""
+    """The trace could not be imported; the message says why."""
 
     code = "import_failed"
     status = 409
 
 
 class Outdated(ProfilerError):
-    """A reply about one content of a trace was asked for, and the file changed since."""
+    """The file changed since: the requested version of the trace no longer exists."""
 
     code = "outdated"
     status = 409
 
 
 class SourceError(ProfilerError):
-    """Bytes could not be had: missing file, refused permission, broken connection."""
+    """A file or URL cannot be read: missing, forbidden, or the connection failed."""
 
     code = "source_error"
     status = 502
 
 
 class MissingDriver(SourceError):
-    """A URL scheme needs a package that is not installed."""
+    """The fsspec driver for a URL scheme is not installed."""
 
     code = "missing_driver"
 
 
 class NotATrace(ProfilerError):
-    """The bytes of a file are not those of a trace."""
+    """The content of a file is not a trace."""
 
     code = "not_a_trace"
     status = 422
 
 
 class MissingPackage(ProfilerError, ImportError):
-    """A function needs a package that is not installed and that nothing else needs."""
+    """An optional package is required and not installed."""
 
     code = "missing_package"
     status = 501
 
 
 class SidecarError(ProfilerError):
-    """A cache file is damaged, cut off, or was written by another version."""
+    """A cache file is damaged or of another version; it is rebuilt."""
 
     code = "sidecar"
 
 
 class FrontendMissing(ProfilerError):
-    """The page's bundle is not installed."""
+    """The page's JavaScript bundle was not built."""
 
     code = "frontend_missing"
     status = 503

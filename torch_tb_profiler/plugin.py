@@ -1,4 +1,4 @@
-"""The TensorBoard plugin: name, tab and routes. Everything else is behind ``web``."""
+"""The TensorBoard plugin: name, tab and routes. Everything else is in ``web``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "pytorch_profiler"
 
 
 class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
-    """Adds the tab PYTORCH_PROFILER."""
+    """Adds the tab PYTORCH_PROFILER to TensorBoard."""
 
     plugin_name = NAME
 
@@ -33,11 +33,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._lock = Lock()
 
     def is_active(self) -> bool:
-        """True whenever TensorBoard looks at a folder.
-
-        A tab that appeared only with the first trace would hide the diagnosis page from those who
-        need it: people whose folder seems to be empty.
-        """
+        """True whenever TensorBoard has a logdir, even without traces: the diagnosis page says why."""
         return bool(self._logdir or self._logdir_spec)
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
@@ -47,7 +43,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         )
 
     def get_plugin_apps(self) -> dict[str, Wsgi]:
-        """The routes. The first call starts the look at the logdir, in threads and processes of its
+        """The routes. The first call starts scanning the logdir, in threads and processes of its
         own.
         """
         with self._lock:
@@ -57,26 +53,22 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def _start(self) -> dict[str, Wsgi]:
         problems: list[str] = []
-        settings = Settings.from_environment(problems, **_given(self._flags))
+        settings = Settings.from_environment(problems, **_flag_settings(self._flags))
         self._catalogue = catalogue_of(self._logdir, self._logdir_spec, settings, problems)
         self._catalogue.start()
         return Application(self._catalogue, settings).plugin_apps()
 
     def close(self) -> None:
-        """Stop looking and importing. TensorBoard never calls it: the threads are daemons and the
-        processes end with their parent.
+        """Stop scanning and importing. TensorBoard never calls it; threads are daemons, processes
+        end with us.
         """
         with self._lock:
             if self._catalogue is not None:
                 self._catalogue.close()
 
 
-def _given(flags: Any) -> dict[str, Any]:
-    """The settings that the command line gives; names as ``plugin_loader.FLAGS`` declares them."""
-    wanted = {
-        "cache_dir": "torch_profiler_cache_dir",
-        "workers": "torch_profiler_workers",
-        "perfetto_url": "torch_profiler_perfetto_url",
-    }
-    given = {setting: getattr(flags, flag, None) for setting, flag in wanted.items()}
-    return {setting: value for setting, value in given.items() if value is not None}
+def _flag_settings(flags: Any) -> dict[str, Any]:
+    """The settings given on the command line; names as in ``plugin_loader.FLAGS``."""
+    names = ("cache_dir", "workers", "perfetto_url")
+    values = {name: getattr(flags, f"torch_profiler_{name}", None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,6 +1,4 @@
-"""What TensorBoard's entry point names. It imports nothing of the plugin before it is asked to
-load, so that a broken installation
-costs the tab and not TensorBoard."""
+"""TensorBoard's entry point; imports the plugin late, so that a broken install costs only the tab."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ FLAGS: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "dest": "torch_profiler_cache_dir",
             "metavar": "PATH",
-            "help": "Folder in which imported traces are kept. Default: the user's cache folder.",
+            "help": "Folder for imported traces. Default: the user's cache folder.",
         },
     ),
     (
@@ -27,7 +25,7 @@ FLAGS: tuple[tuple[str, dict[str, Any]], ...] = (
             "dest": "torch_profiler_workers",
             "metavar": "N",
             "type": int,
-            "help": "Traces imported at once. Default: one per core.",
+            "help": "Concurrent trace imports. Default: one per core.",
         },
     ),
     (
@@ -42,25 +40,21 @@ FLAGS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 class ProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
-    """Makes the plugin, or says why it cannot."""
+    """Creates the plugin, or logs why it cannot."""
 
     def define_flags(self, parser: argparse.ArgumentParser) -> None:
-        """Settings of the plugin. A flag that another plugin has already taken is left to it; the
-        environment variable stays.
-        """
+        """Add the plugin's flags; one that another plugin has taken is left to it."""
         group = parser.add_argument_group("PyTorch profiler plugin")
         for name, options in FLAGS:
             try:
                 group.add_argument(name, default=None, **options)
             except argparse.ArgumentError as clash:
                 logger.warning(
-                    "The PyTorch profiler plugin does without its flag %s: %s", name, clash
+                    "The PyTorch profiler plugin cannot add its flag %s: %s", name, clash
                 )
 
     def load(self, context: base_plugin.TBContext) -> base_plugin.TBPlugin | None:
-        """The plugin; None, with the reason in the log, when something that it needs is missing or
-        broken.
-        """
+        """The plugin; None, with the reason logged, if a dependency is missing or broken."""
         try:
             from torch_tb_profiler.plugin import ProfilerPlugin
         except ImportError as error:
@@ -71,9 +65,9 @@ class ProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             )
             return None
         except Exception:
-            # A package built for another numpy raises anything but an ImportError.
+            # A package built for another numpy may raise anything.
             logger.exception(
-                "The PyTorch profiler plugin is off because something that it imports is broken"
+                "The PyTorch profiler plugin is off because one of its dependencies is broken"
             )
             return None
         return ProfilerPlugin(context)

@@ -1,15 +1,14 @@
-"""``record``: PyTorch's own profiler with what every view needs switched on, and one file per
-worker at the end, whatever happens.
+"""``record``: PyTorch's profiler with everything that the views need; always writes one file per
+worker.
 
 ::
 
     step           0      1      2      3 … 7            8 …
-    default     [ kept in case  ][ warm ][ recorded ]  written, nothing runs any more
-                    ▲ written instead when the loop ends before step 3, or step() is never called
+    default     [ fallback      ][ warm ][ recorded ]  written; the profiler is off
+                    ▲ written instead if the loop ends before step 3 or never calls step()
 
-The first steps are recorded without call stacks: following Python through a first iteration, in
-which models may be compiled, can take more memory than there is. PyTorch is imported when a
-recording starts.
+The fallback has no call stacks: tracing Python through a first iteration, which may compile the
+model, can exhaust memory. PyTorch is imported when a recording starts.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ from typing import Any
 
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 
-KEPT = 2
-"""First steps at most that are kept in case the loop ends early."""
+FALLBACK_STEPS = 2
+"""At most this many first steps are recorded in case the loop ends early."""
 DEFAULTS: dict[str, bool] = {"record_shapes": True, "profile_memory": True, "with_stack": True}
-"""Without ``with_modules``: ``nn.Module``s come with the stacks, and since 2.14 PyTorch warns of
-it. Without ``with_flops``: PyTorch 2.13 counts while it
-measures, which made a multiplication of 4 µs one of 40 to 80. We count from the shapes afterwards.
+"""``with_modules`` is left out: stacks include ``nn.Module``s, and PyTorch 2.14 warns about it. So
+is ``with_flops``: PyTorch 2.13 counts while it measures, which turned a 4 µs multiplication into 40
+to 80 µs. We count from the shapes afterwards.
 """
 _EXPERIMENTAL = {"enable_cuda_sync_events": True}
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
-"""Variables in which torchrun, Open MPI, MPICH and Slurm tell a process its rank."""
+"""Environment variables in which torchrun, Open MPI, MPICH and Slurm pass the rank."""
 _NO_NAME = frozenset("/\\\0")
 
 
 class Recording:
-    """A recording that is made; see ``record``.
+    """A recording in progress; see ``record``.
 
     Attributes:
-        paths: the files that were written.
-        profile: the ``torch.profiler.profile`` that runs now, None while none does.
+        paths: the files written so far.
+        profile: the running ``torch.profiler.profile``, else None.
     """
 
     def __init__(
@@ -65,13 +64,13 @@ class Recording:
             )
         if worker is not None and (not worker or _NO_NAME & set(worker) or worker.startswith(".")):
             raise BadRequest(
-                f"The worker's name {worker!r} cannot be part of a file name.",
-                "Leave out slashes and a dot in front.",
+                f"The worker name {worker!r} cannot be part of a file name.",
+                "Remove slashes and leading dots.",
             )
         if "://" in str(directory):
             raise BadRequest(
-                f"{directory} is a URL; recordings are written to folders.",
-                "Give a local folder and copy its files afterwards.",
+                f"{directory} is a URL; recordings are written to local folders.",
+                "Pass a local folder and copy its files afterwards.",
             )
         self.directory = Path(directory).expanduser()
         self.paths: list[Path] = []
@@ -83,7 +82,7 @@ class Recording:
         self._options = {**DEFAULTS, **options}
         self._torch: Any = None
         self._step, self._begin = 0, 0
-        self._kept: Any = None
+        self._fallback: Any = None
         self._running = self._empty = False
 
     def __enter__(self) -> Recording:
@@ -99,35 +98,34 @@ class Recording:
         if error is None:
             self.stop()
             return
-        # What was recorded before an error is wanted all the more, but the error is what must be
-        # seen.
+        # Save what was recorded, but never hide the loop's own error.
         try:
             self._finish(failed=True)
         except Exception as failed:
-            warnings.warn(f"The recording could not be ended: {failed}", stacklevel=2)
+            warnings.warn(f"The recording could not be finished: {failed}", stacklevel=2)
 
     def start(self) -> None:
-        """Begin; ``with`` does it.
+        """Begin recording; ``with`` calls it.
 
         Raises:
             MissingPackage: PyTorch is not installed.
             SourceError: the folder cannot be written to.
         """
         if self._torch is not None:
-            raise BadRequest("The recording has begun already.", "Use one `record` per recording.")
+            raise BadRequest("The recording has already begun.", "Use one `record` per recording.")
         self._torch = _torch()
         rank = _rank(self._torch)
         if self._ranks is not None and (rank or 0) not in self._ranks:
             return
-        _make(self.directory)
+        _make_folder(self.directory)
         self._running = True
         self._at_step()
 
     def step(self) -> None:
-        """The end of an iteration.
+        """Mark the end of an iteration.
 
         Raises:
-            BadRequest: the recording was not begun.
+            BadRequest: the recording has not begun.
         """
         if self._torch is None:
             raise BadRequest(
@@ -143,18 +141,18 @@ class Recording:
             self._at_step()
 
     def stop(self) -> None:
-        """The end: what is not written yet is written; ``with`` does it."""
+        """End the recording and write what is left; ``with`` calls it."""
         steps, running = self._step, self._running
         self._finish()
-        if running and self._kept is not None and self.paths:
-            done = (
+        if running and self._fallback is not None and self.paths:
+            reason = (
                 f"The loop ended after {steps} step{'' if steps == 1 else 's'}"
                 if steps
                 else "step() was never called"
             )
             warnings.warn(
-                f"{done}: the beginning was recorded, without call stacks. record(..., warmup=0)"
-                " records everything from the beginning.",
+                f"{reason}: only the beginning was recorded, without call stacks."
+                " record(..., warmup=0) records everything from the beginning.",
                 stacklevel=3,
             )
 
@@ -162,47 +160,50 @@ class Recording:
         if not self._running:
             return
         self._running = False
-        # A loop that ends right where the recording began left nothing in it; one that raised there
-        # did.
+        # A loop that ends just as the recording begins leaves it empty, unless it raised there.
         self._empty = (
-            not failed and self._kept is not None and self._step == self._begin + self._warmup
+            not failed and self._fallback is not None and self._step == self._begin + self._warmup
         )
         if self.profile is not None:
             self._end_profile()
-        if not self.paths and self._kept is not None:
-            self._write(self._kept)
+        if not self.paths and self._fallback is not None:
+            self._write(self._fallback)
         elif self.paths:
-            self._kept = None
+            self._fallback = None
 
     def _at_step(self) -> None:
-        """Start and end profilers where the step that begins asks for it."""
+        """Start or end profilers as the step that begins requires."""
         if self._schedule is not None:
             if self.profile is None:
                 self._start_profile(self._options, self._schedule, self._save)
             return
         number, record = self._step, self._begin + self._warmup
-        kept = min(KEPT, max(self._warmup - 1, 1)) if self._begin == 0 and self._warmup else 0
-        if self.profile is not None and number in (kept, record + self._active):
+        fallback = (
+            min(FALLBACK_STEPS, max(self._warmup - 1, 1))
+            if self._begin == 0 and self._warmup
+            else 0
+        )
+        if self.profile is not None and number in (fallback, record + self._active):
             self._end_profile()
         if number == record + self._active:
             self._cycles -= 1
             self._begin = number
             if not self._cycles:
                 self._running = False
-                self._kept = None
+                self._fallback = None
                 return
-            record, kept = self._begin + self._warmup, 0
-        if number == 0 and kept:
+            record, fallback = self._begin + self._warmup, 0
+        if number == 0 and fallback:
             self._start_profile(
-                {**self._options, "with_stack": False}, self._plan(0, kept), self._keep
+                {**self._options, "with_stack": False}, self._plan(0, fallback), self._save_fallback
             )
-        elif self.profile is None and number >= record - 1 and number >= kept:
+        elif self.profile is None and number >= record - 1 and number >= fallback:
             self._start_profile(
                 self._options, self._plan(record, record + self._active), self._save
             )
 
     def _plan(self, first: int, end: int) -> Callable[[int], Any]:
-        """A schedule that records the steps from ``first`` to before ``end``, and warms up before."""
+        """A schedule that records the steps from ``first`` to before ``end`` and warms up before."""
         action = self._torch.profiler.ProfilerAction
         actions = {end - 1: action.RECORD_AND_SAVE, end: action.NONE}
         return lambda n: action.WARMUP if n < first else actions.get(n, action.RECORD)
@@ -214,21 +215,19 @@ class Recording:
         ready: Callable[[Any], object],
     ) -> None:
         if self._torch.autograd._profiler_enabled():
-            # PyTorch has one at a time: ours would take the other's place, whose export then ends
-            # the program.
+            # PyTorch runs one profiler at a time; replacing the other would crash its export.
             warnings.warn(
                 "Another profiler is running: nothing is recorded. Start it after this recording,"
-                " or leave one of them out.",
+                " or drop one of them.",
                 stacklevel=4,
             )
             self._running = False
             return
         begin = self._step
-        given = {**_experimental(), **options}
-        # PyTorch asks for step 0 when it is made, and for its own numbers from then on, which shall
-        # be those of the loop.
+        arguments = {**_experimental(), **options}
+        # PyTorch asks for step 0 on construction, then for its own step numbers: make them ours.
         self.profile = self._torch.profiler.profile(
-            schedule=lambda n: schedule(max(n, begin)), on_trace_ready=ready, **given
+            schedule=lambda n: schedule(max(n, begin)), on_trace_ready=ready, **arguments
         )
         self.profile.step_num = begin
         if hasattr(self.profile, "preset_metadata_json"):
@@ -239,34 +238,30 @@ class Recording:
 
     def _end_profile(self) -> None:
         profile, self.profile = self.profile, None
-        # More than stop(): PyTorch counts steps for its daemon, too.
+        # stop() would skip the step count that PyTorch keeps for its daemon.
         self._unbroken(lambda: profile.__exit__(None, None, None))
 
     def _unbroken(self, action: Callable[[], object]) -> None:
-        """A program shall not end because of what watches it: where PyTorch fails the recording
-        ends.
-        """
+        """Where PyTorch fails, the recording ends and the program goes on."""
         try:
             action()
         except RuntimeError as error:
             self.profile, self._running = None, False
-            warnings.warn(f"The recording ended early, PyTorch says: {error}", stacklevel=4)
+            warnings.warn(f"The recording ended early; PyTorch says: {error}", stacklevel=4)
 
-    def _keep(self, profile: Any) -> None:
-        self._kept = profile
+    def _save_fallback(self, profile: Any) -> None:
+        self._fallback = profile
 
     def _save(self, profile: Any) -> None:
         if not self._empty:
             self._write(profile)
-            self._kept = None
+            self._fallback = None
 
     def _write(self, profile: Any) -> None:
-        """Everything is written beside its place under a hidden name, which no one who looks at the
-        folder takes for a trace, and renamed at the end.
-        """
+        """Write under a hidden name that nobody takes for a trace, then rename."""
         if _was_taken_over(profile):
             warnings.warn(
-                "Another profiler was started within the recording and took its place: nothing is"
+                "Another profiler was started during the recording and replaced it: nothing is"
                 " written.",
                 stacklevel=2,
             )
@@ -280,16 +275,15 @@ class Recording:
             _pack(text, packed)
             os.replace(packed, self.directory / name)
         except (OSError, RuntimeError) as error:
-            # A program shall not end because of what watches it: a full disk costs the recording
-            # alone.
+            # A full disk must not end the program.
             warnings.warn(
                 f"The recording could not be written to {self.directory}: {error}", stacklevel=2
             )
             return
         finally:
-            for left in (text, packed):
+            for temporary in (text, packed):
                 with contextlib.suppress(OSError):
-                    left.unlink()
+                    temporary.unlink()
         self.paths.append(self.directory / name)
         if self._ready is not None:
             self._ready(profile)
@@ -305,31 +299,30 @@ def record(
     worker: str | None = None,
     **options: Any,
 ) -> Recording:
-    """Record a few steps of a loop into a folder that TensorBoard shows; to be used in ``with``,
-    ``step()`` at the end of each iteration.
+    """Record a few steps of a loop for TensorBoard; call ``step()`` after each iteration.
 
     >>> with torch_tb_profiler.record("./log") as p:      # doctest: +SKIP
     ...     for batch in loader:
     ...         train_step(batch)
     ...         p.step()
 
-    A loop that ends early, one without ``step()`` and one that raises leave a file, too. Loops that
-    go on are not slowed down once it is written.
+    A loop that ends early, never calls ``step()`` or raises still leaves a file. Once it is
+    written, the loop runs at full speed.
 
     Args:
-        warmup: steps that are passed over first; 0 records from the beginning, to the end where
-            ``step()`` is never called.
-        active: steps that are recorded.
-        repeat: how often, each time after ``warmup`` steps; one file each.
+        warmup: steps skipped first; 0 records from the beginning, and to the end if ``step()`` is
+            never called.
+        active: steps recorded.
+        repeat: number of recordings, each after ``warmup`` steps and in a file of its own.
         ranks: ranks of a distributed job that record; None: all.
-        worker: name of the file's first part; else ``rank<N>`` where the process knows its rank,
-            else ``worker0``.
-        options: any of ``torch.profiler.profile``, in the place of our defaults: shapes, memory,
-            stacks and modules are recorded, of the host and every accelerator that PyTorch sees.
-            ``schedule`` takes the place of ``warmup``, ``active`` and ``repeat``.
+        worker: first part of the file name; default ``rank<N>`` if the rank is known, else
+            ``worker0``.
+        options: options of ``torch.profiler.profile`` that override our defaults: shapes, memory,
+            stacks and modules of the host and every accelerator that PyTorch sees. ``schedule``
+            replaces ``warmup``, ``active`` and ``repeat``.
 
     Raises:
-        BadRequest: a number is too small, the worker's name is none, or the folder is a URL.
+        BadRequest: a number is too small, the worker name is invalid, or the folder is a URL.
     """
     return Recording(
         directory,
@@ -342,16 +335,16 @@ def record(
     )
 
 
-def _make(directory: Path) -> None:
-    """Make the folder now: that it cannot be written to is to be known before hours of training."""
+def _make_folder(directory: Path) -> None:
+    """Create the folder now: better fail here than after hours of training."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SourceError(
-            f"{directory} cannot be made: {error}.", "Give a folder that can be written to."
+            f"{directory} cannot be created: {error}.", "Pass a writable folder."
         ) from error
     if not os.access(directory, os.W_OK):
-        raise SourceError(f"{directory} cannot be written to.", "Give a folder that can be.")
+        raise SourceError(f"{directory} is not writable.", "Pass a writable folder.")
 
 
 def _torch() -> Any:
@@ -367,7 +360,7 @@ def _torch() -> Any:
 
 
 def _experimental() -> dict[str, Any]:
-    """Options that not every version of PyTorch knows."""
+    """Options that only some versions of PyTorch know."""
     with contextlib.suppress(ImportError, AttributeError, TypeError):
         return {
             "experimental_config": (
@@ -378,9 +371,7 @@ def _experimental() -> dict[str, Any]:
 
 
 def _was_taken_over(profile: Any) -> bool:
-    """Whether a profiler that was started later ended this one; PyTorch has no results then, and
-    exporting them ends the program.
-    """
+    """Whether a later profiler replaced this one; exporting it would then crash."""
     began = getattr(
         getattr(getattr(profile, "profiler", None), "kineto_results", None), "trace_start_ns", None
     )
@@ -388,7 +379,7 @@ def _was_taken_over(profile: Any) -> bool:
 
 
 def _rank(torch: Any) -> int | None:
-    """The rank of this process; None where nothing tells that there are several."""
+    """The rank of this process; None if nothing says that there are several."""
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_rank())
@@ -402,7 +393,7 @@ def _rank(torch: Any) -> int | None:
 def _pack(text: Path, packed: Path) -> None:
     from shutil import copyfileobj
 
-    # Several times as fast as Python's own, and what it writes is as good for every reader.
+    # Several times faster than Python's gzip.
     igzip: Any = import_module("isal.igzip")
     with text.open("rb") as plain, igzip.open(packed, "wb") as file:
         copyfileobj(plain, file, 1 << 20)

@@ -1,7 +1,7 @@
-"""Every knob of the package in one frozen place.
+"""Every setting of the package.
 
-A value comes from, first match wins: the caller, an environment variable
-``TORCH_TB_PROFILER_<NAME>``, the default below.
+A value comes from the caller, else from the environment variable ``TORCH_TB_PROFILER_<NAME>``, else
+from the default below.
 """
 
 from __future__ import annotations
@@ -25,50 +25,45 @@ class Settings:
     """All settings; units are in the names. See README, "Settings"."""
 
     workers: int = field(default_factory=_cores)
-    """Import processes at once; never more than the cores this process may use."""
+    """Concurrent import processes; at most one per core that this process may use."""
     scan_seconds: float = 5.0
-    """Pause between two looks at the logdir."""
+    """Pause between two scans of the logdir."""
     settle_seconds: float = 1.0
     """A file whose size or time changed within this many seconds is still being written."""
     import_timeout_seconds: float = 3600.0
     """An import without progress for this long is stopped and reported as hung."""
     chunk_bytes: int = 2 << 20
-    """Text decoded at a time."""
+    """Bytes of text decoded at once."""
     cache_dir: str = ""
     """Folder of the sidecar files; empty: the user's cache folder."""
     cache_limit_bytes: int = 20 << 30
-    """The oldest sidecars are removed when the folder grows beyond this."""
+    """When the folder exceeds this, the least recently used sidecars are removed."""
     use_cache: bool = True
-    """Whether sidecars of earlier imports are used."""
+    """Whether sidecars of earlier imports are reused."""
     open_traces: int = 64
-    """Imported traces kept mapped at once; the least recently used is let go."""
+    """Imported traces kept memory-mapped; the least recently used is closed first."""
     perfetto_url: str = "https://ui.perfetto.dev"
-    """Where "Open in Perfetto" sends a trace: a self-hosted copy may stand here."""
+    """Where "Open in Perfetto" sends a trace; may be a self-hosted copy."""
     categories: str = ""
-    """Roles of event categories that we do not know: ``npu_kernel=kernel,npu_call=runtime``. See
-    ``store/roles.py``.
+    """Roles of unknown event categories: ``npu_kernel=kernel,npu_call=runtime`` (see
+    ``store/roles.py``).
     """
     peaks: str = ""
-    """JSON file with peaks of devices that go before the device table, such as measured ones. See
-    ``hardware/peaks.py``.
-    """
+    """JSON file with device peaks that override the device table (see ``hardware/peaks.py``)."""
     models: str = ""
-    """Python file that registers performance models of the user's own. See
-    ``hardware/user_models.py``.
-    """
+    """Python file that registers custom performance models (see ``hardware/user_models.py``)."""
     max_table_rows: int = 100_000
-    """Rows of a table payload; what is beyond is pooled in one row "other"."""
+    """Rows of a table payload; the rest is pooled in one row, "other"."""
 
     @staticmethod
     def from_environment(problems: list[str] | None = None, **given: Any) -> Settings:
-        """Settings with the environment's values under the caller's.
+        """Settings from the caller's values, the environment and the defaults, in that order.
 
-        With a list ``problems`` a wrong variable is passed over and said there: a server that
-        starts and tells is better than none.
+        With a list ``problems``, an invalid variable is ignored and described there.
 
         Raises:
-            BadRequest: an environment variable's text does not fit the setting's type, or is a
-                number below 0; only without ``problems``.
+            BadRequest: an environment variable has the wrong type or is negative, and ``problems``
+                is None.
         """
         settings = Settings()
         values: dict[str, Any] = {}
@@ -92,7 +87,7 @@ def _parse(name: str, text: str, default: Any) -> Any:
         if isinstance(default, bool):
             return text.strip().lower() not in ("", "0", "false", "no", "off")
         value = type(default)(text)
-        # nan compares with nothing, and a pause or a limit below 0 or without end means nothing.
+        # Rejects NaN as well, which compares false with everything.
         if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
             raise ValueError(text)
         return value

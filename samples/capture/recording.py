@@ -164,20 +164,20 @@ def _is_operator(event: Any) -> bool:
 
 
 def scrub(path: Path) -> None:
-    """Cut machine directories and the host's name out of a trace's text, in place; raise
-    ``ValueError`` if one is left.
+    """Remove machine directories and the host name from a trace's text, in place; ValueError if any
+    is left.
     """
     text = gzip.decompress(path.read_bytes()).decode("utf-8", errors="surrogateescape")
     text = re.sub(r'("traceName":\s*")[^"]*(")', lambda m: f"{m[1]}{path.name}{m[2]}", text)
     text = re.sub(r'("host_name":\s*")[^"]*(")', r"\1sample\2", text)
     for prefix in _machine_prefixes():
         text = re.sub(rf"(?<![\w/.]){re.escape(prefix)}(?![^/])/?", "", text)
-    left = sorted(
+    remains = sorted(
         {found.group() for found in _ABSOLUTE.finditer(text)}
         | {name for name in (socket.gethostname(),) if f'"{name}"' in text}
     )
-    if left:
-        raise ValueError(f"machine paths or names are left in {path.name}: {left[:5]}")
+    if remains:
+        raise ValueError(f"machine paths or names are left in {path.name}: {remains[:5]}")
     data = text.encode("utf-8", errors="surrogateescape")
     with (
         open(path, "wb") as raw,

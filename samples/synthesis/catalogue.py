@@ -1,8 +1,7 @@
-"""The operators and kernels of the synthetic job: names as PyTorch, CUDA libraries and NCCL write
-them, durations made up.
+"""The operators and kernels of the synthetic job: real names, invented durations.
 
-No duration is shorter than the device of the header (an H100 SXM: 3.35 TB/s, 989 TFLOP/s of
-bfloat16) needs for the shapes: of what moves data at least the bytes / bandwidth / 0.9.
+No duration is shorter than the device in the header (an H100 SXM: 3.35 TB/s, 989 TFLOP/s of
+bfloat16) needs for the shapes; data movement takes at least bytes / bandwidth / 0.9.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _ROWS, _WIDTH = 4096, 1024
 
 @dataclass(frozen=True)
 class Input:
-    """An argument of an operator as a profiler records it: the JSON of its shape, its type, and its
-    value where it is no tensor.
+    """An operator's argument as recorded: the JSON of its shape, its type, the value of a
+    non-tensor.
     """
 
     dims: str = "[]"
@@ -28,11 +27,11 @@ class Input:
 
 @dataclass(frozen=True)
 class Call:
-    """An operator's call. ``body``: what it does in order, as pairs of a word and a value.
+    """An operator's call. ``body``: its actions in order, pairs of a word and a value.
 
-    ``call``: another operator; ``allocate``, ``copy``: bytes; ``runtime``: ns of a call that
-        launches nothing; a launch function and a kernel.
-    ``gradient``: the node that it leaves for the backward pass, with the calls of ``backward``.
+    Words: ``call`` (another operator), ``allocate`` and ``copy`` (bytes), ``runtime`` (ns of a call
+    that launches nothing), or a launch function (kernel). ``gradient``: the autograd node that it
+    creates, which runs the calls of ``backward``.
     """
 
     name: str
@@ -69,12 +68,12 @@ def tensors(*shapes: tuple[int, ...]) -> Input:
 
 
 def number(value: float | str) -> Input:
-    """A number or a truth value."""
+    """A number or boolean."""
     return Input("[]", "Scalar", str(value))
 
 
 def numbers(*values: int | str) -> Input:
-    """A list of them."""
+    """A list of numbers."""
     return Input("[]", "ScalarList", f"[{', '.join(map(str, values))}]")
 
 

@@ -1,22 +1,17 @@
-"""The expected figures of a synthetic trace, kept while the model runs. Plain Python, no
-cleverness, no import of the engine.
+"""The expected figures of a synthetic trace, collected while the model runs.
 
-Definitions (``docs/definitions.md`` says the same in words):
+Plain Python without any import of the package. Definitions, as in ``docs/definitions.md``:
 
-* A step's window begins at its annotation's begin or, if later, at the end of the step before it;
-  it ends at its annotation's end
-  or, if later, at the end of the last device event launched in it.
+* A step's window begins at the later of its annotation's begin and the end of the previous step; it
+  ends at the later of its annotation's end and the end of the last device event launched in it.
 * Every nanosecond of a window belongs to the first of kernel, memcpy, memset, communication,
-  runtime, dataloader, cpu_exec that is
-  active then, on any thread or stream; else to other. Kernels of collectives, and the host events
-  that issue them, are communication.
-* A call whose only child is a call of the same name is one call (as ``torch.profiler`` does): it
-  takes the child's children and
-  device events.
-* Host self time is the length of a call less that of its direct children: operators, annotations
-  and runtime calls. Device self time is
-  that of the device events launched with the call as innermost operator; total adds the
-  descendants'.
+  runtime, dataloader, cpu_exec that is active then on any thread or stream, else to other. Kernels
+  of collectives, and the host events that issue them, are communication.
+* A call whose only child is a call of the same name is one call (as in ``torch.profiler``), with
+  the child's children and device events.
+* Host self time is the duration of a call less that of its direct children: operators, annotations
+  and runtime calls. Device self time is that of the device events launched with the call as
+  innermost operator; total adds that of its descendants.
 """
 
 from __future__ import annotations
@@ -28,9 +23,7 @@ OPERATOR, ANNOTATION, RUNTIME, PYTHON = "operator", "annotation", "runtime", "py
 
 
 class Frame:
-    """One host event: what it is, when, what it called directly, and the durations of the device
-    events that it launched itself.
-    """
+    """One host event, its direct children, and the durations of the device events it launched."""
 
     __slots__ = ("args", "children", "device", "end", "external", "kind", "name", "start")
 
@@ -46,7 +39,7 @@ class Frame:
 
 
 def category_of(frame: Frame) -> str | None:
-    """The category of the breakdown that a host event counts for."""
+    """The breakdown category of a host event."""
     if frame.name.startswith(("nccl:", "c10d::")) or frame.name == "record_param_comms":
         return "communication"
     if frame.kind == RUNTIME:
@@ -57,7 +50,7 @@ def category_of(frame: Frame) -> str | None:
 
 
 class Ledger:
-    """Collects; ``figures()`` answers."""
+    """Collects events; ``figures()`` returns the expected figures."""
 
     def __init__(self) -> None:
         self.steps: list[dict[str, Any]] = []
@@ -86,7 +79,7 @@ class Ledger:
         row[3] = max(row[3], dur)
 
     def host_tree(self, frame: Frame) -> int:
-        """Count a finished outermost host event and all it called; returns its device total."""
+        """Count a finished outermost host event and its callees; returns its device total."""
         category = category_of(frame)
         if category is not None:
             self._active[category].append((frame.start, frame.end))
@@ -103,8 +96,8 @@ class Ledger:
             host = frame.end - frame.start
             called = sum(child.end - child.start for child in frame.children)
             row = self.operators.setdefault(frame.name, [0, 0, 0, 0, 0])
-            for place, amount in enumerate((1, sum(frame.device), total, host - called, host)):
-                row[place] += amount
+            for i, amount in enumerate((1, sum(frame.device), total, host - called, host)):
+                row[i] += amount
         return total
 
     def step(self, name: str, start: int, end: int, device_end: int) -> None:
@@ -154,24 +147,22 @@ class Ledger:
         }
 
     def _breakdown(self, start: int, end: int) -> dict[str, int]:
-        """Walk over the window from one begin or end to the next, counting what is active, and give
-        each stretch to the first category.
-        """
+        """Walk through the window, counting active events; each stretch goes to the first category."""
         changes: list[tuple[int, int, int]] = []
-        for place, name in enumerate(CATEGORIES):
+        for i, name in enumerate(CATEGORIES):
             for begin, stop in self._active[name]:
                 clipped = max(begin, start), min(stop, end)
                 if clipped[0] < clipped[1]:
-                    changes += [(clipped[0], place, 1), (clipped[1], place, -1)]
+                    changes += [(clipped[0], i, 1), (clipped[1], i, -1)]
         changes.sort()
         result = dict.fromkeys((*CATEGORIES, "other"), 0)
         active = [0] * len(CATEGORIES)
-        at = start
-        for moment, place, change in [*changes, (end, 0, 0)]:
+        time = start
+        for moment, i, change in [*changes, (end, 0, 0)]:
             first = next(
                 (name for name, count in zip(CATEGORIES, active, strict=True) if count), "other"
             )
-            result[first] += moment - at
-            at = moment
-            active[place] += change
+            result[first] += moment - time
+            time = moment
+            active[i] += change
         return result

@@ -1,6 +1,4 @@
-"""One process of the job: its host threads, its device's streams, its allocator, and what a
-profiler records of them.
-"""
+"""One process of the job: its host threads, device streams, allocator, and what a profiler records."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ class Thread:
 
 @dataclass
 class Pending:
-    """A collective that is launched, and cannot begin before every rank has launched it."""
+    """A collective that is launched but cannot begin before every rank has launched it."""
 
     ready: int
     correlation: int
@@ -99,7 +97,7 @@ class Process:
         self.pending: list[Pending] = []
         self.allocated = self.reserved = 2 << 30
         self._freed: dict[int, list[int]] = {}
-        self._held: dict[str, list[tuple[int, int]]] = {}
+        self._blocks: dict[str, list[tuple[int, int]]] = {}
         self._next_address = 0x7F20_0000_0000
         self._args: dict[Kernel, str] = {}
 
@@ -108,8 +106,8 @@ class Process:
         return int(usual * self.host * (0.85 + 0.3 * self.random.random()))
 
     def begin(self, thread: Thread, kind: str, name: str, args: str = "", arrow: int = 0) -> None:
-        """Open an operator, annotation or Python frame; ``arrow``: the forward call that this
-        backward call belongs to.
+        """Open an operator, annotation or Python frame; ``arrow``: the forward call of this
+        backward call.
         """
         self.external += 1
         frame = Frame(kind, name, thread.now, self.external, args)
@@ -151,9 +149,7 @@ class Process:
     def runtime(
         self, thread: Thread, name: str, ns: int, category: str = "cuda_runtime", until: int = 0
     ) -> int:
-        """A call into the runtime that takes ``ns`` or, if later, until the device is done; returns
-        its correlation.
-        """
+        """A runtime call that takes ``ns``, or until ``until`` if later; returns its correlation."""
         self.correlation += 1
         frame = Frame(RUNTIME, name, thread.now, self._external(thread))
         frame.end = max(thread.now + self.ns(ns), until)
@@ -172,7 +168,7 @@ class Process:
         self, thread: Thread, kernel: Kernel, stream: int = COMPUTE, api: str = "cudaLaunchKernel"
     ) -> None:
         """Launch one kernel."""
-        at = thread.now
+        now = thread.now
         correlation = self.runtime(
             thread,
             api,
@@ -183,12 +179,12 @@ class Process:
                 else "cuda_runtime"
             ),
         )
-        self.text.flow("s", correlation, self.pid, thread.tid, at, "ac2g")
+        self.text.flow("s", correlation, self.pid, thread.tid, now, "ac2g")
         self.run_kernel(
             kernel,
             stream,
             correlation,
-            at + self.ns(5500),
+            now + self.ns(5500),
             self._operator(thread),
             self._external(thread),
         )
@@ -202,8 +198,8 @@ class Process:
         operator: Frame | None,
         external: int,
     ) -> None:
-        """Run a kernel as soon as it is ready and its stream is free. ``correlation`` 0: its launch
-        was not recorded.
+        """Run a kernel once it is ready and its stream is free. ``correlation`` 0: launch not
+        recorded.
         """
         start = max(ready, self.free[stream])
         dur = int(kernel.ns * self.device * (0.95 + 0.1 * self.random.random()))
@@ -224,11 +220,11 @@ class Process:
 
     def copy(self, thread: Thread, direction: str, size: int, stream: int = COMPUTE) -> None:
         """Copy ``size`` bytes: ``HtoD``, ``DtoH`` or ``DtoD``; ``Set`` fills them with zeros."""
-        at = thread.now
+        now = thread.now
         fill = direction == "Set"
         correlation = self.runtime(thread, "cudaMemsetAsync" if fill else "cudaMemcpyAsync", 5200)
-        self.text.flow("s", correlation, self.pid, thread.tid, at, "ac2g")
-        start = max(at + self.ns(6000), self.free[stream])
+        self.text.flow("s", correlation, self.pid, thread.tid, now, "ac2g")
+        start = max(now + self.ns(6000), self.free[stream])
         rate = {"HtoD": 24, "DtoH": 22, "DtoD": 1300, "Set": 1800}[direction]
         dur = 1200 + int(size / rate * (0.97 + 0.06 * self.random.random()))
         category = "memset" if fill else "memcpy"
@@ -249,13 +245,13 @@ class Process:
             )
 
     def launch_collective(self, thread: Thread, size: int) -> None:
-        """Launch a collective; ``run_collective`` gives it its time when all ranks have."""
-        at = thread.now
+        """Launch a collective; ``run_collective`` runs it once all ranks have."""
+        now = thread.now
         correlation = self.runtime(thread, "cudaLaunchKernelExC", 6100)
-        self.text.flow("s", correlation, self.pid, thread.tid, at, "ac2g")
+        self.text.flow("s", correlation, self.pid, thread.tid, now, "ac2g")
         self.pending.append(
             Pending(
-                max(at + self.ns(7000), self.free[COMPUTE]),
+                max(now + self.ns(7000), self.free[COMPUTE]),
                 correlation,
                 size,
                 self._operator(thread),
@@ -267,9 +263,7 @@ class Process:
     def run_collective(
         self, pending: Pending, kernel: Kernel, start: int, dur: int, args: str
     ) -> None:
-        """Run a launched collective from ``start`` for ``dur``, with the arguments of its
-        collective.
-        """
+        """Run a launched collective from ``start`` for ``dur``, with its arguments."""
         body = ', "queued": 0, ' + kernel.args() + ", " + args
         self._device_event(
             "kernel",
@@ -296,12 +290,12 @@ class Process:
             )
 
     def allocate(self, thread: Thread, size: int, owner: str) -> None:
-        """Take device memory in the name of ``owner``."""
-        places = self._freed.setdefault(size, [])
-        address = places.pop() if places else self._next_address
+        """Allocate device memory for ``owner``."""
+        addresses = self._freed.setdefault(size, [])
+        address = addresses.pop() if addresses else self._next_address
         if address == self._next_address:
             self._next_address += -(-size // 512) * 512
-        self._held.setdefault(owner, []).append((address, size))
+        self._blocks.setdefault(owner, []).append((address, size))
         self.allocated += size
         if self.allocated > self.reserved:
             self.reserved = -(-self.allocated // (20 << 20)) * (20 << 20)
@@ -309,20 +303,18 @@ class Process:
         self._memory(thread, address, size)
 
     def release(self, thread: Thread, owner: str) -> None:
-        """Give back all memory taken in the name of ``owner``."""
-        for address, size in self._held.pop(owner, []):
+        """Release all memory of ``owner``."""
+        for address, size in self._blocks.pop(owner, []):
             self._freed[size].append(address)
             self.allocated -= size
             self._memory(thread, address, -size)
 
     def start_step(self) -> None:
-        """Forget the device work of the step before."""
+        """Forget the device work of the previous step."""
         self.device_begin = self.device_end = 0
 
     def finish_step(self, step: Frame) -> None:
-        """Write the shadow of the step on the compute stream and hand the finished step to the
-        ledger.
-        """
+        """Write the step's annotation on the compute stream and pass the step to the ledger."""
         if self.device_end:
             args = f'"External id": {step.external}'
             self.text.complete(
@@ -338,9 +330,7 @@ class Process:
             self.ledger.step(step.name, step.start, step.end, self.device_end)
 
     def settle(self) -> None:
-        """Count the host events that are finished, now that all device work launched by them has
-        run.
-        """
+        """Count the finished host events, now that all device work launched by them has run."""
         for thread in (self.main, self.autograd):
             for frame in thread.finished if self.ledger else ():
                 assert self.ledger is not None

@@ -1,8 +1,6 @@
-"""Events as Kineto writes them: microseconds with three decimals, one pretty-printed object per
-event.
+"""Events as Kineto writes them: microseconds with three decimals, one object per event.
 
-All times here are integer nanoseconds after the begin of the recording; ``origin`` moves them to
-the clock of the process.
+Times are integer nanoseconds since the recording began; ``origin`` shifts them to the process clock.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ def _device(number: int) -> dict[str, Any]:
 
 
 class TraceText:
-    """Writes one trace to a binary stream, event by event; holds at most a few thousand events."""
+    """Writes one trace to a binary stream event by event; buffers a few thousand events."""
 
     def __init__(self, stream: BinaryIO, first: bytes, origin: int, name: str) -> None:
         self.count = 0
@@ -116,39 +114,39 @@ class TraceText:
             f" {args}\n    }}\n  }}"
         )
 
-    def flow(self, phase: str, number: int, pid: int, tid: int, at: int, category: str) -> None:
-        """One end of an arrow: ``phase`` s or f."""
+    def flow(self, phase: str, number: int, pid: int, tid: int, time: int, category: str) -> None:
+        """One end of a flow: ``phase`` s or f."""
         end = ', "bp": "e"' if phase == "f" else ""
         self._add(
             f'  {{\n    "ph": "{phase}", "id": {number}, "pid": {pid}, "tid": {tid}, "ts":'
-            f' {self.us(at)},\n    "cat": "{category}", "name": "{category}"{end}\n  }}'
+            f' {self.us(time)},\n    "cat": "{category}", "name": "{category}"{end}\n  }}'
         )
 
     def memory(
         self,
         pid: int,
         tid: int,
-        at: int,
+        time: int,
         device: int,
         address: int,
         size: int,
         totals: tuple[int, int],
     ) -> None:
-        """An allocator record; ``size`` < 0 is a release, ``totals`` are allocated and reserved
-        bytes after it.
+        """An allocator record; ``size`` < 0: a release; ``totals``: allocated and reserved bytes
+        after it.
         """
         self._add(
             '  {\n    "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid":'
-            f' {pid}, "tid": {tid}, "ts": {self.us(at)},\n    "args": {{\n      "Total Reserved":'
+            f' {pid}, "tid": {tid}, "ts": {self.us(time)},\n    "args": {{\n      "Total Reserved":'
             f' {totals[1]}, "Total Allocated": {totals[0]}, "Bytes": {size}, "Addr": {address},'
             f' "Device Id": {device}, "Device Type": 1\n    }}\n  }}'
         )
 
-    def instant(self, name: str, pid: str, tid: str, at: int) -> None:
-        """A mark for the whole trace."""
+    def instant(self, name: str, pid: str, tid: str, time: int) -> None:
+        """An instant for the whole trace."""
         self._add(
             f'  {{\n    "ph": "i", "s": "g", "name": "{name}", "pid": "{pid}", "tid": "{tid}",'
-            f' "ts": {self.us(at)}\n  }}'
+            f' "ts": {self.us(time)}\n  }}'
         )
 
     def process(self, pid: int | str, label: str, sort: int) -> None:
@@ -177,7 +175,7 @@ class TraceText:
                 )
 
     def close(self) -> None:
-        """Write what waits and the end of the document."""
+        """Write the buffered events and the end of the document."""
         self._flush(last=True)
         self._stream.write(f'\n  ],\n  "traceName": "{self._name}"\n}}\n'.encode())
 

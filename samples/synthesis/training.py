@@ -1,6 +1,4 @@
-"""A data-parallel training job of a small transformer: what each process does in a step, and how
-the ranks wait for each other.
-"""
+"""A data-parallel training job of a small transformer: its steps, and how ranks wait."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ from synthesis.text import TraceText, header
 
 FIRST_STEP = 3
 ODD_STEP = 7
-"""The step in which one rank's DataLoader stalls, ``FIRST_STEP`` being the cold one."""
+"""The step in which one rank's DataLoader stalls; ``FIRST_STEP`` is the cold one."""
 _ORIGIN = 4_367_264_000_000_000
 _TOKENS = 4096
 
@@ -99,12 +97,12 @@ class Job:
             process.text.close()
 
     def _communicate(self) -> None:
-        """Each collective runs when the last rank has reached it, and ends on all ranks at nearly
+        """Each collective runs once the last rank has reached it, and ends on all ranks at about
         the same time.
         """
         ranks = len(self.processes)
-        for place in range(len(self.processes[0].pending)):
-            calls = [process.pending[place] for process in self.processes]
+        for i in range(len(self.processes[0].pending)):
+            calls = [process.pending[i] for process in self.processes]
             starts = [
                 max(call.ready, process.free[COLLECTIVES])
                 for call, process in zip(calls, self.processes, strict=True)
@@ -134,8 +132,8 @@ def _collective_args(size: int, ranks: int, sequence: int) -> str:
 
 
 def _before(process: Process) -> None:
-    """What a recording holds before its first step: metadata, kernels whose launch came too early
-    to be seen, and an operator.
+    """What a recording has before its first step: metadata, kernels launched before it, an
+    operator.
     """
     text = process.text
     text.instant("Iteration Start: PyTorch Profiler", "Traces", "Trace PyTorch Profiler", 0)
@@ -150,8 +148,8 @@ def _before(process: Process) -> None:
         process.rank,
         tuple((stream, f"stream {stream} ") for stream in (COMPUTE, COPY, SIDE, COLLECTIVES)),
     )
-    for place in range(2):
-        process.run_kernel(STALE, COMPUTE, 0, 20_000 + 30_000 * place, None, 0)
+    for i in range(2):
+        process.run_kernel(STALE, COMPUTE, 0, 20_000 + 30_000 * i, None, 0)
     process.main.now = 200_000
     _operator(process, process.main, Call("aten::empty", (NONE,) * 6))
 
@@ -232,12 +230,12 @@ def _forward_backward(process: Process, layers: int) -> None:
 def _layer(process: Process, layer: int, done: list[tuple[int, Call]]) -> None:
     thread = process.main
     process.begin(thread, PYTHON, f"nn.Module: Block_{layer}", f', "Python module id": {layer}')
-    for place, (module, line, calls) in enumerate(LAYER):
+    for i, (module, line, calls) in enumerate(LAYER):
         process.begin(
             thread,
             PYTHON,
-            f"nn.Module: {module}_{layer * len(LAYER) + place}",
-            f', "Python module id": {layer * len(LAYER) + place}',
+            f"nn.Module: {module}_{layer * len(LAYER) + i}",
+            f', "Python module id": {layer * len(LAYER) + i}',
         )
         process.begin(thread, PYTHON, line)
         for call in calls:
@@ -295,7 +293,7 @@ def _backward(process: Process, done: list[tuple[int, Call]], layers: int) -> No
     """
     thread = process.autograd
     per_layer = max(1, (len(done) - 1) // layers)
-    for place, (sequence, call) in enumerate(reversed(done)):
+    for i, (sequence, call) in enumerate(reversed(done)):
         more = f', "Sequence number": {sequence}, "Fwd thread id": 1'
         name = call.gradient
         process.begin(thread, OPERATOR, f"autograd::engine::evaluate_function: {name}", more)
@@ -304,7 +302,7 @@ def _backward(process: Process, done: list[tuple[int, Call]], layers: int) -> No
             _operator(process, thread, inner)
         process.end(thread)
         process.end(thread)
-        if place and place % per_layer == 0:
+        if i and i % per_layer == 0:
             _reduce(process, thread, 24 << 20)
     process.release(thread, "activations")
 
@@ -332,8 +330,8 @@ def _reduce(process: Process, thread: Thread, size: int) -> None:
 
 
 def _update(process: Process, number: int, layers: int) -> Frame:
-    """Wait for the collectives, update the weights, read the loss, and leave an average running
-    when the step ends.
+    """Wait for the collectives, update the weights, read the loss; an average still runs when the
+    step ends.
     """
     thread = process.main
     process.runtime(thread, "cudaStreamWaitEvent", 1400)
@@ -367,10 +365,10 @@ def _update(process: Process, number: int, layers: int) -> Frame:
 
 def _graph(process: Process, thread: Thread) -> None:
     """Replay a captured graph, outside every operator: one launch, many kernels, one correlation."""
-    at = thread.now
+    now = thread.now
     correlation = process.runtime(thread, "cudaGraphLaunch", 14_000)
-    process.text.flow("s", correlation, process.pid, thread.tid, at, "ac2g")
-    for place in range(20):
+    process.text.flow("s", correlation, process.pid, thread.tid, now, "ac2g")
+    for i in range(20):
         process.run_kernel(
-            GRAPH_KERNELS[place % len(GRAPH_KERNELS)], COMPUTE, correlation, at + 15_000, None, 0
+            GRAPH_KERNELS[i % len(GRAPH_KERNELS)], COMPUTE, correlation, now + 15_000, None, 0
         )

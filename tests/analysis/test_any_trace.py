@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
@@ -98,7 +99,7 @@ ARROW = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(150)
 @given(st.lists(st.one_of(EVENT, EVENT, EVENT, ARROW), max_size=25))
 def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import kernels, operators
@@ -154,7 +154,6 @@ def test_correlation_id_that_comes_again() -> None:
 PAIRS = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 20)), max_size=12)
 
 
-@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_match_against_looking_at_all(
     launches: list[tuple[int, int]], work: list[tuple[int, int]]

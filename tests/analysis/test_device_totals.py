@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import operators
@@ -17,7 +17,6 @@ FORESTS = st.lists(st.tuples(st.integers(-1, 30), st.integers(0, 5)), max_size=3
 
 
 @pytest.mark.parametrize("deep", [0, 1, 3, 200])
-@settings(deadline=None)
 @given(nodes=FORESTS)
 def test_sums_over_everything_below(deep: int, nodes: list[tuple[int, int]]) -> None:
     above = np.array([min(outer, place - 1) for place, (outer, _) in enumerate(nodes)], np.int64)

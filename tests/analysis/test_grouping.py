@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.arrays.grouping import (
@@ -23,7 +23,6 @@ VALUES = (
 )
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 4).flatmap(
         lambda width: st.lists(st.tuples(*[VALUES] * width), min_size=1, max_size=20)
@@ -42,7 +41,6 @@ def test_no_rows_have_no_groups() -> None:
     assert (len(first), len(group)) == (0, 0)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1 << 58)), max_size=16))
 def test_sums_are_exact(pairs: list[tuple[int, int]]) -> None:
     group, values = (np.array([pair[k] for pair in pairs], np.int64) for k in (0, 1))
@@ -62,7 +60,6 @@ def test_one_known_use_outweighs_what_is_not_known() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.integers(-2, 2)), max_size=20))
 def test_the_largest_of_a_group(rows: list[tuple[int, bool, int]]) -> None:
     group, first, second = (np.array([row[k] for row in rows], np.int64) for k in range(3))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.drawn import draw
@@ -202,7 +202,6 @@ KEYS = (
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4))
 def test_no_header_breaks_the_analysis(header: dict[str, Any]) -> None:
     facts = facts_of(**header)

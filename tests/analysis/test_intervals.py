@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.arrays.intervals import (
@@ -38,7 +38,6 @@ def covered(found: Intervals) -> set[int]:
     }
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_union_covers_the_same_points(pairs: Pairs) -> None:
     found = union(*columns(pairs))
@@ -48,13 +47,11 @@ def test_union_covers_the_same_points(pairs: Pairs) -> None:
     assert (found.end[:-1] < found.start[1:]).all()
 
 
-@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_join_covers_both(a: Pairs, b: Pairs) -> None:
     assert covered(join(union(*columns(a)), union(*columns(b)))) == points(a) | points(b)
 
 
-@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_what_both_have_and_what_one_has_alone(a: Pairs, b: Pairs) -> None:
     first, second = union(*columns(a)), union(*columns(b))
@@ -67,7 +64,6 @@ def test_what_both_have_and_what_one_has_alone(a: Pairs, b: Pairs) -> None:
         assert (found.end[:-1] < found.start[1:]).all()
 
 
-@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) -> None:
     begin, end = columns(windows)
@@ -75,7 +71,6 @@ def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) 
     assert found.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
 
 
-@settings(deadline=None)
 @given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS)
 def test_every_point_of_a_window_belongs_to_the_first_active_category(
     active: list[Pairs], windows: Pairs

@@ -6,9 +6,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.analysis.arrays.nesting import (
     around,
     carried_up,
@@ -50,7 +51,6 @@ def nested(spans: Spans) -> tuple[list[int], list[bool]]:
     return found.parent.tolist(), found.overlapping.tolist()
 
 
-@settings(deadline=None)
 @given(SPANS)
 def test_any_spans(spans: Spans) -> None:
     spans = ordered(spans)
@@ -58,7 +58,6 @@ def test_any_spans(spans: Spans) -> None:
     assert (parents, crossing) == one_by_one(spans)
 
 
-@settings(deadline=None)
 @given(SPANS, st.integers(1, 9))
 def test_any_spans_in_blocks_of_any_size(spans: Spans, block: int) -> None:
     spans = ordered(spans)
@@ -67,7 +66,6 @@ def test_any_spans_in_blocks_of_any_size(spans: Spans, block: int) -> None:
     assert (parents, crossing) == one_by_one(spans)
 
 
-@settings(deadline=None)
 @given(SPANS, st.integers(1, 9))
 def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -> None:
     spans = ordered(spans)
@@ -88,7 +86,6 @@ def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -
     )
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 1 << 30), st.booleans()), max_size=40),
     st.integers(1, 9),
@@ -162,7 +159,7 @@ def test_climb_stops_at_the_first_wanted_or_at_the_top() -> None:
     assert climb(parent, np.array([3, 4, 1, 0, -1]), wanted).tolist() == [1, 1, 1, -1, -1]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SPANS, st.lists(st.tuples(st.integers(0, 3), st.integers(0, 55)), max_size=20))
 def test_around_a_point_is_the_innermost_span_that_is_open(
     spans: Spans, points: list[tuple[int, int]]
@@ -186,7 +183,6 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
     assert found.tolist() == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
 def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, bool]]) -> None:
     parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
@@ -194,7 +190,6 @@ def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, b
     assert nearest(parent, wanted).tolist() == climb(parent, np.arange(len(nodes)), wanted).tolist()
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
 def test_ancestors_are_all_that_climbing_meets(nodes: list[tuple[int, bool]]) -> None:
     parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
@@ -210,7 +205,6 @@ def test_ancestors_are_all_that_climbing_meets(nodes: list[tuple[int, bool]]) ->
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 30), st.integers(-5, 5)), max_size=40))
 def test_values_are_carried_up_to_everything_above(nodes: list[tuple[int, int]]) -> None:
     parent = [min(above, i - 1) for i, (above, _) in enumerate(nodes)]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
@@ -22,7 +22,6 @@ from torch_tb_profiler.store.model import Facts
 Sums = dict[tuple[int, ...], int]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 3), st.integers(0, 99)), max_size=30),
     st.sets(st.integers(0, 6)),

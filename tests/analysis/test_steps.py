@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import kernels, step_names, steps
@@ -374,7 +374,6 @@ EVENTS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(EVENTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
 def test_categories_add_up_whatever_happens(
     events: list[tuple[str, int, int]], lengths: list[int]

@@ -10,7 +10,6 @@ import pytest
 
 import torch_tb_profiler
 from tests.api.traces import write
-from torch_tb_profiler.api import frames_doc
 from torch_tb_profiler.api.export import TABLES
 from torch_tb_profiler.api.frame_columns import FRAMES
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
@@ -19,10 +18,6 @@ from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 @pytest.fixture(scope="module")
 def page(request: pytest.FixtureRequest) -> str:
     return (request.config.rootpath / "docs" / "api.md").read_text(encoding="utf-8")
-
-
-def test_the_tables_are_fresh(page: str) -> None:
-    assert frames_doc.page(page) == page, "run: python -m torch_tb_profiler.api.frames_doc --write"
 
 
 def test_every_column_is_listed(page: str) -> None:
@@ -59,15 +54,6 @@ def test_every_public_word_is_explained(page: str) -> None:
         for name in torch_tb_profiler.__all__
         if name not in page and name not in ("Recording", "__version__")
     ] == []
-
-
-def test_a_stale_page_is_found_and_repaired(tmp_path: Path, page: str) -> None:
-    path = tmp_path / "api.md"
-    path.write_text(page.replace("`wall_ns` | int64", "`wall` | int64"), encoding="utf-8")
-    assert frames_doc.main([str(path)]) == 1
-    assert frames_doc.main(["--write", str(path)]) == 0
-    assert frames_doc.main([str(path)]) == 0
-    assert path.read_text(encoding="utf-8") == page
 
 
 def test_what_the_page_says_of_files_runs(

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import torch_tb_profiler
+from tests.examples import examples
 from torch_tb_profiler.api import export
 from torch_tb_profiler.errors import NotATrace, ProfilerError
 
@@ -82,9 +83,7 @@ EVENT = st.fixed_dictionaries(
 
 
 @given(listed=st.lists(EVENT, max_size=25))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_trace(tmp_path: Path, listed: list[dict[str, Any]]) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(json.dumps({"traceEvents": listed}))

@@ -11,6 +11,8 @@ import pytest
 
 from tests.architecture import tree
 
+pytestmark = pytest.mark.slow
+
 HEAVY = (
     "numpy",
     "pandas",

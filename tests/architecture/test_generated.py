@@ -1,32 +1,78 @@
-"""docs/columns.md is what the declared tables say today."""
+"""Generated files are what the programs make today."""
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from tests import definitions, generate
 from tests.architecture import tree
-from torch_tb_profiler.store import columns_doc
-from torch_tb_profiler.store.fact_schema import FACT_TABLES
-from torch_tb_profiler.store.schema import TRACE_TABLES
+from torch_tb_profiler.web import routes_doc
+from torch_tb_profiler.web.routes import ROUTES
 
 
-def test_the_columns_page_is_fresh() -> None:
-    written = (tree.ROOT / "docs" / "columns.md").read_text(encoding="utf-8")
-    assert written == columns_doc.text(), (
-        "run: python -m torch_tb_profiler.store.columns_doc --write"
+def test_nothing_is_stale() -> None:
+    # In a process of its own: another test may have registered performance models.
+    command = [sys.executable, "-m", "tests.generate"]
+    report = subprocess.run(command, capture_output=True, text=True, cwd=tree.ROOT, timeout=120)
+    assert (report.stdout, report.returncode) == ("", 0), "run: python -m tests.generate --write"
+
+
+@pytest.mark.parametrize("name", sorted(generate.GENERATED.keys() - {"docs/definitions.md"}))
+def test_what_is_stale_is_found_and_repaired(name: str, tmp_path: Path) -> None:
+    if not (tree.ROOT / name).is_file():
+        pytest.skip("this installation has no sources of the page")
+    (tmp_path / name).parent.mkdir(parents=True)
+    shutil.copy(tree.ROOT / name, tmp_path / name)
+    generate.stale(tmp_path, write=True)
+    assert generate.stale(tmp_path) == []
+    with (tmp_path / name).open("a", encoding="utf-8") as file:
+        file.write("x")
+    assert generate.stale(tmp_path) == [name]
+    assert generate.stale(tmp_path, write=True) == [name]
+    assert generate.stale(tmp_path) == []
+
+
+def test_a_definition_is_its_heading_and_first_paragraph_without_markdown() -> None:
+    text = (
+        "# Title\n\nIntro\n\n### host_self — Host self time\nTime in the operator `itself`,\nwithout"
+        " **children** ([why](x.md)), x * y.\n\nFormula: a − b\n\n### b — the “B”\n\nOne\n- item\n"
     )
+    made = json.loads(definitions.as_json(text))
+    assert made == [
+        {
+            "key": "host_self",
+            "label": "Host self time",
+            "text": "Time in the operator itself, without children (why), x * y.",
+        },
+        {"key": "b", "label": "the “B”", "text": "One"},
+    ]
 
 
-def test_every_column_is_on_the_page() -> None:
-    page = columns_doc.text()
-    for table in (*TRACE_TABLES, *FACT_TABLES):
-        section = page.split(f"### `{table.name}`")[1].split("\n### ")[0]
-        assert [c.name for c in table.columns if f"| `{c.name}` |" not in section] == []
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("### a — A\n\n### b — B\ntext\n", "a has no sentence"),
+        ("### a — A\n- a list\n", "a has no sentence"),
+        ("### a — A\ntext\n\n### a — A\ntext\n", "a is defined twice"),
+        ("### A heading\ntext\n", 'expected "### key — Label", found "### A heading"'),
+    ],
+)
+def test_what_is_wrong_with_a_definition_is_said(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        definitions.entries(text)
 
 
-def test_a_stale_page_is_found_and_repaired(tmp_path: Path) -> None:
-    page = tmp_path / "columns.md"
-    page.write_text(columns_doc.text().replace("`dur`", "`length`"), encoding="utf-8")
-    assert columns_doc.main(["--check", str(page)]) == 1
-    assert columns_doc.main(["--write", str(page)]) == 0
-    assert columns_doc.main(["--check", str(page)]) == 0
+def test_every_route_and_parameter_is_on_the_page() -> None:
+    page = routes_doc.page("")
+    shared = page.split("## Routes")[0]
+    for path, route in ROUTES.items():
+        section = page.split(f"\n### `{path}`\n")[1].split("\n### ")[0]
+        for entry, _ in route.entries():
+            assert entry.doc, f"{path}: {entry.name} has no sentence"
+            assert f"| `{entry.name}` |" in section + shared

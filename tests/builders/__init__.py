@@ -1,1 +1,1 @@
-"""Traces that tests draw as text; see ``drawn.py``."""
+"""Builders of traces for tests."""

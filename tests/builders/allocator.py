@@ -57,6 +57,6 @@ def device_of(text: str) -> dict[str, int]:
     """``Device Type`` and ``Device Id`` of a device as it is written here."""
     if text == "cpu":
         return {"Device Type": 0, "Device Id": -1}
-    found = _GPU.fullmatch(text)
-    kind, number = (1, int(found[1])) if found else map(int, text.split(":"))
+    match = _GPU.fullmatch(text)
+    kind, number = (1, int(match[1])) if match else map(int, text.split(":"))
     return {"Device Type": kind, "Device Id": number}

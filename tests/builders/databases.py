@@ -1,4 +1,4 @@
-"""What the writers of both profilers' databases share."""
+"""Shared by the builders of both profilers' databases."""
 
 from __future__ import annotations
 

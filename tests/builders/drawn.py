@@ -62,12 +62,12 @@ def events(
         match = _LINE.match(line.strip())
         assert match, f"no thread in front of {line!r}"
         label = match.group(1)
-        place = _place(label, threads)
+        track = _place(label, threads)
         indent = len(line) - len(line.lstrip())
         for begin, end, kind, text in _spans(line):
             found.append(
                 _event(
-                    begin - indent, end - indent, kind, text, place, names or {}, args or {}, scale
+                    begin - indent, end - indent, kind, text, track, names or {}, args or {}, scale
                 )
             )
     return found
@@ -82,14 +82,14 @@ def _place(label: str, threads: dict[str, int]) -> tuple[int, int, int | None]:
 
 
 def _spans(line: str) -> Iterable[tuple[int, int, str, str]]:
-    at = _LINE.match(line.strip()).end(1) + len(line) - len(line.lstrip())  # type: ignore[union-attr]
-    while at < len(line):
-        if line[at] in _KINDS:
-            end = line.index(_KINDS[line[at]][0], at + 1)
-            yield at, end + 1, line[at], line[at + 1 : end].strip()
-            at = end + 1
+    column = _LINE.match(line.strip()).end(1) + len(line) - len(line.lstrip())  # type: ignore[union-attr]
+    while column < len(line):
+        if line[column] in _KINDS:
+            end = line.index(_KINDS[line[column]][0], column + 1)
+            yield column, end + 1, line[column], line[column + 1 : end].strip()
+            column = end + 1
         else:
-            at += 1
+            column += 1
 
 
 def _event(
@@ -97,12 +97,12 @@ def _event(
     end: int,
     kind: str,
     text: str,
-    place: tuple[int, int, int | None],
+    track: tuple[int, int, int | None],
     names: Mapping[str, str],
     args: Mapping[str, Mapping[str, Any]],
     scale: int,
 ) -> Event:
-    pid, tid, device = place
+    pid, tid, device = track
     category = _KINDS[kind][1]
     arguments: dict[str, Any] = {}
     drawn, match = text, _CORRELATION.match(text)

@@ -46,27 +46,27 @@ def listed(text: str) -> list[Event]:
 
 
 def _event(line: str) -> Event:
-    found = _LINE.match(line)
-    assert found, f"not an event: {line!r}"
+    match = _LINE.match(line)
+    assert match, f"not an event: {line!r}"
     arguments: dict[str, Any] = {}
     for key, name in (("external", "External id"), ("correlation", "correlation")):
-        if found[key] is not None:
-            arguments[name] = int(found[key])
+        if match[key] is not None:
+            arguments[name] = int(match[key])
     pid: int = PID
-    tid: int | str = int(found["thread"]) if found["thread"].isdigit() else found["thread"]
-    if found["thread"].startswith("gpu "):
-        device, stream = (int(part) for part in found["thread"][4:].split(":"))
+    tid: int | str = int(match["thread"]) if match["thread"].isdigit() else match["thread"]
+    if match["thread"].startswith("gpu "):
+        device, stream = (int(part) for part in match["thread"][4:].split(":"))
         pid, tid = device, f"stream {stream}"
         arguments |= {"device": device, "stream": stream}
-    arguments |= json.loads(found["more"] or "{}")
+    arguments |= json.loads(match["more"] or "{}")
     return {
         "ph": "X",
-        "cat": CATEGORY[found["kind"]],
-        "name": found["name"],
+        "cat": CATEGORY[match["kind"]],
+        "name": match["name"],
         "pid": pid,
         "tid": tid,
-        "ts": float(found["ts"]),
-        "dur": float(found["dur"]),
+        "ts": float(match["ts"]),
+        "dur": float(match["dur"]),
         "args": arguments,
     }
 

@@ -30,15 +30,13 @@ MEMORY_KINDS = (
 
 
 def global_id(pid: int, tid: int = 0) -> int:
-    """``globalTid`` of a thread, ``globalPid`` of a process; the bits above are the machine and its
-    hypervisor.
-    """
+    """``globalTid`` of a thread or ``globalPid`` of a process; the machine is in the bits above."""
     return (1 << 56) | (pid << 24) | tid
 
 
 class NsightFile(DatabaseFile):
-    """Writes an export. Tables come to be with their first row, as ``nsys`` makes them;
-    ``without``: columns that this version does not have.
+    """Writes an export. A table is created with its first row, as ``nsys`` does; ``without``:
+    columns to omit.
     """
 
     def __init__(self, path: Path, without: tuple[str, ...] = (), version: str = NEWEST) -> None:
@@ -94,7 +92,7 @@ class NsightFile(DatabaseFile):
         **more: Any,
     ) -> None:
         """A GPU of the machine and CUDA's number of it."""
-        found = {
+        columns = {
             "totalMemory": 42_297_524_224,
             "computeMajor": 8,
             "computeMinor": 0,
@@ -107,7 +105,7 @@ class NsightFile(DatabaseFile):
             name=name,
             smCount=multiprocessors,
             cuDevice=number,
-            **found,
+            **columns,
         )
         if "TARGET_INFO_CUDA_DEVICE" in self._tables:
             self.add(
@@ -131,7 +129,7 @@ class NsightFile(DatabaseFile):
         pid: int = PID,
     ) -> None:
         """An NVTX range; ``kind`` 60 is one that was started and ended."""
-        told = {"textId": self.text(text)} if registered else {"text": text}
+        named = {"textId": self.text(text)} if registered else {"text": text}
         self.add(
             "NVTX_EVENTS",
             start=start,
@@ -139,7 +137,7 @@ class NsightFile(DatabaseFile):
             eventType=kind,
             globalTid=global_id(pid, tid),
             domainId=domain,
-            **told,
+            **named,
         )
 
     def call(
@@ -182,13 +180,13 @@ class NsightFile(DatabaseFile):
         call: str = "cudaLaunchKernel_v7000",
         **more: Any,
     ) -> int:
-        """A kernel; ``launched``: begin and end of its launch, or the correlation id of a launch
-        that is there.
+        """A kernel; ``launched``: begin and end of its launch, or the correlation id of an existing
+        one.
         """
         number = (
             launched if isinstance(launched, int) else self.call(call, *launched, tid=tid, pid=pid)
         )
-        found = {
+        columns = {
             "registersPerThread": 32,
             "staticSharedMemory": 1024,
             "dynamicSharedMemory": 512,
@@ -205,7 +203,7 @@ class NsightFile(DatabaseFile):
             globalPid=global_id(pid),
             demangledName=self.text(name),
             shortName=self.text(name.partition("(")[0].rpartition(" ")[2].partition("<")[0]),
-            **found,
+            **columns,
             **dict(
                 zip(
                     ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"),
@@ -220,21 +218,21 @@ class NsightFile(DatabaseFile):
         self, table: str, start: int, end: int, correlation: int, stream: int = 7, **values: Any
     ) -> None:
         """A row of ``CUPTI_ACTIVITY_KIND_`` MEMCPY, MEMSET, SYNCHRONIZATION or GRAPH_TRACE."""
-        found = {"deviceId": 0, "contextId": 1, "streamId": stream, **values}
+        columns = {"deviceId": 0, "contextId": 1, "streamId": stream, **values}
         self.add(
             f"CUPTI_ACTIVITY_KIND_{table}",
             start=start,
             end=end,
             correlationId=correlation,
             globalPid=global_id(PID),
-            **found,
+            **columns,
         )
 
 
 def write_training(path: Path, steps: int = 3) -> None:
-    """Steps of a small network, under ``emit_nvtx`` of a recent PyTorch with shapes: forward on one
-    thread, backward on another, a copy to the device,
-    a collective of NCCL, the optimizer, a wait for the device."""
+    """Steps of a small network under ``emit_nvtx`` with shapes: forward and backward threads, a
+    copy, an NCCL collective, the optimizer, a synchronization.
+    """
     with NsightFile(path) as file:
         file.device()
         for number, kind in enumerate(MEMORY_KINDS):
@@ -248,14 +246,14 @@ def write_training(path: Path, steps: int = 3) -> None:
         file.add("PROCESSES", globalPid=global_id(PID), pid=PID, name="/usr/bin/python3.11")
         for tid, name in ((TID, "python3.11"), (TID + 1, "pt_autograd_0")):
             file.add("ThreadNames", nameId=file.text(name), globalTid=global_id(PID, tid))
-        said = "Common injection library initialized."
+        message = "Common injection library initialized."
         file.add(
             "DIAGNOSTIC_EVENT",
             timestamp=500,
             timestampType=2,
             source=1,
             severity=1,
-            text=said,
+            text=message,
             globalPid=global_id(PID),
         )
         file.add(
@@ -338,13 +336,13 @@ def _write_step(file: NsightFile, step: int, t: int) -> None:
         "autograd::engine::evaluate_function: ",
         "ampere_fp16_s16816gemm_fp16_64x64_sliced1x2_ldg8_f2f_stages_64x5_nt",
     )
-    for place, (name, kernel) in enumerate((("ReluBackward0", relu), ("AddmmBackward0", gemm))):
-        begin = t + 250_000 + 150_000 * place
-        number = f"seq = {first + 1 - place}, op_id = {first + 20 + 2 * place}"
+    for i, (name, kernel) in enumerate((("ReluBackward0", relu), ("AddmmBackward0", gemm))):
+        begin = t + 250_000 + 150_000 * i
+        number = f"seq = {first + 1 - i}, op_id = {first + 20 + 2 * i}"
         file.push_pop(f"{engine}{name}, {number}", begin, begin + 100_000, TID + 1)
         file.push_pop(f"{name}, {number}", begin + 10_000, begin + 90_000, TID + 1)
         file.push_pop(
-            f"aten::{'mm' if place else 'threshold_backward'}, op_id = {first + 21 + 2 * place}",
+            f"aten::{'mm' if i else 'threshold_backward'}, op_id = {first + 21 + 2 * i}",
             begin + 20_000,
             begin + 80_000,
             TID + 1,

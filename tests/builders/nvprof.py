@@ -32,9 +32,7 @@ def object_id(thread: int = TID, process: int = PID) -> bytes:
 
 
 class NvprofFile(DatabaseFile):
-    """Writes a file; all its tables are there from the beginning, as nvprof makes them.
-    ``without``: columns that this one does not have.
-    """
+    """Writes a file with all tables from the start, as nvprof does; ``without``: columns to omit."""
 
     def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
         super().__init__(path)
@@ -162,8 +160,8 @@ class NvprofFile(DatabaseFile):
         grid: tuple[int, int, int] = (160, 1, 1),
         block: tuple[int, int, int] = (256, 1, 1),
     ) -> int:
-        """A kernel; ``launched``: begin and end of its launch (``cudaLaunchKernel``), or the
-        correlation id of one that is there.
+        """A kernel; ``launched``: begin and end of its ``cudaLaunchKernel``, or an existing
+        correlation id.
         """
         number = launched if isinstance(launched, int) else self.call(211, *launched, thread=thread)
         sides = dict(
@@ -197,8 +195,8 @@ RELU = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_12relu_functorIfEEE
 
 
 def write_training(path: Path, steps: int = 3) -> None:
-    """Iterations of a small network under PyProf and the ``emit_nvtx`` of an older PyTorch: forward
-    on one thread, backward on another.
+    """Iterations of a small network under PyProf and an older ``emit_nvtx``: forward and backward
+    threads.
     """
     with NvprofFile(path) as file:
         file.device()

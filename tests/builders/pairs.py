@@ -1,5 +1,4 @@
-"""Two recordings of one small data-parallel job that differ by a single injected change, with noise
-from step to step.
+"""Two recordings of a small data-parallel job that differ in one injected change, with noise.
 
 ``python -m tests.builders.pairs FOLDER`` writes every pair as files that TensorBoard shows, for
 looking at by eye and for tests in a browser.
@@ -220,8 +219,8 @@ class _Job:
 def recording(
     change: Change = CHANGES[NO_CHANGE], seed: int = 0, steps: int = 8, noise: float = 0.01
 ) -> list[Event]:
-    """The entries of ``traceEvents`` of one recording; ``noise``: relative standard deviation of
-    every duration and of each step's pace.
+    """The entries of ``traceEvents``; ``noise``: relative standard deviation of durations and step
+    pace.
     """
     job = _Job(change, seed, noise)
     for number in range(steps):
@@ -230,13 +229,13 @@ def recording(
 
 
 def write_pairs(folder: Path, steps: int = 8) -> dict[str, Path]:
-    """A run ``baseline`` and one for each change below ``folder``; the trace of each by its name."""
-    found = {}
+    """Write a run ``baseline`` and one per change below ``folder``; the traces by name."""
+    written = {}
     for seed, (name, change) in enumerate({"baseline": CHANGES[NO_CHANGE], **CHANGES}.items()):
-        found[name] = folder / name / "worker0.pt.trace.json"
-        found[name].parent.mkdir(parents=True, exist_ok=True)
-        found[name].write_text(text_of(recording(change, seed, steps)), encoding="utf-8")
-    return found
+        written[name] = folder / name / "worker0.pt.trace.json"
+        written[name].parent.mkdir(parents=True, exist_ok=True)
+        written[name].write_text(text_of(recording(change, seed, steps)), encoding="utf-8")
+    return written
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
-"""A caching allocator in small, that writes snapshots like PyTorch's: the structure is that of
-``torch.cuda.memory._snapshot`` (2.13).
-"""
+"""A small caching allocator that writes snapshots like ``torch.cuda.memory._snapshot`` (2.13)."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ BASE_US = 1_700_000_000_000_000
 
 def stack(*lines: str) -> list[dict[str, Any]]:
     """Frames from ``file:line:function`` texts, innermost first, below the machinery that PyTorch
-    records with ``stacks="all"``.
+    adds.
     """
     above = [
         {"filename": "??", "line": 0, "name": "unwind::unwind()"},

@@ -173,7 +173,7 @@ class Column:
 
 def tables(text: str, version: str = NEWEST) -> dict[str, list[Column]]:
     """The tables of a version."""
-    found = {}
+    declared_tables = {}
     for line in text.strip().splitlines():
         declared = _TABLE.fullmatch(line)
         assert declared is not None, line
@@ -181,12 +181,12 @@ def tables(text: str, version: str = NEWEST) -> dict[str, list[Column]]:
         if (since or version) <= version <= (until or version):
             marked = [m for m in map(_COLUMN.fullmatch, columns.split()) if m is not None]
             assert len(marked) == len(columns.split()), line
-            found[table] = [
+            declared_tables[table] = [
                 Column(m[1], _KIND[m[4] or ""], bool(m[2]), bool(m[3]))
                 for m in marked
                 if (m[5] or version) <= version
             ]
-    return found
+    return declared_tables
 
 
 def declared(columns: list[Column]) -> list[str]:

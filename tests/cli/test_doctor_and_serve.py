@@ -20,6 +20,8 @@ import pytest
 
 from torch_tb_profiler.cli import doctor, main
 
+pytestmark = pytest.mark.processes
+
 
 def advice(capsys: pytest.CaptureFixture[str]) -> list[str]:
     assert main.main(["doctor", "--json"]) == 0

@@ -20,6 +20,8 @@ from tests.builders import nsight, nvprof
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.commands import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 READ = (
     "logdir",
     "zst",
@@ -159,7 +161,7 @@ def test_what_cannot_be_read_is_one_line(
         assert command == "doctor" or printed.out == b""
         assert said.startswith("torch-tb-profiler"), said
         assert printed.err.count(b"\n") == 1 or kind == "-", printed.err
-        assert "again and again" not in said
+        assert "checked regularly" not in said
     assert list(tmp_path.iterdir()) == []
 
 

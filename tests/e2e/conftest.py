@@ -1,9 +1,10 @@
-"""One browser and one TensorBoard per logdir for all tests of this folder; both end before the next
-folder's tests begin.
+"""One browser and one TensorBoard per logdir for all tests of this folder that one process runs;
+both end before the next folder's tests begin. What one of the processes imported, all have.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,8 +29,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder of these tests' own."""
-    return tmp_path_factory.mktemp("cache")
+    """A cache folder of these tests' own, the same in all processes of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "e2e-cache"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="package")

@@ -1,5 +1,5 @@
-"""Drives the plugin's page: opens addresses in TensorBoard and waits until nothing is on its way
-any more.
+"""Drives the plugin's page: opens addresses, alone or in TensorBoard, and waits until nothing is on
+its way any more.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ IDLE = f"""
 
 
 class Tab:
-    """A browser page that shows the plugin inside TensorBoard."""
+    """A browser page that shows the plugin as TensorBoard serves it: alone, which is there in a
+    fraction of the time, or ``inside`` TensorBoard's own page.
+    """
 
     def __init__(
         self,
@@ -56,14 +58,19 @@ class Tab:
         dark: bool = False,
         width: int = 1400,
         height: int = 900,
+        inside: bool = False,
         **options: Any,
     ) -> None:
         self.context = browser.new_context(
-            viewport={"width": width, "height": height}, reduced_motion="reduce", **options
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
+            color_scheme="dark" if dark and not inside else "light",
+            **options,
         )
         self.page: Page = self.context.new_page()
         self.server = server
         self.dark = dark
+        self.inside = inside
         self.watch = Watch(self.page, server.url)
 
     def __enter__(self) -> Tab:
@@ -73,24 +80,27 @@ class Tab:
         self.context.close()
 
     def load(self, view: str = "", **selection: str) -> Tab:
-        """Load TensorBoard at an address, as a pasted link does."""
+        """Load an address, as a pasted link does."""
         self.page.goto("about:blank")
-        self.page.goto(
-            f"{self.server.url}/?darkMode={'true' if self.dark else 'false'}#{address(view, selection)}"
-        )
+        theme = f"?darkMode={str(self.dark).lower()}"
+        path = theme if self.inside else f"data/plugin_entry.html?name={PLUGIN}"
+        self.page.goto(f"{self.server.url}/{path}#{self.address(view, selection)}")
         self.idle()
         return self
 
     def go(self, view: str, **selection: str) -> Tab:
-        """Go to an address without loading TensorBoard again."""
-        self.page.evaluate("(hash) => { location.hash = hash; }", address(view, selection))
+        """Go to an address without loading the page again."""
+        hash = self.address(view, selection)
+        self.page.evaluate("(hash) => { location.hash = hash; }", hash)
         expect(self.tab(view)).to_have_attribute("aria-current", "page", timeout=PATIENCE_MS)
         self.idle()
         return self
 
     @property
     def frame(self) -> Frame:
-        """The plugin's frame."""
+        """The plugin's frame, which is the page itself where it is alone."""
+        if not self.inside:
+            return self.page.main_frame
         self.page.wait_for_selector("iframe", timeout=PATIENCE_MS)
         found = next(
             (f for f in self.page.frames if "plugin_entry.html" in f.url and PLUGIN in f.url), None
@@ -139,22 +149,24 @@ class Tab:
         """The plugin's keys of TensorBoard's address, without their prefix."""
         return state(self.page.url)
 
+    def address(self, view: str, selection: dict[str, str]) -> str:
+        """The part of the address behind ``#``."""
+        prefix = PREFIX if self.inside else ""
+        keys = {"view": view, **selection}
+        query = urlencode({prefix + key: value for key, value in keys.items() if value})
+        return "&".join(part for part in (PLUGIN if self.inside else "", query) if part)
+
     def text(self) -> str:
         """What a person can read of the view."""
         return str(self.frame.locator("main").text_content())
 
 
-def address(view: str, selection: dict[str, str]) -> str:
-    """The part of TensorBoard's address behind ``#``."""
-    keys = {"view": view, **selection}
-    query = urlencode({PREFIX + key: value for key, value in keys.items() if value})
-    return f"{PLUGIN}&{query}" if query else PLUGIN
-
-
 def state(url: str) -> dict[str, str]:
-    """The inverse of ``address``."""
+    """The inverse of ``Tab.address``."""
+    behind = url.partition("#")[2]
+    prefix = PREFIX if behind.startswith(PLUGIN) else ""
     return {
-        key.removeprefix(PREFIX): value
-        for key, value in parse_qsl(url.partition("#")[2])
-        if key.startswith(PREFIX)
+        key.removeprefix(prefix): value
+        for key, value in parse_qsl(behind)
+        if key.startswith(prefix)
     }

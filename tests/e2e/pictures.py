@@ -64,7 +64,9 @@ def main() -> None:
         server.settled()
         browser = chromium.launch(playwright)
         for name, dark, view, height, selection in PICTURES:
-            with Tab(browser, server, dark=dark, width=WIDTH, height=height + TENSORBOARD) as tab:
+            with Tab(
+                browser, server, dark=dark, width=WIDTH, height=height + TENSORBOARD, inside=True
+            ) as tab:
                 tab.load(view, **selection, **(_kernel() if view == "trace" else {}))
                 tab.settled_state()
                 seen = tab.page.screenshot(

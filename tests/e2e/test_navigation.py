@@ -31,7 +31,9 @@ def server(logdir: Path, cache: Path) -> Iterator[Server]:
 
 
 def test_a_link_opens_what_it_names(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server).load("kernel", run="beta", worker="rank1", group="properties")
+    tab = open_tab(server, inside=True).load(
+        "kernel", run="beta", worker="rank1", group="properties"
+    )
     expect(tab.select("Run")).to_have_value("beta")
     expect(tab.select("Worker")).to_have_value("rank1")
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
@@ -41,7 +43,7 @@ def test_a_link_opens_what_it_names(open_tab: OpenTab, server: Server) -> None:
 
 
 def test_a_choice_survives_a_reload(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server).load()
+    tab = open_tab(server, inside=True).load()
     tab.select("Run").select_option("beta")
     tab.select("Worker").select_option("rank1")
     tab.tab("operator").click()
@@ -54,7 +56,7 @@ def test_a_choice_survives_a_reload(open_tab: OpenTab, server: Server) -> None:
 
 
 def test_the_back_button_goes_back(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server).load("overview", run="alpha")
+    tab = open_tab(server, inside=True).load("overview", run="alpha")
     tab.tab("kernel").click()
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
     tab.select("Run").select_option("beta")
@@ -69,7 +71,7 @@ def test_the_back_button_goes_back(open_tab: OpenTab, server: Server) -> None:
 
 
 def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server).load("operator", run="alpha")
+    tab = open_tab(server, inside=True).load("operator", run="alpha")
     tab.frame.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); }")
     reached = set()
     for _ in range(80):
@@ -96,7 +98,7 @@ def test_a_new_span_appears_and_the_choice_stays(
     traces.write(tmp_path / "run" / "worker.1.pt.trace.json", traces.trace())
     server = start(tmp_path, settle_seconds="0.2")
     server.settled()
-    tab = open_tab(server).load("operator", run="run", search="relu")
+    tab = open_tab(server, inside=True).load("operator", run="run", search="relu")
     before = tab.state()
     traces.write(tmp_path / "run" / "worker.2.pt.trace.json", traces.trace(9))
     expect(tab.select("Span").locator("option")).to_have_count(2, timeout=20_000)
@@ -106,7 +108,7 @@ def test_a_new_span_appears_and_the_choice_stays(
 
 @pytest.mark.parametrize("width", [800, 2560])
 def test_no_sideways_scrolling(open_tab: OpenTab, sample_server: Server, width: int) -> None:
-    tab = open_tab(sample_server, width=width).load()
+    tab = open_tab(sample_server, width=width, inside=True).load()
     for view in VIEWS:
         tab.go(view)
         for place in (tab.frame, tab.page):

@@ -16,7 +16,7 @@ from tests.e2e.watch import AXE, accessibility
 @pytest.fixture
 def tab(open_tab: OpenTab, sample_server: Server) -> Tab:
     """A page without a fault so far."""
-    opened = open_tab(sample_server).load("diagnosis")
+    opened = open_tab(sample_server, inside=True).load("diagnosis")
     assert opened.watch.take() == []
     return opened
 

@@ -133,10 +133,8 @@ class TracePage:
 
     def point(self, x: float, y: float) -> tuple[float, float]:
         """A point of the canvas on the page."""
-        frame = self.tab.page.locator("iframe").bounding_box()
-        assert frame is not None
         canvas = self.frame.evaluate(_CANVAS)
-        return frame["x"] + canvas["left"] + x, frame["y"] + canvas["top"] + y
+        return canvas["left"] + x, canvas["top"] + y
 
     def click(self, target: Slice) -> None:
         """Click into a slice."""

@@ -1,4 +1,4 @@
-"""The device table is what its devices' units do: rate = units × FLOPs per clock of one unit ×
+"""The device table is consistent: rate = units × FLOPs per clock of one unit ×
 clock, so that a slip of a digit is found.
 
 The clocks are the vendors' (boost); NVIDIA states the rates of Hopper's Tensor Cores at a lower one
@@ -245,11 +245,11 @@ def _known(line: Accelerator) -> tuple[tuple[Rates, Rates], int, int, int] | Non
 
 @pytest.mark.parametrize("line", LINES, ids=[line.name for line in LINES])
 def test_a_rate_is_units_times_clock(line: Accelerator) -> None:
-    found = _known(line)
-    assert (found is None) == (line.name in UNCHECKED), line.name
-    if found is None:
+    known = _known(line)
+    assert (known is None) == (line.name in UNCHECKED), line.name
+    if known is None:
         return
-    (matrix, vector), units, matrix_clock, vector_clock = found
+    (matrix, vector), units, matrix_clock, vector_clock = known
     assert line.units in (0, units)
     for rates, each, clock in (
         (line.matrix, matrix, matrix_clock),
@@ -257,8 +257,10 @@ def test_a_rate_is_units_times_clock(line: Accelerator) -> None:
     ):
         for precision, rate in rates.items():
             # Double precision runs at the clock of the vector units.
-            at = vector_clock if precision == "fp64" else clock
-            assert rate == pytest.approx(each[precision] * units * at / 1e6, rel=TOLERANCE), (
+            unit_clock = vector_clock if precision == "fp64" else clock
+            assert rate == pytest.approx(
+                each[precision] * units * unit_clock / 1e6, rel=TOLERANCE
+            ), (
                 line.name,
                 precision,
             )

@@ -1,4 +1,4 @@
-"""The device table: names as traces write them, variants of one name, and what a line must say."""
+"""The device table: names in traces, variants of one name, and required fields."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ LINES = [(vendor, line) for vendor, lines in TABLE.items() for line in lines]
 def test_names_as_they_occur(
     name: str, vendor: str, units: int, gigabytes: int, expected: str
 ) -> None:
-    found = find(name, vendor, units, gigabytes * GIB)
-    assert found is not None
-    assert found.name == expected
+    accelerator = find(name, vendor, units, gigabytes * GIB)
+    assert accelerator is not None
+    assert accelerator.name == expected
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_names_as_they_occur(
 def test_the_name_alone_tells_where_units_and_memory_are_not_known(
     name: str, expected: str
 ) -> None:
-    found = find(name, "nvidia")
-    assert found is not None
-    assert found.name == expected
+    accelerator = find(name, "nvidia")
+    assert accelerator is not None
+    assert accelerator.name == expected
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_lines_are_whole_and_plausible(vendor: str, line: Accelerator) -> None:
 def test_no_line_hides_behind_another() -> None:
     for vendor, line in LINES:
         if line.units > 0 and line.memory:
-            found = find(line.name.split(" (")[0], vendor, line.units, line.memory * GIB)
-            assert found is not None
-            assert found.bandwidth == line.bandwidth, line.name
+            accelerator = find(line.name.split(" (")[0], vendor, line.units, line.memory * GIB)
+            assert accelerator is not None
+            assert accelerator.bandwidth == line.bandwidth, line.name
 
 
 def test_public_traces(real_traces: Path) -> None:
@@ -254,9 +254,9 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ([], "holds no object"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ([], "is not a JSON object"),
         ({"*": 3}, "no object"),
         ({"*": {"bandwith": 3}}, "'bandwith'"),
         ({"*": {"peaks": {"bf16": 3}}}, "'bf16'"),

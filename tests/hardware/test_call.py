@@ -1,6 +1,4 @@
-"""Calls as traces write them: tensors, values, lists, what old versions wrote, and what is no call
-at all.
-"""
+"""Calls as recorded: tensors, values, lists, old versions, and invalid ones."""
 
 from __future__ import annotations
 
@@ -24,19 +22,19 @@ ADDMM = (
 def read(
     dims: object, types: object = None, strides: object = None, concrete: object = None
 ) -> Call:
-    found = read_call(
+    call = read_call(
         "aten::it",
         *("" if part is None else json.dumps(part) for part in (dims, types, strides, concrete)),
     )
-    assert found is not None
-    return found
+    assert call is not None
+    return call
 
 
 def test_tensors_and_values() -> None:
     call = read_call(*ADDMM)
     assert call is not None
     assert call.tensor(1) == Tensor((788, 768), "c10::BFloat16", (768, 1))
-    assert [call.tensor(place) is None for place in range(6)] == [
+    assert [call.tensor(i) is None for i in range(6)] == [
         False,
         False,
         False,
@@ -84,7 +82,7 @@ def test_integers_and_flags() -> None:
         None,
         ["[2, 3]", "2", "[True, True, False]", "True", "2.5", ""],
     )
-    assert [call.integers(place) for place in range(6)] == [(2, 3), (2,), None, None, None, None]
+    assert [call.integers(i) for i in range(6)] == [(2, 3), (2,), None, None, None, None]
     assert call.integers(1, 2) == (2, 2)
     assert call.integers(0, 3) is None
     assert call.flags(2, 3) == (True, True, False)
@@ -94,7 +92,7 @@ def test_integers_and_flags() -> None:
 
 def test_a_tensor_of_no_dimensions_has_a_type_of_its_own() -> None:
     call = read([[], [], [], [], []], ["float", "Scalar", "", "Int", "long int"])
-    assert [call.tensor(place) for place in range(5)] == [
+    assert [call.tensor(i) for i in range(5)] == [
         Tensor((), "float"),
         None,
         None,
@@ -163,12 +161,12 @@ def test_any_json_is_read_or_refused(value: object) -> None:
     for texts in ((text, "", "", ""), ("[[2,3],[]]", text, text, text)):
         call = read_call("aten::it", *texts)
         if call is not None:
-            for place in range(4):
+            for i in range(4):
                 (
-                    call.tensor(place),
-                    call.tensors(place),
-                    call.value(place),
-                    call.integers(place, 2),
-                    call.flags(place, 3),
+                    call.tensor(i),
+                    call.tensors(i),
+                    call.value(i),
+                    call.integers(i, 2),
+                    call.flags(i, 3),
                     call.last(1),
                 )

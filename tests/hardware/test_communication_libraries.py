@@ -1,6 +1,4 @@
-"""Kernels of communication libraries, by names as recorded traces and the libraries' sources have
-them.
-"""
+"""Kernels of communication libraries, by names from traces and the libraries' sources."""
 
 from __future__ import annotations
 

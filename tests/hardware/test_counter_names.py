@@ -1,4 +1,4 @@
-"""Names of counters: what people read, and the unit of the values."""
+"""Labels and units of hardware counters."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Short kernel names read like what people call them."""
+"""Short kernel names."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.hardware.kernel_names import LONGEST, communication_library, short_name
@@ -106,7 +106,6 @@ def test_short_name(full: str, short: str) -> None:
     assert short_name(full) == short
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab:<>(),* {}#1", max_size=60))
 def test_any_text_gives_a_short_text(full: str) -> None:
     short = short_name(full)

@@ -1,4 +1,4 @@
-"""Which kernels of a product multiply; names as they stand in traces."""
+"""Which kernels of a product multiply, by names from traces."""
 
 from __future__ import annotations
 

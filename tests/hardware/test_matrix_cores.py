@@ -1,9 +1,9 @@
-"""Which kernels use matrix cores, by names as recorded traces have them, and which operators could."""
+"""Which kernels use matrix cores, by names from traces, and which operators could."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -195,7 +195,6 @@ def test_operators(operator: str, expected: Knowledge) -> None:
     assert operator_could(operator) == expected
 
 
-@settings(deadline=None)
 @given(
     st.text(max_size=80),
     st.sampled_from(["nvidia", "amd", "intel", "other"]),

@@ -1,4 +1,4 @@
-"""Operators under the names by which Python calls them."""
+"""Python's names of operators."""
 
 from __future__ import annotations
 

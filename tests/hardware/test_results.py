@@ -1,4 +1,4 @@
-"""Shapes and types of results, where a trace has those of inputs only."""
+"""Shapes and types of results, computed from the inputs."""
 
 from __future__ import annotations
 

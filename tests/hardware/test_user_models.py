@@ -1,5 +1,5 @@
-"""Performance models of the user's own: registered here or by a file, told apart in the cache, and
-told of when they fail.
+"""The user's performance models: registered or from a file, distinguished in the cache, failures
+logged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     modelled()
     monkeypatch.setattr(work, "_MODELS", dict(work._MODELS))
     monkeypatch.setattr(work, "_PREFIXES", dict(work._PREFIXES))
-    monkeypatch.setattr(work, "_TOLD", set())
+    monkeypatch.setattr(work, "_WARNED", set())
     user_models.load.cache_clear()
     user_models._digest.cache_clear()
     yield
@@ -51,9 +51,9 @@ def test_a_file_registers_models_and_takes_the_place_of_ours(tmp_path: Path) -> 
     assert work_of(MINE) is None
     user_models.load(str(file))
     assert work_of(MINE) == Work(64, None, "matrix", "bf16", {"elements": 32})
-    found = model_of("aten::mm")
-    assert found is not None
-    assert found.source == "of my own"
+    model = model_of("aten::mm")
+    assert model is not None
+    assert model.source == "of my own"
 
 
 def test_an_empty_setting_is_no_file() -> None:
@@ -64,7 +64,7 @@ def test_an_empty_setting_is_no_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("import torch_tb_profiler\n\nraise KeyError('q')", "line 3: KeyError: 'q'"),
         ("def (", "line 1: SyntaxError: invalid syntax"),
@@ -74,12 +74,14 @@ def test_an_empty_setting_is_no_file() -> None:
         ),
     ],
 )
-def test_a_faulty_file_is_one_clear_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_faulty_file_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "models.py"
     file.write_text(text)
     with pytest.raises(BadRequest) as caught:
         user_models.load(str(file))
-    assert caught.value.message.startswith(f"The models file models.py could not be used: {told}")
+    assert caught.value.message.startswith(
+        f"The models file models.py could not be used: {message}"
+    )
     assert str(tmp_path) not in caught.value.message.split("(")[0]
 
 
@@ -142,7 +144,7 @@ def test_a_model_must_give_whole_numbers(caplog: pytest.LogCaptureFixture) -> No
     assert MINE is not None
     with caplog.at_level(logging.WARNING):
         assert work_of(MINE) is None
-    assert "is no Work of whole FLOPs and bytes" in caplog.text
+    assert "is not a Work with integer FLOPs and bytes" in caplog.text
 
 
 class Rude:
@@ -157,14 +159,14 @@ BAD: list[tuple[Callable[[Call], object], str]] = [
     (lambda call: Work(1, -1, "", ""), "from 0 to 2**62"),
     (lambda call: Work(1 << 70, None, "", ""), "from 0 to 2**62"),
     (lambda call: Work(1, 10**400, "", ""), "from 0 to 2**62"),
-    (lambda call: Work(float("nan"), None, "", ""), "is no Work of whole"),  # type: ignore[arg-type]
-    (lambda call: Work(True, None, "", ""), "is no Work of whole"),
-    (lambda call: (1, 2), "is no Work of whole"),
-    (lambda call: "x" * 10**7, "is no Work"),
-    (lambda call: Work(1, None, "tensor", ""), "expected is matrix"),  # type: ignore[arg-type]
-    (lambda call: Work(1, None, "matrix", None), "expected is matrix"),  # type: ignore[arg-type]
-    (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters are no dict"),  # type: ignore[arg-type]
-    (lambda call: Work(1, None, "matrix", "bf16", {"M": "x" * 10**6}), "parameters are no dict"),
+    (lambda call: Work(float("nan"), None, "", ""), "is not a Work with integer"),  # type: ignore[arg-type]
+    (lambda call: Work(True, None, "", ""), "is not a Work with integer"),
+    (lambda call: (1, 2), "is not a Work with integer"),
+    (lambda call: "x" * 10**7, "is not a Work"),
+    (lambda call: Work(1, None, "tensor", ""), "expected matrix"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", None), "expected matrix"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters must be a dict"),  # type: ignore[arg-type]
+    (lambda call: Work(1, None, "matrix", "bf16", {"M": "x" * 10**6}), "parameters must be a dict"),
     (lambda call: Work(1, None, "matrix", "bf16", {"M": Rude()}), "OSError: no"),
     (lambda call: sys.exit("enough"), "SystemExit: enough"),
     (lambda call: _endless(call), "RecursionError"),
@@ -175,15 +177,15 @@ def _endless(call: Call) -> Work | None:
     return _endless(call)
 
 
-@pytest.mark.parametrize(("function", "told"), BAD)
+@pytest.mark.parametrize(("function", "message"), BAD)
 def test_what_cannot_be_shown_is_told_and_not_shown(
-    function: Callable[[Call], object], told: str, caplog: pytest.LogCaptureFixture
+    function: Callable[[Call], object], message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     register_model("attention", "my::attention", source="wrong")(function)  # type: ignore[arg-type]
     assert MINE is not None
     with caplog.at_level(logging.WARNING):
         assert work_of(MINE) is None
-    assert told in caplog.text
+    assert message in caplog.text
     assert len(caplog.text) < 1000
 
 
@@ -210,9 +212,9 @@ def test_anything_that_can_be_called_is_a_model() -> None:
     for function, flops in ((Model(), 4), (partial(scaled, 5), 5), (partial(scaled, 6), 6)):
         register_model("attention", "my::attention", source="of my own")(function)
         assert MINE is not None
-        found = work_of(MINE)
-        assert found is not None
-        assert found.flops == flops
+        cost = work_of(MINE)
+        assert cost is not None
+        assert cost.flops == flops
         versions.add(user_models.version(""))
     assert len(versions) == 3
 

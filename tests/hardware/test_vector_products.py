@@ -1,6 +1,4 @@
-"""Kernels whose names say that they multiply without matrix cores, or feed them badly; names as
-real traces have them.
-"""
+"""Kernels that multiply without matrix cores or load them poorly, by names from real traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiny traces as text, and a stream that hands them out in pieces of any size."""
+"""Tiny traces as text, and a stream that returns them in pieces of any size."""
 
 from __future__ import annotations
 
@@ -71,28 +71,26 @@ def trace(
     return "{" + before + '"traceEvents": [' + ", ".join(events) + "]" + after + "}"
 
 
-def names(found: Trace, table: str = "spans") -> list[str]:
+def names(trace: Trace, table: str = "spans") -> list[str]:
     """The names of a table's rows, in order."""
-    return found.strings.many(found[table]["name"].tolist())
+    return trace.strings.many(trace[table]["name"].tolist())
 
 
-def rows(found: Trace) -> dict[str, list[tuple[Any, ...]]]:
-    """Every table but ``chunks`` with texts in place of their numbers: equal traces have equal
-    rows.
-    """
+def rows(trace: Trace) -> dict[str, list[tuple[Any, ...]]]:
+    """Every table but ``chunks``, with texts instead of numbers: equal traces have equal rows."""
     out = {}
-    for name, table in found.tables.items():
+    for name, table in trace.tables.items():
         if name == "chunks":
             continue
         columns = []
         for column in table.spec.columns:
             values = table[column.name].tolist()
             if column.unit == "number of a string":
-                values = [found.strings[v] for v in values]
+                values = [trace.strings[v] for v in values]
             elif column.unit == "row of tracks":
-                tracks = found["tracks"]
+                tracks = trace["tracks"]
                 values = [
-                    (found.strings[int(tracks["pid"][v])], found.strings[int(tracks["tid"][v])])
+                    (trace.strings[int(tracks["pid"][v])], trace.strings[int(tracks["tid"][v])])
                     for v in values
                 ]
             columns.append(["nan" if v != v else v for v in values])
@@ -101,14 +99,14 @@ def rows(found: Trace) -> dict[str, list[tuple[Any, ...]]]:
     return out
 
 
-def lost(found: Trace) -> int:
+def lost(trace: Trace) -> int:
     """Entries that were met and not stored, by the counters."""
-    return sum(found.defects[name] for name in LOST)
+    return sum(trace.defects[name] for name in LOST)
 
 
-def defects(found: Trace) -> dict[str, int]:
+def defects(trace: Trace) -> dict[str, int]:
     """The counters."""
-    return found.defects.as_dict()
+    return trace.defects.as_dict()
 
 
 def lines(events: Iterable[str]) -> str:

@@ -1,13 +1,14 @@
-"""Where a text is cut never matters: equal tables at every chunk size and with reads of every size."""
+"""Chunk and read sizes never matter: the tables are equal."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.importers.reading import defects, lines, read, rows, span, trace
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -56,9 +57,9 @@ FIXED = lines(
 def test_every_chunk_size_of_a_trace_with_damage() -> None:
     whole = read(FIXED)
     for chunk in range(1, len(FIXED) + 2):
-        found = read(FIXED, chunk)
-        assert rows(found) == rows(whole), chunk
-        assert (defects(found), found.entries) == (defects(whole), whole.entries), chunk
+        trace = read(FIXED, chunk)
+        assert rows(trace) == rows(whole), chunk
+        assert (defects(trace), trace.entries) == (defects(whole), whole.entries), chunk
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 5, 17, 100])
@@ -66,7 +67,7 @@ def test_every_read_size(piece: int) -> None:
     assert rows(read(FIXED, 64, piece)) == rows(read(FIXED))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(EVENTS, max_size=8), st.integers(1, 400), st.integers(1, 50), st.booleans())
 def test_any_events(
     events: list[dict[str, object]], chunk: int, piece: int, ascii_only: bool
@@ -76,8 +77,8 @@ def test_any_events(
 
 
 def test_chunks_say_where_the_events_lie() -> None:
-    found = read(FIXED, 200)
-    table = found["chunks"]
+    trace = read(FIXED, 200)
+    table = trace["chunks"]
     text = FIXED.encode()
     joined = b"".join(
         text[o : o + s]

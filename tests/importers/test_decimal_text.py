@@ -1,4 +1,4 @@
-"""Decimal texts become exact nanoseconds, the fast way and the slow way alike."""
+"""Decimal texts become exact nanoseconds, on the fast and the slow path."""
 
 from __future__ import annotations
 

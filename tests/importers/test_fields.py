@@ -1,5 +1,5 @@
-"""Values of events as real and foreign writers put them: what they mean, and what is counted where
-they mean nothing.
+"""Event values as real and foreign writers put them: their meaning, and what is counted as a
+defect.
 """
 
 from __future__ import annotations
@@ -35,30 +35,34 @@ from torch_tb_profiler.store.roles import Role
     ],
 )
 def test_timestamps(ts: str, ns: int) -> None:
-    found = read(trace(span(0, ts=...).replace("}", f', "ts": {ts}}}')))
-    assert (found.origin_ns, found["spans"]["start"].tolist(), defects(found)) == (ns, [0], {})
+    imported = read(trace(span(0, ts=...).replace("}", f', "ts": {ts}}}')))
+    assert (imported.origin_ns, imported["spans"]["start"].tolist(), defects(imported)) == (
+        ns,
+        [0],
+        {},
+    )
 
 
 @pytest.mark.parametrize(
     "ts", ["null", '"soon"', "NaN", "Infinity", "N/A", "1e400", "9" * 30, "true", "{}", '""']
 )
 def test_no_usable_timestamp(ts: str) -> None:
-    found = read(trace(span(0), span(1, ts=...).replace("}", f', "ts": {ts}}}'), span(2)))
-    assert names(found) == ["op0", "op2"]
-    assert (found.entries, lost(found), found.defects[d.NO_TIME]) == (3, 1, 1)
+    imported = read(trace(span(0), span(1, ts=...).replace("}", f', "ts": {ts}}}'), span(2)))
+    assert names(imported) == ["op0", "op2"]
+    assert (imported.entries, lost(imported), imported.defects[d.NO_TIME]) == (3, 1, 1)
 
 
 def test_integers_beyond_int64() -> None:
-    found = read(
+    imported = read(
         trace(span(0, '"args": {"External id": 18446744073709551617, "correlation": 7}'), span(1))
     )
-    assert found["spans"]["external"].tolist() == [-1, -1]
-    assert found["spans"]["correlation"].tolist() == [7, -1]
-    assert defects(found) == {d.BIG_INTEGER: 1}
+    assert imported["spans"]["external"].tolist() == [-1, -1]
+    assert imported["spans"]["correlation"].tolist() == [7, -1]
+    assert defects(imported) == {d.BIG_INTEGER: 1}
 
 
 def test_integers_beyond_the_column_count_as_unknown() -> None:
-    found = read(
+    imported = read(
         trace(
             span(
                 0,
@@ -67,23 +71,23 @@ def test_integers_beyond_the_column_count_as_unknown() -> None:
             )
         )
     )
-    device = found["device_args"]
+    device = imported["device_args"]
     assert (device["device"][0], device["registers"][0], device["stream"][0]) == (-1, -1, 7)
-    assert defects(found) == {d.BIG_INTEGER: 2}
+    assert defects(imported) == {d.BIG_INTEGER: 2}
 
 
 def test_extreme_times_do_not_overflow() -> None:
-    found = read(
+    imported = read(
         trace(
             span(0, ts=-(10**18), dur=10**30),
             span(1, ts=29 * 10**14, dur=29 * 10**14),
             span(2, ts=-29 * 10**14),
         )
     )
-    assert found["spans"]["start"].tolist() == [0, 58 * 10**17]
-    assert found["spans"]["dur"].tolist() == [5000, 29 * 10**17]
-    assert int((found["spans"]["start"] + found["spans"]["dur"]).max()) == 87 * 10**17
-    assert (found.entries, lost(found)) == (3, 1)
+    assert imported["spans"]["start"].tolist() == [0, 58 * 10**17]
+    assert imported["spans"]["dur"].tolist() == [5000, 29 * 10**17]
+    assert int((imported["spans"]["start"] + imported["spans"]["dur"]).max()) == 87 * 10**17
+    assert (imported.entries, lost(imported)) == (3, 1)
 
 
 @pytest.mark.parametrize(
@@ -91,17 +95,17 @@ def test_extreme_times_do_not_overflow() -> None:
     [("NaN", d.REPAIRED), ("-Infinity", d.REPAIRED), ("N/A", d.REPAIRED), ("Infinity", d.REPAIRED)],
 )
 def test_bare_words(word: str, kind: str) -> None:
-    found = read(
+    imported = read(
         trace(
             span(0),
             span(1, '"args": {"blocks per SM": ' + word + ', "stream": 7}', cat="kernel"),
             span(2),
         )
     )
-    assert names(found) == ["op0", "op1", "op2"]
-    assert found["device_args"]["stream"].tolist() == [7]
-    assert np.isnan(found["device_args"]["blocks_per_sm"][0])
-    assert defects(found) == {kind: 1}
+    assert names(imported) == ["op0", "op1", "op2"]
+    assert imported["device_args"]["stream"].tolist() == [7]
+    assert np.isnan(imported["device_args"]["blocks_per_sm"][0])
+    assert defects(imported) == {kind: 1}
 
 
 @pytest.mark.parametrize(
@@ -115,30 +119,34 @@ def test_bare_words(word: str, kind: str) -> None:
     ],
 )
 def test_event_without(missing: str, kind: str | None) -> None:
-    found = read(trace(span(0), span(1, "", **{missing: ...}), span(2)))
-    assert found["spans"].n == 3
-    assert defects(found) == ({kind: 1} if kind else {})
+    imported = read(trace(span(0), span(1, "", **{missing: ...}), span(2)))
+    assert imported["spans"].n == 3
+    assert defects(imported) == ({kind: 1} if kind else {})
 
 
 def test_event_without_ts_or_phase() -> None:
-    found = read(
+    imported = read(
         trace(span(0), span(1, ts=...), span(2, ph=...), span(3, ph="XX"), span(4, ph="é"))
     )
-    assert names(found) == ["op0"]
-    assert (found.entries, found.defects[d.NO_TIME], found.defects[d.UNKNOWN_PHASE]) == (5, 1, 3)
+    assert names(imported) == ["op0"]
+    assert (imported.entries, imported.defects[d.NO_TIME], imported.defects[d.UNKNOWN_PHASE]) == (
+        5,
+        1,
+        3,
+    )
 
 
 def test_negative_duration() -> None:
-    found = read(trace(span(0, dur=-3)))
-    assert found["spans"]["dur"].tolist() == [0]
-    assert defects(found) == {d.NEGATIVE_DURATION: 1}
+    imported = read(trace(span(0, dur=-3)))
+    assert imported["spans"]["dur"].tolist() == [0]
+    assert defects(imported) == {d.NEGATIVE_DURATION: 1}
 
 
 @pytest.mark.parametrize("args", ["null", "[]", '"text"', "[1, {}]", "17", "true", "{}"])
 def test_arguments_that_are_no_object(args: str) -> None:
-    found = read(trace(span(0), span(1, '"args": ' + args), span(2)))
-    assert names(found) == ["op0", "op1", "op2"]
-    assert set(defects(found)) <= {d.WRONG_TYPE}
+    imported = read(trace(span(0), span(1, '"args": ' + args), span(2)))
+    assert names(imported) == ["op0", "op1", "op2"]
+    assert set(defects(imported)) <= {d.WRONG_TYPE}
 
 
 @pytest.mark.parametrize(
@@ -153,20 +161,20 @@ def test_arguments_that_are_no_object(args: str) -> None:
     ],
 )
 def test_arguments_of_wrong_types(value: str, number: int, kind: str | None) -> None:
-    found = read(
+    imported = read(
         trace(
             span(0),
             span(1, '"args": {"External id": ' + value + ', "Sequence number": 3}'),
             span(2),
         )
     )
-    assert found["spans"]["external"].tolist() == [-1, number, -1]
-    assert 3 in found["operator_args"]["sequence"].tolist()
-    assert defects(found) == ({kind: 1} if kind else {})
+    assert imported["spans"]["external"].tolist() == [-1, number, -1]
+    assert 3 in imported["operator_args"]["sequence"].tolist()
+    assert defects(imported) == ({kind: 1} if kind else {})
 
 
 def test_threads_named_by_text_or_number_are_the_same() -> None:
-    found = read(
+    imported = read(
         trace(
             span(0, pid="Spans", tid="stream 7"),
             span(1, pid="1", tid="7"),
@@ -175,11 +183,11 @@ def test_threads_named_by_text_or_number_are_the_same() -> None:
         )
     )
     tracks = [
-        (found.strings[int(p)], found.strings[int(t)])
-        for p, t in zip(found["tracks"]["pid"], found["tracks"]["tid"], strict=True)
+        (imported.strings[int(p)], imported.strings[int(t)])
+        for p, t in zip(imported["tracks"]["pid"], imported["tracks"]["tid"], strict=True)
     ]
     assert sorted(tracks) == [("1", "7"), ("Spans", "stream 7")]
-    assert len(set(found["spans"]["track"].tolist()[1:])) == 1
+    assert len(set(imported["spans"]["track"].tolist()[1:])) == 1
 
 
 def _mark(phase: str, name: str, ts: float, tid: Any = 1) -> str:
@@ -187,7 +195,7 @@ def _mark(phase: str, name: str, ts: float, tid: Any = 1) -> str:
 
 
 def test_begin_and_end_are_joined_innermost_first() -> None:
-    found = read(
+    imported = read(
         trace(
             _mark("B", "a", 1),
             _mark("B", "b", 2),
@@ -197,26 +205,26 @@ def test_begin_and_end_are_joined_innermost_first() -> None:
             _mark("E", "c", 5, 2),
         )
     )
-    assert dict(zip(names(found), found["spans"]["dur"].tolist(), strict=True)) == {
+    assert dict(zip(names(imported), imported["spans"]["dur"].tolist(), strict=True)) == {
         "a": 8000,
         "b": 1500,
         "c": 1000,
     }
-    assert (defects(found), lost(found)) == ({}, 0)
+    assert (defects(imported), lost(imported)) == ({}, 0)
 
 
 def test_unmatched_begin_and_end_are_counted() -> None:
-    found = read(
+    imported = read(
         trace(_mark("E", "x", 0), _mark("B", "a", 1), _mark("E", "a", 2), _mark("B", "open", 3))
     )
-    assert names(found) == ["a"]
-    assert defects(found) == {d.UNMATCHED_BEGIN: 1, d.UNMATCHED_END: 1}
+    assert names(imported) == ["a"]
+    assert defects(imported) == {d.UNMATCHED_BEGIN: 1, d.UNMATCHED_END: 1}
 
 
 def test_spans_nested_5000_deep() -> None:
     deep = [span(i, ts=100 + i, dur=20_000 - 2 * i) for i in range(5000)]
-    found = read(trace(*deep))
-    assert names(found) == [f"op{i}" for i in range(5000)]
+    imported = read(trace(*deep))
+    assert names(imported) == [f"op{i}" for i in range(5000)]
     begin_end = [_mark("B", f"b{i}", i) for i in range(5000)] + [
         _mark("E", "", 5000 + i) for i in range(5000)
     ]
@@ -228,13 +236,13 @@ def test_spans_nested_5000_deep() -> None:
 @pytest.mark.parametrize("deep", ["[" * 5000 + "]" * 5000, '{"a": ' * 5000 + "1" + "}" * 5000])
 @pytest.mark.parametrize("chunk", [1000, 2 << 20])
 def test_arguments_nested_5000_deep(deep: str, chunk: int) -> None:
-    found = read(
+    imported = read(
         trace(span(0), span(1, '"args": {"External id": 5, "deep": ' + deep + "}"), span(2)), chunk
     )
-    assert names(found) == ["op0", "op1", "op2"]
-    assert found["spans"]["external"].tolist() == [-1, 5, -1]
+    assert names(imported) == ["op0", "op1", "op2"]
+    assert imported["spans"]["external"].tolist() == [-1, 5, -1]
     # From Python 3.12 on the decoder may go deep enough to need no repair.
-    assert defects(found) in ({d.REPAIRED: 1}, {})
+    assert defects(imported) in ({d.REPAIRED: 1}, {})
 
 
 def test_duplicates_are_stored_once_also_when_interleaved() -> None:
@@ -242,9 +250,9 @@ def test_duplicates_are_stored_once_also_when_interleaved() -> None:
         span(1, '"args": {"correlation": 1}', name="a"),
         span(1, '"args": {"correlation": 2}', name="b"),
     )
-    found = read(trace(a, b, a, b, a))
-    assert sorted(names(found)) == ["a", "b"]
-    assert (found.entries, defects(found)) == (5, {d.DUPLICATE: 3})
+    imported = read(trace(a, b, a, b, a))
+    assert sorted(names(imported)) == ["a", "b"]
+    assert (imported.entries, defects(imported)) == (5, {d.DUPLICATE: 3})
 
 
 def test_equal_events_without_ids_may_both_have_happened() -> None:
@@ -276,7 +284,7 @@ def _point(phase: str, name: str, ts: float, **args: Any) -> str:
     ],
 )
 def test_counters_and_instants_keep_their_arguments(neighbour: str) -> None:
-    found = read(
+    imported = read(
         trace(
             neighbour,
             _point("C", "memory", 101, used=5, l=[{"a": 1}, {"b": 2}]),
@@ -284,12 +292,12 @@ def test_counters_and_instants_keep_their_arguments(neighbour: str) -> None:
             span(1),
         )
     )
-    assert names(found, "instants") == ["memory", "mark"]
-    assert found.strings.many(found["instants"]["args"].tolist()) == [
+    assert names(imported, "instants") == ["memory", "mark"]
+    assert imported.strings.many(imported["instants"]["args"].tolist()) == [
         '{"used":5,"l":[{"a":1},{"b":2}]}',
         '{"text":"},{"}',
     ]
-    assert bytes(found["instants"]["phase"].tolist()) == b"Ci"
+    assert bytes(imported["instants"]["phase"].tolist()) == b"Ci"
 
 
 def test_memory_records() -> None:
@@ -301,15 +309,15 @@ def test_memory_records() -> None:
         "Total Allocated": 10,
         "Total Reserved": 20,
     }
-    found = read(
+    imported = read(
         trace(span(0), _point("i", "[memory]", 103, **args), _point("i", "[memory]", 104, Bytes=7))
     )
-    memory = found["memory"]
+    memory = imported["memory"]
     assert memory["address"].tolist() == [2**63 + 5, 0]
     assert memory["bytes"].tolist() == [-512, 7]
     assert memory["device_type"].tolist() == [1, -1]
     assert memory["reserved"].tolist() == [20, -1]
-    assert found["instants"].n == 0
+    assert imported["instants"].n == 0
 
 
 def test_flows_with_numbers_and_texts_as_ids() -> None:
@@ -330,7 +338,7 @@ def test_metadata_names_processes_and_threads() -> None:
         return json.dumps({"ph": "M", "name": what, "pid": 1, "tid": 2, "ts": 0, "args": args})
 
     process = named("process_name", name="python"), named("process_labels", labels="GPU 0")
-    found = read(
+    imported = read(
         trace(
             *process,
             named("thread_name", name="main é"),
@@ -338,17 +346,20 @@ def test_metadata_names_processes_and_threads() -> None:
             span(0),
         )
     )
-    tracks = found["tracks"]
+    tracks = imported["tracks"]
     assert [
-        found.strings[int(tracks[c][0])] for c in ("process_name", "process_label", "thread_name")
+        imported.strings[int(tracks[c][0])]
+        for c in ("process_name", "process_label", "thread_name")
     ] == ["python", "GPU 0", "main é"]
     assert tracks["thread_sort"].tolist() == [3]
 
 
 def test_far_away_instants_are_left_out_and_counted() -> None:
-    found = read(trace(span(0), _point("i", "Record Window End", 1.7e15), _point("i", "near", 300)))
-    assert names(found, "instants") == ["near"]
-    assert defects(found) == {d.FAR_EVENT: 1}
+    imported = read(
+        trace(span(0), _point("i", "Record Window End", 1.7e15), _point("i", "near", 300))
+    )
+    assert names(imported, "instants") == ["near"]
+    assert defects(imported) == {d.FAR_EVENT: 1}
 
 
 @pytest.mark.parametrize(
@@ -361,15 +372,15 @@ def test_names_in_any_script(name: str, ascii_only: bool) -> None:
 
 
 def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
-    found = read(
+    imported = read(
         trace(span(0), span(1, name="a\udc80b"), span(2, name="c\ud800"), span(3, name="😀"))
     )
-    assert names(found) == ["op0", "a\ufffdb", "c\ufffd", "😀"]
-    assert defects(found) == {d.REPAIRED: 2}
+    assert names(imported) == ["op0", "a\ufffdb", "c\ufffd", "😀"]
+    assert defects(imported) == {d.REPAIRED: 2}
 
 
 def test_roles_come_from_categories() -> None:
-    found = read(
+    imported = read(
         trace(
             span(0, cat="Kernel"),
             span(1, cat="foo_runtime"),
@@ -377,18 +388,23 @@ def test_roles_come_from_categories() -> None:
             span(3, cat="python_function"),
         )
     )
-    assert found["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.OTHER, Role.PYTHON]
-    assert defects(found) == {d.UNKNOWN_CATEGORY: 1}
+    assert imported["spans"]["role"].tolist() == [
+        Role.KERNEL,
+        Role.RUNTIME,
+        Role.OTHER,
+        Role.PYTHON,
+    ]
+    assert defects(imported) == {d.UNKNOWN_CATEGORY: 1}
 
 
 def test_a_user_tells_the_role_of_a_category() -> None:
     data = trace(span(0, cat="npu_kernel"), span(1, cat="NPU_Call"), span(2, cat="cpu_op")).encode()
-    found = read_trace(
+    imported = read_trace(
         Stream(data, 1 << 30),
         Settings(categories="npu_kernel=kernel, npu_call = Runtime, cpu_op=annotation"),
     )
-    assert found["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.ANNOTATION]
-    assert not defects(found)
+    assert imported["spans"]["role"].tolist() == [Role.KERNEL, Role.RUNTIME, Role.ANNOTATION]
+    assert not defects(imported)
     for wrong in ("npu_kernel", "npu_kernel=gpu", "=kernel"):
         with pytest.raises(BadRequest, match="category=role"):
             read_trace(Stream(data, 1 << 30), Settings(categories=wrong))
@@ -410,12 +426,15 @@ def test_instants_that_were_given_a_length() -> None:
         "name": "[memory]",
         "args": {"Device Type": 0, "Device Id": -1, "Bytes": 24, "Addr": 7},
     }
-    found = read(
+    imported = read(
         trace(span(0), json.dumps(sized), json.dumps({**record, "name": "[OutOfMemory]"}), span(1))
     )
-    assert (names(found), defects(found)) == (["op0", "op1"], {})
-    assert (found["memory"]["bytes"].tolist(), found.strings.many(found["instants"]["name"])) == (
+    assert (names(imported), defects(imported)) == (["op0", "op1"], {})
+    assert (
+        imported["memory"]["bytes"].tolist(),
+        imported.strings.many(imported["instants"]["name"]),
+    ) == (
         [24],
         ["[OutOfMemory]"],
     )
-    assert found["instants"]["phase"].tolist() == [ord("i")]
+    assert imported["instants"]["phase"].tolist() == [ord("i")]

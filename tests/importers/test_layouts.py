@@ -1,6 +1,4 @@
-"""Layouts that writers and re-exporters of traces use: each opens, whatever stands around the
-events.
-"""
+"""Layouts that writers and re-exporters of traces use: each one opens."""
 
 from __future__ import annotations
 
@@ -73,13 +71,13 @@ BLOB = "x" * (20 << 20)
 )
 @pytest.mark.parametrize("chunk", [1, 64, 2 << 20])
 def test_layout(text: str, chunk: int) -> None:
-    found = read(text, chunk)
-    assert names(found) == ["op0", "op1", "op2"]
-    assert found["spans"]["start"].tolist() == [0, 10_000, 20_000]
-    assert found["spans"]["dur"].tolist() == [5_000] * 3
-    assert (found.entries, lost(found)) == (3, 0)
+    imported = read(text, chunk)
+    assert names(imported) == ["op0", "op1", "op2"]
+    assert imported["spans"]["start"].tolist() == [0, 10_000, 20_000]
+    assert imported["spans"]["dur"].tolist() == [5_000] * 3
+    assert (imported.entries, lost(imported)) == (3, 0)
     assert not any(
-        kind.severity in (d.Severity.DATA_LOSS, d.Severity.ERROR) for kind, _ in found.defects
+        kind.severity in (d.Severity.DATA_LOSS, d.Severity.ERROR) for kind, _ in imported.defects
     )
 
 
@@ -94,32 +92,32 @@ def test_layout(text: str, chunk: int) -> None:
     ],
 )
 def test_unknown_keys_of_any_size(blob: str) -> None:
-    found = read(
+    imported = read(
         trace(
             *THREE,
             before=f'"blob": {blob}, "schemaVersion": 1, ',
             after=f', "late": {blob}, "traceName": "t"',
         )
     )
-    assert names(found) == ["op0", "op1", "op2"]
-    assert found.header == {"schemaVersion": 1, "traceName": "t"}
-    assert defects(found) == {d.HEADER_LOST: 2}
+    assert names(imported) == ["op0", "op1", "op2"]
+    assert imported.header == {"schemaVersion": 1, "traceName": "t"}
+    assert defects(imported) == {d.HEADER_LOST: 2}
 
 
 def test_small_header_keys_are_kept() -> None:
-    found = read(
+    imported = read(
         trace(
             span(0),
             before='"deviceProperties": [{"name": "H100"}], "baseTimeNanoseconds": 17, ',
             after=', "with_stack": 1',
         )
     )
-    assert found.header == {
+    assert imported.header == {
         "deviceProperties": [{"name": "H100"}],
         "baseTimeNanoseconds": 17,
         "with_stack": 1,
     }
-    assert found.base_ns == 17
+    assert imported.base_ns == 17
 
 
 @pytest.mark.parametrize(
@@ -171,9 +169,9 @@ def test_not_a_trace(text: str) -> None:
 
 def test_trailing_garbage_is_counted() -> None:
     for rest in ("garbage", trace(span(9)), "\x01\x02"):
-        found = read(trace(*THREE) + rest)
-        assert names(found) == ["op0", "op1", "op2"]
-        assert defects(found) == {d.TRAILING: 1}
+        imported = read(trace(*THREE) + rest)
+        assert names(imported) == ["op0", "op1", "op2"]
+        assert defects(imported) == {d.TRAILING: 1}
 
 
 @pytest.mark.parametrize("piece", [1, 7, 4096])

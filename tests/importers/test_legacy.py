@@ -1,5 +1,5 @@
-"""Traces of the legacy autograd profiler, written as PyTorch 0.4 to 1.7 wrote them: no categories,
-processes named for what they hold.
+"""Traces of the legacy autograd profiler (PyTorch 0.4 to 1.7): no categories, but telling process
+names.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Kernel = tuple[str, float, float]
 
 
 def _written(*operators: tuple[str, float, float, list[Kernel]], device: int = 0) -> str:
-    """What ``EventList.export_chrome_trace`` of 1.7 writes for operators (name, begin, length,
-    kernels) of thread 1.
+    """The output of 1.7's ``EventList.export_chrome_trace`` for operators (name, begin, duration,
+    kernels).
     """
     events: list[dict[str, Any]] = []
     number = 0
@@ -38,7 +38,7 @@ def _written(*operators: tuple[str, float, float, list[Kernel]], device: int = 0
                 "args": {},
             }
         )
-        for kernel, at, dur in kernels:
+        for kernel, start_us, dur in kernels:
             flow = {"id": number, "cat": "cpu_to_cuda", "args": {}}
             events.append(
                 {"name": name, "ph": "s", "ts": start, "tid": 1, "pid": "CPU functions", **flow}
@@ -47,7 +47,7 @@ def _written(*operators: tuple[str, float, float, list[Kernel]], device: int = 0
                 {
                     "name": kernel,
                     "ph": "f",
-                    "ts": at,
+                    "ts": start_us,
                     "tid": device,
                     "pid": "CUDA functions",
                     **flow,
@@ -57,7 +57,7 @@ def _written(*operators: tuple[str, float, float, list[Kernel]], device: int = 0
                 {
                     "name": kernel,
                     "ph": "X",
-                    "ts": at,
+                    "ts": start_us,
                     "dur": dur,
                     "tid": device,
                     "pid": "CUDA functions",
@@ -82,7 +82,7 @@ def _device_times(trace: Trace) -> dict[str, tuple[int, int]]:
 
 
 def test_processes_say_what_events_are() -> None:
-    found = read(
+    trace = read(
         _written(
             (
                 "aten::mm",
@@ -92,32 +92,32 @@ def test_processes_say_what_events_are() -> None:
             )
         )
     )
-    roles = dict(zip(names(found), found["spans"]["role"].tolist(), strict=True))
+    roles = dict(zip(names(trace), trace["spans"]["role"].tolist(), strict=True))
     assert roles == {
         "aten::mm": Role.OPERATOR,
         "Memcpy HtoD": Role.MEMCPY,
         "gemm": Role.KERNEL,
         "Memset (Device)": Role.MEMSET,
     }
-    assert (defects(found), found["device_args"]["device"].tolist()) == ({}, [0, 0, 0])
+    assert (defects(trace), trace["device_args"]["device"].tolist()) == ({}, [0, 0, 0])
 
 
 def test_flows_tie_kernels_to_their_operators() -> None:
-    found = read(
+    trace = read(
         _written(
             ("aten::add", 0, 5, [("add_kernel", 20, 3)]),
             ("aten::mm", 6, 20, [("gemm", 30, 8), ("reduce", 40, 2)]),
             device=3,
         )
     )
-    assert _device_times(found) == {"aten::mm": (10, 10), "aten::add": (3, 3)}
-    facts = derive(found)
+    assert _device_times(trace) == {"aten::mm": (10, 10), "aten::add": (3, 3)}
+    facts = derive(trace)
     assert facts.defects.as_dict() == {KERNEL_WITHOUT_LAUNCH: 3}
     assert facts["devices"]["id"].tolist() == [3]
 
 
 def test_the_time_of_an_operator_that_called_others_is_no_work_of_its_own() -> None:
-    found = read(
+    trace = read(
         _written(
             ("aten::conv2d", 0, 50, [("aten::conv2d", 100, 40)]),
             ("aten::convolution", 2, 40, [("aten::convolution", 104, 30)]),
@@ -126,14 +126,14 @@ def test_the_time_of_an_operator_that_called_others_is_no_work_of_its_own() -> N
             ("aten::relu", 60, 5, [("aten::relu", 150, 7)]),
         )
     )
-    facts = derive(found)
+    facts = derive(trace)
     kernels = kernel_rows(facts, select(facts), "name")
     assert dict(
         zip(
             facts.strings.many(kernels["name"]), (kernels["total_ns"] // 1000).tolist(), strict=True
         )
     ) == {"aten::cudnn": 12, "aten::relu": 7, "aten::add_": 6}
-    assert _device_times(found) == {
+    assert _device_times(trace) == {
         "aten::conv2d": (0, 18),
         "aten::convolution": (0, 18),
         "aten::cudnn": (12, 12),
@@ -143,20 +143,20 @@ def test_the_time_of_an_operator_that_called_others_is_no_work_of_its_own() -> N
 
 
 def test_kernels_with_names_of_their_own_may_overlap() -> None:
-    found = read(
+    trace = read(
         _written(("aten::a", 0, 5, [("long", 10, 30)]), ("aten::b", 6, 5, [("short", 15, 5)]))
     )
-    assert _device_times(found) == {"aten::a": (30, 30), "aten::b": (5, 5)}
+    assert _device_times(trace) == {"aten::a": (30, 30), "aten::b": (5, 5)}
 
 
 def test_operators_that_begin_at_once_are_told_by_the_name() -> None:
-    found = read(
+    trace = read(
         _written(
             ("aten::linear", 0, 50, [("aten::linear", 100, 40)]),
             ("aten::addmm", 0, 40, [("aten::addmm", 104, 30)]),
         )
     )
-    assert _device_times(found) == {"aten::linear": (0, 30), "aten::addmm": (30, 30)}
+    assert _device_times(trace) == {"aten::linear": (0, 30), "aten::addmm": (30, 30)}
 
 
 def test_arrows_without_kernels_change_nothing() -> None:
@@ -166,13 +166,13 @@ def test_arrows_without_kernels_change_nothing() -> None:
         for event in json.loads(_written(("aten::mm", 0, 9, [("gemm", 20, 5)])))
         if event["pid"] == "CPU functions"
     ]
-    found = read(json.dumps(events))
-    facts = derive(found)
-    assert (names(found), facts.summary["has_device"], defects(found)) == (["aten::mm"], False, {})
+    trace = read(json.dumps(events))
+    facts = derive(trace)
+    assert (names(trace), facts.summary["has_device"], defects(trace)) == (["aten::mm"], False, {})
 
 
 def test_other_events_without_a_category_stay_unknown() -> None:
-    found = read(
+    trace = read(
         json.dumps(
             [
                 {"name": "x", "ph": "X", "ts": 1, "dur": 2, "pid": pid, "tid": 0}
@@ -180,5 +180,5 @@ def test_other_events_without_a_category_stay_unknown() -> None:
             ]
         )
     )
-    assert found["spans"]["role"].tolist() == [Role.OTHER] * 3
-    assert sum(defects(found).values()) == 3
+    assert trace["spans"]["role"].tolist() == [Role.OTHER] * 3
+    assert sum(defects(trace).values()) == 3

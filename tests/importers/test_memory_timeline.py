@@ -1,4 +1,4 @@
-"""Memory timelines: both files of one recording say the same, and what is wrong in them is counted."""
+"""Memory timelines: both files of a recording agree, and defects are counted."""
 
 from __future__ import annotations
 
@@ -42,17 +42,15 @@ def read(rows: Any) -> Trace:
 
 
 def sums(rows: list[list[int]]) -> list[Any]:
-    """What ``export_memory_timeline("x.json")`` writes of the same recording:
-    ``_coalesce_timeline`` of PyTorch 2.13.
-    """
+    """The output of ``export_memory_timeline("x.json")`` (``_coalesce_timeline`` of PyTorch 2.13)."""
     times: list[int] = []
     sizes: list[list[int]] = []
     first = -1
     for time, _, change, category in rows:
-        at = time if time == -1 else time // 1000
-        first = at if first == -1 or (0 < at < first) else first
-        if not times or at != times[-1]:
-            times.append(at)
+        microseconds = time if time == -1 else time // 1000
+        first = microseconds if first == -1 or (0 < microseconds < first) else first
+        if not times or microseconds != times[-1]:
+            times.append(microseconds)
             sizes.append(list(sizes[-1]) if sizes else [0] * 9)
         sizes[-1][category + 1] += change
     return [[first if t < 0 else t for t in times], sizes]

@@ -1,6 +1,4 @@
-"""The public traces: every event is stored or counted, and figures equal those of a plain JSON
-parse.
-"""
+"""The public traces: every event is stored or counted, and figures equal those of plain JSON."""
 
 from __future__ import annotations
 
@@ -34,31 +32,31 @@ reading.
 
 
 def test_all_are_there(real_traces: Path) -> None:
-    assert len(FILES) == 28
+    assert len(FILES) >= 28
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}-{p.name.split('.')[0]}")
 def test_every_event_is_stored_or_counted(path: Path) -> None:
     with open_text(str(path)) as stream:
-        found = read_trace(stream, Settings())
+        trace = read_trace(stream, Settings())
     with open_text(str(path)) as stream:
         text = b"".join(iter(lambda: stream.read(1 << 24), b""))
     plain: list[dict[str, Any]] = json.loads(text, parse_float=Decimal, strict=False)["traceEvents"]
-    assert found.entries == len(plain)
-    assert set(found.defects.as_dict()) <= SOUND
-    spans = found["spans"]
+    assert trace.entries == len(plain)
+    assert set(trace.defects.as_dict()) <= SOUND
+    spans = trace["spans"]
     complete = [e for e in plain if e.get("ph") == "X"]
-    assert spans.n + found.defects[d.DUPLICATE] == len(complete)
+    assert spans.n + trace.defects[d.DUPLICATE] == len(complete)
     memory = [e for e in plain if e.get("ph") in ("i", "I") and e.get("name") == "[memory]"]
     flows = [e for e in plain if e.get("ph") in ("s", "t", "f")]
     points = [e for e in plain if e.get("ph") in ("i", "I", "R", "C")]
-    assert (found["memory"].n, found["flows"].n) == (len(memory), len(flows))
-    assert found["instants"].n + found["memory"].n + found.defects[d.FAR_EVENT] == len(points)
+    assert (trace["memory"].n, trace["flows"].n) == (len(memory), len(flows))
+    assert trace["instants"].n + trace["memory"].n + trace.defects[d.FAR_EVENT] == len(points)
     for row in range(0, spans.n, SAMPLE):
         event = plain[int(spans["ordinal"][row])]
         args = event.get("args") or {}
-        assert found.strings[int(spans["name"][row])] == event["name"]
-        assert int(spans["start"][row]) + found.origin_ns == _ns(event["ts"])
+        assert trace.strings[int(spans["name"][row])] == event["name"]
+        assert int(spans["start"][row]) + trace.origin_ns == _ns(event["ts"])
         assert int(spans["dur"][row]) == _ns(event["dur"])
         if event.get("cat") not in ("python_function",):
             assert int(spans["correlation"][row]) == args.get("correlation", -1)

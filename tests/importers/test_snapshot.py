@@ -1,6 +1,4 @@
-"""Memory snapshots: the figures of a small allocator that knows the truth come back from what it
-wrote.
-"""
+"""Memory snapshots: the true figures of a small allocator come back."""
 
 from __future__ import annotations
 
@@ -70,9 +68,9 @@ def test_the_device_and_the_stream_are_told() -> None:
     trace = read(snapshot(first, second))
     assert set(rows(trace, "device_type", "device")) == {(1, 1)}
     tracks = trace["tracks"]
-    place = int(trace["memory"]["track"][1])
+    track = int(trace["memory"]["track"][1])
     assert [
-        trace.strings[int(tracks[c][place])] for c in ("pid", "tid", "process_label", "thread_name")
+        trace.strings[int(tracks[c][track])] for c in ("pid", "tid", "process_label", "thread_name")
     ] == ["1", "7", "GPU 1", "stream 7"]
 
 
@@ -110,8 +108,8 @@ def test_every_total_is_the_true_one_however_much_the_buffer_lost(
     trace = read(snapshot(device, last=last))
     memory = trace["memory"]
     change = (memory["ordinal"] >= 0) & (memory["bytes"] != 0)
-    told = memory["allocated"][change].tolist()
-    assert told == ([b for _, b in device.allocated][-len(told) :] if told else [])
+    totals = memory["allocated"][change].tolist()
+    assert totals == ([b for _, b in device.allocated][-len(totals) :] if totals else [])
     if last is None:
         assert memory["reserved"][memory["ordinal"] >= 0].tolist() == [
             b for (_, b), e in zip(device.reserved, _noted(device), strict=True) if e
@@ -266,9 +264,9 @@ def test_pieces_of_any_size_give_the_same() -> None:
         device.alloc(size, LINEAR if size % 2 else ADAM)
     whole = read(snapshot(device))
     for piece in (1, 7, 4096):
-        again = read(snapshot(device), piece=piece)
+        reread = read(snapshot(device), piece=piece)
         for name, column in whole["memory"].items():
-            assert np.array_equal(column, again["memory"][name]), name
+            assert np.array_equal(column, reread["memory"][name]), name
 
 
 def test_compressed_and_by_its_content_alone() -> None:

@@ -1,6 +1,4 @@
-"""Pickles that want more than plain containers: nothing in them is run, little is spent on them,
-and the error says what was found.
-"""
+"""Pickles that need more than plain containers: nothing runs, cost is bounded, the error is clear."""
 
 from __future__ import annotations
 
@@ -298,8 +296,8 @@ def test_no_byte_makes_anything_but_a_trace_or_a_refusal(
     for size in range(4):
         device.alloc(size)
     data = bytearray(pickled(snapshot(device)))
-    for place, byte in changes:
-        data[2 + place % (len(data) - 2)] = byte
+    for offset, byte in changes:
+        data[2 + offset % (len(data) - 2)] = byte
     with contextlib.suppress(NotATrace):
         read_trace(Stream(bytes(data[: max(2, cut % (2 * len(data)))]) + tail), Settings())
 

@@ -1,4 +1,4 @@
-"""Folded stacks: a tree of sums, laid end to end, that every view shows as far as it goes."""
+"""Folded stacks: a tree of sums, laid end to end, in every view that can show it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import NotATrace, NotFound
-from torch_tb_profiler.importers import stacks_text
+from torch_tb_profiler.importers import content
 from torch_tb_profiler.importers.stacks_text import read_stacks
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.single import load, load_all
@@ -31,12 +31,12 @@ train.py(7):_step;nn.Module:_Linear_0;model.py(3):_forward 1
 """
 
 
-def _drawn(found: Trace) -> list[tuple[str, int, int, str]]:
+def _drawn(trace: Trace) -> list[tuple[str, int, int, str]]:
     """(name, begin, length in µs, role)."""
-    spans = found["spans"]
+    spans = trace["spans"]
     times = ((spans[key] // 1000).tolist() for key in ("start", "dur"))
     return list(
-        zip(names(found), *times, [Role(role).name for role in spans["role"].tolist()], strict=True)
+        zip(names(trace), *times, [Role(role).name for role in spans["role"].tolist()], strict=True)
     )
 
 
@@ -55,8 +55,8 @@ def test_a_frame_is_as_long_as_everything_beneath_it() -> None:
 
 @pytest.mark.parametrize("name", ["stacks_cuda.txt", "GPU_stacks.txt.gz", "stacks.xpu.txt"])
 def test_the_name_tells_that_the_sums_are_of_a_device(name: str) -> None:
-    found = read_stacks(Stream(b"a;b 7\na 2\n"), name)
-    assert _drawn(found) == [
+    trace = read_stacks(Stream(b"a;b 7\na 2\n"), name)
+    assert _drawn(trace) == [
         ("a", 0, 9, "PYTHON"),
         ("device work (sum)", 0, 2, "KERNEL"),
         ("operators (sum)", 0, 0, "OPERATOR"),
@@ -64,12 +64,12 @@ def test_the_name_tells_that_the_sums_are_of_a_device(name: str) -> None:
         ("device work (sum)", 2, 7, "KERNEL"),
         ("operators (sum)", 2, 0, "OPERATOR"),
     ]
-    facts = derive(found)
+    facts = derive(trace)
     assert (facts.summary["has_device"], facts.summary["attribution"]["with_operator"]) == (True, 2)
     assert (
         b"".join(
             flame_file(
-                facts, build_insight(found, facts), select(facts), "line", "device", "folded"
+                facts, build_insight(trace, facts), select(facts), "line", "device", "folded"
             )
         )
         == b"a 2000\na;b 7000\n"
@@ -77,10 +77,10 @@ def test_the_name_tells_that_the_sums_are_of_a_device(name: str) -> None:
 
 
 def test_what_this_program_wrote_comes_back() -> None:
-    found = read_stacks(Stream(TEXT.encode()))
-    facts = derive(found)
+    trace = read_stacks(Stream(TEXT.encode()))
+    facts = derive(trace)
     written = b"".join(
-        flame_file(facts, build_insight(found, facts), select(facts), "line", "host", "folded")
+        flame_file(facts, build_insight(trace, facts), select(facts), "line", "host", "folded")
     )
     assert sorted(written.splitlines()) == [
         b"<frozen_runpy>(88): run_code 10000",
@@ -88,14 +88,14 @@ def test_what_this_program_wrote_comes_back() -> None:
         b"train.py(7): step;nn.Module: Linear_0 30000",
         b"train.py(7): step;nn.Module: Linear_0;model.py(3): forward 121000",
     ]
-    again = read_stacks(Stream(written), "w0.line.host.ns.folded.txt")
-    assert sorted(_drawn(again)) == sorted(_drawn(found))
+    reread = read_stacks(Stream(written), "w0.line.host.ns.folded.txt")
+    assert sorted(_drawn(reread)) == sorted(_drawn(trace))
 
 
 def test_the_views_say_that_it_is_no_timeline() -> None:
-    found = read(TEXT)
-    facts = derive(found)
-    insight = build_insight(found, facts)
+    trace = read(TEXT)
+    facts = derive(trace)
+    insight = build_insight(trace, facts)
     payload = flame_payload(facts, insight, select(facts), "line")
     assert (
         dict(zip(payload.rows.name, payload.rows.host_ns, strict=True))["model.py(3): forward"]
@@ -104,16 +104,16 @@ def test_the_views_say_that_it_is_no_timeline() -> None:
     assert payload.missing == []
     notes = overview_payload(facts, select(facts), Place(1, None, "", None)).notes
     assert notes[0].startswith("The file holds sums of stacks and no times")
-    assert "laid end to end" in found.strings[int(found["tracks"]["process_name"][0])]
+    assert "laid end to end" in trace.strings[int(trace["tracks"]["process_name"][0])]
     assert insight.about["module_source"] == "python"
     assert insight.about["findings"]["unsure"][0] == "sums"
     assert insight.about["findings"]["found"] == []
 
 
 def test_lines_that_are_no_stacks_are_counted() -> None:
-    found = read("a;b 7\nno number\n\na;b 1.5\n" + ";".join("x" * 1001) + " 3\n a -3\nb 2")
-    assert [name for name, _, _, role in _drawn(found) if role == "PYTHON"] == ["a", "b", "b"]
-    assert (defects(found), found.entries) == ({d.NOT_A_STACK: 4}, 6)
+    trace = read("a;b 7\nno number\n\na;b 1.5\n" + ";".join("x" * 1001) + " 3\n a -3\nb 2")
+    assert [name for name, _, _, role in _drawn(trace) if role == "PYTHON"] == ["a", "b", "b"]
+    assert (defects(trace), trace.entries) == ({d.NOT_A_STACK: 4}, 6)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])
@@ -124,8 +124,8 @@ def test_any_piece_of_the_stream(piece: int) -> None:
 def test_endless_sums_and_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotATrace, match="add up to more"):
         read("a 999999999999999999\n")
-    monkeypatch.setattr(stacks_text, "MOST_TEXT", 10)
-    with pytest.raises(NotATrace, match="are not read"):
+    monkeypatch.setattr(content, "MOST_TEXT", 10)
+    with pytest.raises(NotATrace, match="cannot be read"):
         read(TEXT)
 
 
@@ -138,11 +138,11 @@ def test_files_are_found_by_their_name_and_judged_by_their_content(tmp_path: Pat
     (tmp_path / "profiler_stacks.txt").write_text(TEXT)
     (tmp_path / "requirements.txt").write_text("numpy 2\n")
     (tmp_path / "my_stack_notes.txt").write_text("Some words about stacks.\n")
-    found = {
+    outcomes = {
         item.path if hasattr(item, "path") else item.span.path: type(item).__name__
         for item in load_all(str(tmp_path), Settings(use_cache=False))
     }
-    assert {Path(path).name: kind for path, kind in found.items()} == {
+    assert {Path(path).name: kind for path, kind in outcomes.items()} == {
         "profiler_stacks.txt": "Opened",
         "my_stack_notes.txt": "Unreadable",
     }

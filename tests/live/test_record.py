@@ -22,7 +22,7 @@ from torch_tb_profiler.runs.single import insight_of, load
 from torch_tb_profiler.settings import Settings
 
 __all__ = ["torch"]
-EARLY = "the beginning was recorded, without call stacks"
+EARLY = "only the beginning was recorded, without call stacks"
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_a_process_group_tells_the_rank(
 
 def test_a_folder_that_cannot_be_written_to(train: Callable[[], None], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceError, match="cannot be made"):
+    with pytest.raises(SourceError, match="cannot be created"):
         loop(record(tmp_path / "file" / "log"), train, 9)
 
 
@@ -206,7 +206,7 @@ def test_the_error_of_the_loop_is_the_one_that_is_seen(
     recording = record(tmp_path, warmup=0)
     monkeypatch.setattr(Recording, "_end_profile", broken)
     with (
-        pytest.warns(UserWarning, match="could not be ended: the device is lost"),
+        pytest.warns(UserWarning, match="could not be finished: the device is lost"),
         pytest.raises(ArithmeticError, match="loss is NaN"),
     ):
         loop(recording, train, 3, 1)
@@ -216,7 +216,7 @@ def test_the_error_of_the_loop_is_the_one_that_is_seen(
 def test_it_begins_once(train: Callable[[], None], tmp_path: Path) -> None:
     recording = record(tmp_path, active=1)
     loop(recording, train, 9)
-    with pytest.raises(BadRequest, match="begun already"):
+    with pytest.raises(BadRequest, match="already begun"):
         recording.start()
 
 
@@ -250,7 +250,7 @@ def test_another_profiler_that_takes_the_place_ends_no_program(
             train()
 
     recording = record(tmp_path, warmup=0)
-    with pytest.warns(UserWarning, match="took its place"):
+    with pytest.warns(UserWarning, match="replaced it"):
         loop(recording, train_in_another, 1)
     assert recording.paths == list(tmp_path.iterdir()) == []
 

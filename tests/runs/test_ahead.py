@@ -20,7 +20,7 @@ from torch_tb_profiler.runs.ahead import Ahead
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.listing import Found, list_files
+from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.store.model import Facts, Trace
 
 SCRIPT = """
@@ -49,7 +49,7 @@ class Here:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def __call__(self, found: Found, report: Report | None) -> tuple[Trace, Facts]:
+    def __call__(self, found: ListedFile, report: Report | None) -> tuple[Trace, Facts]:
         self.asked.append(found.name)
         return small({}, 0)
 

@@ -390,7 +390,7 @@ def test_a_cache_that_cannot_be_written_is_noted(
         logdir, Settings(**{**vars(settings), "cache_dir": str(tmp_path / "file" / "cache")})
     )
     until(lambda: catalogue.snapshot().notes)
-    assert "cannot be written to" in catalogue.snapshot().notes[0]
+    assert "is not writable" in catalogue.snapshot().notes[0]
 
 
 def test_without_a_cache_everything_is_imported_anew(

@@ -159,13 +159,13 @@ def test_what_could_not_be_looked_at_is_said_beside_what_could(
     first, second = load_all(str(logs), settings)
     assert isinstance(first, Opened)
     assert second == Unreadable(
-        "", "", "", str(logs), "rank1.pt.trace.json is a symbolic link that leads nowhere."
+        "", "", "", str(logs), "rank1.pt.trace.json is a dangling symbolic link."
     )
     assert [type(item) for item in load_all(str(logs), settings, workers=("rank0",))] == [Opened], (
         "of the others nothing was asked"
     )
     (logs / "rank0.pt.trace.json").unlink()
-    with pytest.raises(SourceError, match=r"symbolic link that leads nowhere\. Give a trace file"):
+    with pytest.raises(SourceError, match=r"dangling symbolic link\. Give a trace file"):
         list(load_all(str(logs), settings))
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 15_000_000
 RUNS = {
     "cnn_workers_0": 1,

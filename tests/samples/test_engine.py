@@ -22,6 +22,8 @@ from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(use_cache=False)
 
 

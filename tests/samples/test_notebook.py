@@ -11,6 +11,8 @@ import pytest
 
 from tests.samples.notebook import NOTEBOOK, code_cells, run, run_all
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 100_000
 
 

@@ -1,4 +1,4 @@
-"""Where sidecars lie and which ones go."""
+"""Where sidecars are stored and which ones are evicted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 
-FOUND = Found("/logdir/a.json", "", "a.json", 5, 7, "7")
+FOUND = ListedFile("/logdir/a.json", "", "a.json", 5, 7, "7")
 
 
 def folder(path: Path, limit: int = 1 << 30) -> CacheFolder:
@@ -29,16 +29,16 @@ def test_a_sidecar_is_found_again_after_a_restart(tmp_path: Path) -> None:
 def test_every_part_of_the_key_matters(tmp_path: Path) -> None:
     cache = folder(tmp_path)
     others = [
-        cache.sidecar(Found("/logdir/b.json", "", "b.json", 5, 7, "7"), "v1"),
-        cache.sidecar(Found("/logdir/a.json", "", "a.json", 6, 7, "7"), "v1"),
-        cache.sidecar(Found("/logdir/a.json", "", "a.json", 5, 7, "8"), "v1"),
+        cache.sidecar(ListedFile("/logdir/b.json", "", "b.json", 5, 7, "7"), "v1"),
+        cache.sidecar(ListedFile("/logdir/a.json", "", "a.json", 6, 7, "7"), "v1"),
+        cache.sidecar(ListedFile("/logdir/a.json", "", "a.json", 5, 7, "8"), "v1"),
         cache.sidecar(FOUND, "v2"),
     ]
     assert len({cache.sidecar(FOUND, "v1"), *others}) == 5
 
 
 def test_what_cannot_be_told_apart_is_not_reused_by_another_process(tmp_path: Path) -> None:
-    unknown = Found("http://h/a.json", "", "a.json", -1, None, "")
+    unknown = ListedFile("http://h/a.json", "", "a.json", -1, None, "")
     first, second = folder(tmp_path), folder(tmp_path)
     assert (
         first.sidecar(unknown, "v1")

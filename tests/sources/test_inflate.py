@@ -1,4 +1,4 @@
-"""Inflating: told by first bytes, tolerant of every kind of end."""
+"""Inflating: detected by the first bytes, tolerant of every kind of end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ZSTD = zstandard.compress(TEXT)
 
 def run(data: bytes, piece: int = 1 << 20) -> tuple[bytes, Inflated]:
     def raw() -> Iterator[bytes]:
-        for at in range(0, len(data), piece):
-            yield data[at : at + piece]
+        for offset in range(0, len(data), piece):
+            yield data[offset : offset + piece]
 
     state = Inflated()
     return b"".join(inflate(raw(), state)), state
@@ -55,8 +55,8 @@ def test_truncated_gzip_gives_all_that_was_compressed() -> None:
 
 
 def test_damaged_in_the_middle_gives_what_comes_before() -> None:
-    at = len(GZIP) // 2
-    text, state = run(GZIP[:at] + bytes(200) + b"\xff" * 200 + GZIP[at + 400 :])
+    middle = len(GZIP) // 2
+    text, state = run(GZIP[:middle] + bytes(200) + b"\xff" * 200 + GZIP[middle + 400 :])
     assert state.problem is not None
     assert TEXT.startswith(text[: int(len(TEXT) * 0.4)])
     assert len(text) > len(TEXT) * 0.4

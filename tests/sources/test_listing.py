@@ -1,4 +1,4 @@
-"""What is found below a logdir: on disk, in memory, on a web server."""
+"""Listing a logdir: on disk, in memory, on a web server."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def test_a_maze_of_links_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_link_that_leads_nowhere_is_noted(tmp_path: Path) -> None:
     (tmp_path / "a.json").symlink_to(tmp_path / "gone.json")
-    found = list_files(str(tmp_path))
-    assert found.files == ()
-    assert found.notes == ("a.json is a symbolic link that leads nowhere.",)
+    listing = list_files(str(tmp_path))
+    assert listing.files == ()
+    assert listing.notes == ("a.json is a dangling symbolic link.",)
 
 
 def test_a_logdir_may_come_later(tmp_path: Path) -> None:
@@ -110,11 +110,11 @@ def test_a_folder_that_may_not_be_read_is_noted(tmp_path: Path) -> None:
     write(tmp_path / "b.json")
     (tmp_path / "shut").chmod(0)
     try:
-        found = list_files(str(tmp_path))
+        listing = list_files(str(tmp_path))
     finally:
         (tmp_path / "shut").chmod(0o700)
-    assert [f.path for f in found.files] == ["b.json"]
-    assert "shut" in found.notes[0]
+    assert [f.path for f in listing.files] == ["b.json"]
+    assert "shut" in listing.notes[0]
 
 
 def test_strange_names_survive(tmp_path: Path) -> None:
@@ -140,14 +140,14 @@ def test_memory(memory: fsspec.AbstractFileSystem) -> None:
     memory.pipe("/logs/a.json", b"{}")
     memory.pipe("/logs/run/b.json.gz", b"123")
     memory.pipe("/logs/run/.hidden.json", b"123")
-    found = list_files("memory://logs").files
-    assert [(f.path, f.folder, f.size, f.location) for f in found] == [
+    files = list_files("memory://logs").files
+    assert [(f.path, f.folder, f.size, f.location) for f in files] == [
         ("a.json", "", 2, "memory:///logs/a.json"),
         ("run/b.json.gz", "run", 3, "memory:///logs/run/b.json.gz"),
     ]
-    assert fsspec.open(found[1].location).open().read() == b"123"
+    assert fsspec.open(files[1].location).open().read() == b"123"
     memory.pipe("/logs/a.json", b"[]")
-    assert list_files("memory://logs").files[0].stamp != found[0].stamp
+    assert list_files("memory://logs").files[0].stamp != files[0].stamp
     assert paths("memory://logs/run/b.json.gz") == ["b.json.gz"]
     assert "does not exist" in list_files("memory://nowhere").notes[0]
 
@@ -164,13 +164,13 @@ def test_a_web_server_with_index_pages(tmp_path: Path, server: str) -> None:
     write(tmp_path / "logs" / "run2" / "deep" / "b.json.gz")
     write(tmp_path / "logs" / "run2" / "readme.md")
     write(tmp_path / "outside.json")
-    found = list_files(f"{server}/logs").files
-    assert [(f.path, f.size) for f in found] == [
+    files = list_files(f"{server}/logs").files
+    assert [(f.path, f.size) for f in files] == [
         ("a run/rank-0.json", 5),
         ("run2/deep/b.json.gz", 2),
     ]
-    assert found[0].modified_ns == int(path.stat().st_mtime) * 1_000_000_000
-    assert list_files(f"{server}/logs/").files == found
+    assert files[0].modified_ns == int(path.stat().st_mtime) * 1_000_000_000
+    assert list_files(f"{server}/logs/").files == files
     write(path, "123456")
     assert list_files(f"{server}/logs").files[0].size == 6
 

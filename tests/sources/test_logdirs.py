@@ -1,4 +1,4 @@
-"""What ``--logdir`` and ``--logdir_spec`` mean."""
+"""The meaning of ``--logdir`` and ``--logdir_spec``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""File names ⇄ (worker, span), ranks that names tell, and the order of spans."""
+"""File names ⇄ (worker, span), ranks in names, and the order of spans."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def test_other_files_have_no_trace_name(file: str) -> None:
 
 @given(WORKERS, SUFFIXES)
 def test_a_file_name_is_its_parts(worker: str, suffix: str) -> None:
-    found = names.parse(worker + suffix)
-    assert found is not None
-    assert found.file_name == worker + suffix
+    parsed = names.parse(worker + suffix)
+    assert parsed is not None
+    assert parsed.file_name == worker + suffix
 
 
 @given(
@@ -92,8 +92,8 @@ def test_spans_stand_in_numeric_order(numbers: list[int]) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["", "1", "01", "2"]), SUFFIXES), unique=True))
 def test_span_names_are_unique(parts: list[tuple[str, str]]) -> None:
-    found = names.span_names([TraceName("w", span, suffix) for span, suffix in parts])
-    assert len(set(found)) == len(parts)
+    labels = names.span_names([TraceName("w", span, suffix) for span, suffix in parts])
+    assert len(set(labels)) == len(parts)
 
 
 def test_only_a_clash_puts_the_suffix_into_the_name() -> None:
@@ -106,7 +106,7 @@ def test_only_a_clash_puts_the_suffix_into_the_name() -> None:
 
 
 def test_files_of_memory_or_stacks_stand_behind_the_traces_of_their_worker() -> None:
-    found = [
+    parsed = [
         names.parse(f)
         for f in (
             "w.folded",
@@ -117,7 +117,7 @@ def test_files_of_memory_or_stacks_stand_behind_the_traces_of_their_worker() -> 
             "w.8.json",
         )
     ]
-    files = sorted((f for f in found if f is not None and f.worker == "w"), key=names.span_order)
+    files = sorted((f for f in parsed if f is not None and f.worker == "w"), key=names.span_order)
     assert [f.suffix for f in files] == [
         ".pt.trace.json",
         ".pt.trace.json",

@@ -1,4 +1,4 @@
-"""What is taken for a trace by its first bytes, and the reasons of what is not."""
+"""Which files are accepted as traces by their first bytes, and why others are not."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_traces_are_taken_whatever_the_packing_and_the_name(
     ("content", "reason"),
     [
         (b"", "The file is empty."),
-        (b" \n", "only white space"),
+        (b" \n", "only whitespace"),
         (
             b'{"name":"page","version":"1.0","scripts":{}}',
             "without traceEvents (its first keys: name, version",
@@ -63,9 +63,9 @@ def test_traces_are_taken_whatever_the_packing_and_the_name(
         (b"\xff\xfe{\x00", "UTF-16"),
         (b"\x89PNG\r\n", "it begins with the bytes 89 50 4e 47 0d 0a, not"),
         (b"key: value", "it begins with 'key: value', not"),
-        (gzip.compress(b""), "The file is empty."),
-        (gzip.compress(b'{"name":1}'), "without traceEvents"),
-        (gzip.compress(TRACE)[:8], "Nothing could be inflated"),
+        (gzip.compress(b"", mtime=0), "The file is empty."),
+        (gzip.compress(b'{"name":1}', mtime=0), "without traceEvents"),
+        (gzip.compress(TRACE, mtime=0)[:8], "Nothing could be inflated"),
     ],
 )
 def test_other_files_are_rejected_with_the_reason(

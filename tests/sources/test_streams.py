@@ -34,8 +34,8 @@ def _read(path: object) -> Trace:
 )
 def test_content_decides_not_the_name(tmp_path: Path, name: str, pack) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / name).write_bytes(pack(TEXT))
-    found = _read(tmp_path / name)
-    assert (found["spans"].n, found.defects.as_dict()) == (5000, {})
+    text = _read(tmp_path / name)
+    assert (text["spans"].n, text.defects.as_dict()) == (5000, {})
 
 
 def test_one_text_in_two_members(tmp_path: Path) -> None:
@@ -49,16 +49,16 @@ def test_truncated_compression(tmp_path: Path, pack) -> None:  # type: ignore[no
     path = tmp_path / "a"
     packed = pack(TEXT)
     path.write_bytes(packed[: len(packed) * 3 // 4])
-    found = _read(path)
-    assert names(found) == [f"op{i}" for i in range(found["spans"].n)]
-    assert (found.defects[d.TRUNCATED_GZIP], found.defects[d.TRUNCATED]) == (1, 1)
-    assert found["spans"].n > 1000
+    text = _read(path)
+    assert names(text) == [f"op{i}" for i in range(text["spans"].n)]
+    assert (text.defects[d.TRUNCATED_GZIP], text.defects[d.TRUNCATED]) == (1, 1)
+    assert text["spans"].n > 1000
 
 
 def test_garbage_behind_a_gzip(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(gzip.compress(TEXT) + b"garbage")
-    found = _read(tmp_path / "a")
-    assert (found["spans"].n, found.defects.as_dict()) == (5000, {d.TRAILING: 1})
+    text = _read(tmp_path / "a")
+    assert (text["spans"].n, text.defects.as_dict()) == (5000, {d.TRAILING: 1})
 
 
 def test_memory_file_system() -> None:

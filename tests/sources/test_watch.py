@@ -1,10 +1,10 @@
-"""New, changed, growing and removed files, on a clock that the test turns."""
+"""New, changed, growing and removed files, on a fake clock."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.watch import Changes, Watch
 
 SECOND = 1_000_000_000
@@ -22,9 +22,9 @@ class Clock:
         return int((EPOCH + self.now) * SECOND)
 
 
-def file(size: int, age: float | None, clock: Clock, tag: str = "") -> Found:
+def file(size: int, age: float | None, clock: Clock, tag: str = "") -> ListedFile:
     modified = None if age is None else clock.wall_ns() - int(age * SECOND)
-    return Found("/logdir/a.json", "", "a.json", size, modified, tag or str(modified or ""))
+    return ListedFile("/logdir/a.json", "", "a.json", size, modified, tag or str(modified or ""))
 
 
 def kinds(changes: Changes) -> tuple[int, int, int]:

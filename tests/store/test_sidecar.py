@@ -1,4 +1,4 @@
-"""Sidecar files: what was written comes back, what was damaged is refused."""
+"""Sidecar files: a round trip, and damage is refused."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.columns import Table, TableSpec
@@ -62,7 +63,7 @@ def _same(a: Any, b: Any) -> None:
     assert a.defects.as_dict() == b.defects.as_dict()
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True),
     rows=st.integers(0, 5),
@@ -109,9 +110,11 @@ def test_cut_off_anywhere(written: Path) -> None:
 def test_any_damaged_byte(written: Path) -> None:
     whole = written.read_bytes()
     chance = random.Random(3)
-    for at in [*range(200), *range(200, len(whole), 29), len(whole) - 1]:
+    for offset in [*range(200), *range(200, len(whole), 29), len(whole) - 1]:
         written.write_bytes(
-            whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1 :]
+            whole[:offset]
+            + bytes([whole[offset] ^ (1 << chance.randrange(8))])
+            + whole[offset + 1 :]
         )
         with pytest.raises(SidecarError) as caught:
             sidecar.read(written)
@@ -158,17 +161,15 @@ def test_a_failed_write_leaves_nothing_behind(
 def test_large_files_are_checked_where_pages_read(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beyond the limit the columns of events are taken as they are; a wrong byte in facts, strings
-    or header is still refused.
-    """
+    """Beyond the limit, event columns are not verified; facts, strings and header are."""
     monkeypatch.setattr(sidecar, "CHECK_WHOLE_BYTES", 0)
     whole = written.read_bytes()
     size = int.from_bytes(whole[:8], "little")
     header = json.loads(whole[8 : 8 + size])
     refused = {}
     for name in ("strings.blob", "facts.steps.start", "trace.spans.start"):
-        at = 8 + size + header[name]["data_offsets"][0]
-        written.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        offset = 8 + size + header[name]["data_offsets"][0]
+        written.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
         try:
             sidecar.read(written)
             refused[name] = False
@@ -189,11 +190,11 @@ def _timeline(rows: int, seed: int = 1) -> Timeline:
 def test_a_timeline_comes_back(tmp_path: Path, rows: int) -> None:
     path, written = tmp_path / "a.timeline.safetensors", _timeline(rows)
     sidecar.write_timeline(path, written)
-    found = sidecar.read_timeline(path)
-    assert found.about == written.about
+    timeline = sidecar.read_timeline(path)
+    assert timeline.about == written.about
     for name in written.tables:
         for column in written[name]:
-            np.testing.assert_array_equal(found[name][column], written[name][column])
+            np.testing.assert_array_equal(timeline[name][column], written[name][column])
 
 
 def test_a_timeline_is_no_trace_and_a_damaged_one_is_refused(tmp_path: Path) -> None:

@@ -6,11 +6,12 @@ import struct
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart, of_spans
 from tests.builders.drawn import draw
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline.tiles import read_tiles
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.views import tiles
@@ -135,7 +136,7 @@ def test_times_of_a_minute_are_shortened_and_an_endless_event_stays_as_long_as_f
     assert asked(found, 0, 0)[0]["dur"] == [(1 << 32) - 1]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.lists(
         st.tuples(st.just("kernel"), st.integers(1, 2), st.integers(0, 4000), st.integers(0, 500)),

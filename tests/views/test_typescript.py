@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from torch_tb_profiler.views import typescript, wire
-
-
-def test_committed_types_are_current() -> None:
-    path = typescript.target()
-    if not path.parents[3].joinpath("fe").is_dir():
-        pytest.skip("this installation has no frontend sources")
-    assert path.read_text(encoding="utf-8") == typescript.typescript(), (
-        "stale: python -m torch_tb_profiler.views.typescript --write"
-    )
 
 
 def test_every_payload_and_every_named_type_is_there() -> None:

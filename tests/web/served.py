@@ -131,7 +131,7 @@ def client(
 ) -> Client:
     """A client of the whole application."""
     files = StaticFiles(static) if static else None
-    return Client(Application(catalogue or WrittenCatalogue(), Settings(**settings), files))
+    return Client(Application(catalogue or WrittenCatalogue(), Settings(**settings), files))  # type: ignore[arg-type]
 
 
 def body(response: TestResponse) -> bytes:

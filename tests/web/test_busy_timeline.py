@@ -28,6 +28,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import QuietHandler
 
+pytestmark = pytest.mark.processes
+
 AT_ONCE = 200
 TAB_SECONDS = 20.0
 """A tab that answers within this is not blocked; one that is waits for all of the requests."""

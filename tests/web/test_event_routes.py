@@ -23,6 +23,8 @@ from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.web.application import Application
 
+pytestmark = pytest.mark.processes
+
 ROUTES = ("/trace/event", "/trace/event/args", "/trace/collective")
 
 

@@ -22,6 +22,8 @@ from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.application import Application
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = sorted(
     p.name for p in (REPOSITORY / "samples").iterdir() if any(p.glob("*.pt.trace.json.gz"))
 )
@@ -71,7 +73,7 @@ def asked(request: pytest.FixtureRequest) -> list[Asked]:
         if isinstance(item, Opened)
     ]
     # Ranks of one run are alike: two of them have every kind of answer.
-    client = Client(Application(Loaded(loaded), Settings()))
+    client = Client(Application(Loaded(loaded), Settings()))  # type: ignore[arg-type]
     return [Asked(client, trace) for trace in loaded[:2]]
 
 

@@ -76,7 +76,7 @@ def asked(trace: Opened, client: Client, route: str) -> Any:
 
 
 def test_payloads(traces: list[Opened]) -> None:
-    client = Client(Application(Loaded(traces), Settings()))
+    client = Client(Application(Loaded(traces), Settings()))  # type: ignore[arg-type]
     for trace in traces:
         for route, shape in ROUTES:
             found = msgspec.json.decode(asked(trace, client, route), type=shape, strict=True)
@@ -89,7 +89,7 @@ def test_payloads(traces: list[Opened]) -> None:
 
 
 def test_groups_hold_the_same_sums(traces: list[Opened]) -> None:
-    client = Client(Application(Loaded(traces), Settings()))
+    client = Client(Application(Loaded(traces), Settings()))  # type: ignore[arg-type]
     for trace in traces:
         by = [
             json.loads(asked(trace, client, f"/operator?group={g}&"))["rows"]
@@ -113,7 +113,7 @@ def test_groups_hold_the_same_sums(traces: list[Opened]) -> None:
 def test_the_costliest_operator_has_stacks_or_says_that_none_were_recorded(
     traces: list[Opened],
 ) -> None:
-    client = Client(Application(Loaded(traces), Settings()))
+    client = Client(Application(Loaded(traces), Settings()))  # type: ignore[arg-type]
     for trace in traces:
         rows = json.loads(asked(trace, client, "/operator?"))["rows"]
         if rows["name"]:
@@ -144,7 +144,7 @@ def test_summary_and_report(traces: list[Opened]) -> None:
 
 
 def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened]) -> None:
-    client = Client(Application(Loaded(traces), Settings()))
+    client = Client(Application(Loaded(traces), Settings()))  # type: ignore[arg-type]
     for trace in traces:
         spans = trace.trace["spans"]
         if not spans.n:

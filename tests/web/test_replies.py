@@ -11,7 +11,7 @@ from tests.web.served import WHERE, WrittenCatalogue, client
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import overview_payload
 from torch_tb_profiler.views.wire import OverviewPayload
-from torch_tb_profiler.web import replies, routes
+from torch_tb_profiler.web import figure_routes, replies
 from torch_tb_profiler.web.replies import Body
 
 
@@ -62,7 +62,7 @@ def test_a_payload_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(1)
         return real(facts, *rest)
 
-    monkeypatch.setattr(routes, "overview_payload", counted)
+    monkeypatch.setattr(figure_routes, "overview_payload", counted)
     catalogue = WrittenCatalogue()
     for _ in range(3):
         assert client(catalogue).get(f"/overview?{WHERE}").status_code == 200

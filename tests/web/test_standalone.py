@@ -22,6 +22,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import HOST, server
 
+pytestmark = pytest.mark.processes
+
 
 @contextmanager
 def running(application: Application) -> Iterator[str]:
@@ -38,7 +40,7 @@ def running(application: Application) -> Iterator[str]:
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with running(Application(WrittenCatalogue(), Settings())) as at:
+    with running(Application(WrittenCatalogue(), Settings())) as at:  # type: ignore[arg-type]
         yield at
 
 
@@ -58,7 +60,7 @@ def test_a_download_of_unknown_length_arrives_whole(tmp_path: Path) -> None:
     path.write_text(json.dumps({"traceEvents": events}))
     opened = hand_made.opened(location=str(path))
     catalogue = WrittenCatalogue(replace(opened, trace=replace(opened.trace, origin_ns=0)))
-    application = Application(catalogue, Settings(chunk_bytes=1 << 18))
+    application = Application(catalogue, Settings(chunk_bytes=1 << 18))  # type: ignore[arg-type]
     with (
         running(application) as at,
         urllib.request.urlopen(f"{at}/trace/file?{WHERE}&t0=0&t1=1000000000000") as response,
@@ -70,4 +72,4 @@ def test_a_download_of_unknown_length_arrives_whole(tmp_path: Path) -> None:
 def test_a_taken_port_is_said(address: str) -> None:
     port = int(address.rpartition(":")[2])
     with pytest.raises(SourceError, match=f"{HOST}:{port} cannot be used"):
-        server(Application(WrittenCatalogue(), Settings()), port=port)
+        server(Application(WrittenCatalogue(), Settings()), port=port)  # type: ignore[arg-type]

@@ -18,6 +18,8 @@ from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 
+pytestmark = pytest.mark.slow
+
 VALUES: tuple[Any, ...] = (
     0,
     -1,

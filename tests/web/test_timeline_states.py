@@ -15,6 +15,8 @@ from tests.web.live import json_of, live, logdir_of, patiently, places, until
 from tests.web.served import error_of
 from tests.web.timeline_asked import DRAWING, listed
 
+pytestmark = pytest.mark.processes
+
 WHEN_TOLD = "tests.web.live:build_when_told"
 
 

@@ -167,13 +167,7 @@ def _trace(opened: Opened) -> dict[str, Any]:
             }
             for item in health_items(facts)
         ],
-        # Two lacks may have one cause.
-        "missing": list(
-            {
-                item.what: {"what": item.what, "why": item.why, "call": item.call}
-                for item in missing(absent(facts), MISSING)
-            }.values()
-        ),
+        "missing": msgspec.to_builtins(missing(absent(facts), MISSING)),
     }
 
 

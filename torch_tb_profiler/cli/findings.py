@@ -1,6 +1,4 @@
-"""``torch-tb-profiler findings``: what costs time that could be had back, with the events that show
-it.
-"""
+"""``torch-tb-profiler findings``: what costs recoverable time, with the events that show it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
 from torch_tb_profiler.views.steps import Selection, choose
-from torch_tb_profiler.web.parameters import StepRange, step_range
+from torch_tb_profiler.web.parameters import STEPS, StepRange
 
 REASONS_SHOWN = 5
 
@@ -226,14 +226,13 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
         BadRequest: they are no steps.
     """
     try:
-        return step_range(
-            _Given(
-                {
-                    "steps": getattr(options, name) or "all",
-                    "skip_cold": "1" if getattr(options, "skip_cold", False) else "0",
-                }
-            )
+        given = _Given(
+            {
+                "steps": getattr(options, name) or "all",
+                "skip_cold": "1" if getattr(options, "skip_cold", False) else "0",
+            }
         )
+        return STEPS.read(given, "steps")
     except BadRequest as error:
         raise _of_option(error, name) from None
 

@@ -58,8 +58,8 @@ def _workers(traces: Traces) -> Table:
         Column("Worker", "name"),
         Column("Steps"),
         Column("Mean step"),
-        Column("Could be had back"),
-        Column("Most of it", "text"),
+        Column("Recoverable"),
+        Column("Main cause", "text"),
     )
     return Table("Workers", columns, rows, len(rows))
 
@@ -69,23 +69,30 @@ def _share(found: FindingsPayload) -> float:
 
 
 def _found(traces: Traces) -> Table:
-    """Each kind of finding once, the dearest first, with its dearest event on the worker that it
-    costs most.
+    """Each kind of finding once, the most expensive first, with its most expensive event on the
+    worker that it costs most.
     """
     kinds: dict[str, list[tuple[Opened, Finding]]] = {}
     for opened, found in traces:
         for finding in found.findings:
-            kinds.setdefault(finding.title, []).append((opened, finding))
+            kinds.setdefault(finding.rule, []).append((opened, finding))
     rows = []
-    for title, listed in sorted(
-        kinds.items(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind[1])
+    for listed in sorted(
+        kinds.values(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind)
     ):
         opened, worst = max(listed, key=lambda one: one[1].share or 0.0)
         workers = len({place.worker.name for place, _ in listed})
         event = _event(worst.evidence[0], opened) if worst.evidence else NONE
         share = NONE if worst.share is None else format_share(worst.share, 1)
         rows.append(
-            (title, str(workers), time(worst.recoverable_ns), share, opened.worker.name, event)
+            (
+                worst.title,
+                str(workers),
+                time(worst.recoverable_ns),
+                share,
+                opened.worker.name,
+                event,
+            )
         )
     columns = (
         Column("Finding", "text"),

@@ -1,6 +1,4 @@
-"""The device table: which accelerator a trace's device is, by its name, and where that says too
-little by its units and memory.
-"""
+"""The device table: finds the accelerator of a trace by name, or by units and memory."""
 
 from __future__ import annotations
 
@@ -14,36 +12,27 @@ TABLE: dict[str, tuple[Accelerator, ...]] = {
     "amd": accelerators_amd.TABLE,
     **accelerators_others.TABLES,
 }
-"""All lines by vendor; of several that fit a name the first is meant."""
+"""Entries by vendor; the first one that fits wins."""
 _GENERIC = re.compile(r"(?:amd )?radeon graphics|", re.I)
 _LONGEST = 200
-"""Characters of a name that are looked at: a trace may hold any."""
+"""Characters of a name that are searched; a trace may hold any name."""
 _PART = re.compile(r"\bMIG\b|\bvGPU\b|^GRID |\b(?!H20-3e$)[A-Z]\w+-\d+[QCABe]$")
-"""Names of a slice of a device: what share of its units it has, the name does not tell. An H20-3e
-is a whole device.
-"""
+"""Names of a slice of a device, which has an unknown share of the units. An H20-3e is whole."""
 
 
 def find(name: str, vendor: str, units: int = -1, memory: int = -1) -> Accelerator | None:
-    """The line for a device; None where its name is not in the table, or its units or memory are
-    those of no listed variant.
+    """The entry for a device; None if its name, units or memory (−1 unknown) match none.
 
-    A device whose name says nothing (empty, ``AMD Radeon Graphics``) is found by its units and
-    memory, if the vendor is known.
+    A generic name (empty, ``AMD Radeon Graphics``) is identified by vendor, units and memory.
     """
     name = name[:_LONGEST].strip()
     if _PART.search(name):
         return None
     if _GENERIC.fullmatch(name):
-        told = units > 0 and memory > 0
-        return next(
-            (
-                a
-                for a in TABLE.get(vendor, ())
-                if told and a.units > 0 and a.memory and a.fits(units, memory)
-            ),
-            None,
-        )
+        if units <= 0 or memory <= 0:
+            return None
+        listed = (a for a in TABLE.get(vendor, ()) if a.units > 0 and a.memory)
+        return next((a for a in listed if a.fits(units, memory)), None)
     for accelerators in TABLE.values():
         for accelerator in accelerators:
             if re.search(accelerator.pattern, name, re.I) and accelerator.fits(units, memory):

@@ -1,6 +1,4 @@
-"""AMD's accelerators since Vega 20, and current workstation cards. A device of the MI200 series is
-one of its two dies (GCD), as ROCm shows it.
-"""
+"""AMD accelerators since Vega 20 and current workstation cards. An MI200 device is one die (GCD)."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ def _instinct(series: str, model: str) -> str:
 
 
 def _half(rate: float, **others: float) -> dict[str, float]:
-    """Rates of Matrix Cores whose float16 and bfloat16 rates are one."""
+    """Rates of Matrix Cores with equal float16 and bfloat16 rates."""
     return {"fp16": rate, "bf16": rate, **others}
 
 

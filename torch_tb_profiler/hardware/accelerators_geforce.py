@@ -1,8 +1,7 @@
-"""NVIDIA's workstation and GeForce cards since Volta.
+"""NVIDIA workstation and GeForce cards since Volta.
 
-GeForce rates are those with float32 accumulation, which is what cuBLAS and cuDNN use: half of the
-advertised ones. Laptop devices are left out: their clock, and with it every rate, is what the maker
-of the laptop allows.
+GeForce rates are with float32 accumulation, as cuBLAS and cuDNN use it: half of the advertised
+ones. Laptop devices are left out because their clocks depend on the laptop.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _RTX_PRO_SMALLER = (
 
 
 def tensor_cores(half: float, **others: float) -> dict[str, float]:
-    """Rates of Tensor Cores whose float16 and bfloat16 rates are one."""
+    """Rates of Tensor Cores with equal float16 and bfloat16 rates."""
     return {"fp16": half, "bf16": half, **others}
 
 
@@ -98,7 +97,7 @@ _LAPTOP = r"(?!.*(?:Laptop|Max-Q|Mobile))"
 
 
 def _desktop(name: str) -> str:
-    """Laptop devices of the same name are others; ``Ti``, ``SUPER`` and ``D`` as well."""
+    """Excludes laptop devices of the same name, and ``Ti``, ``SUPER`` and ``D``."""
     return rf"{name}\b(?! (?:Ti|SUPER|D)\b){_LAPTOP}"
 
 

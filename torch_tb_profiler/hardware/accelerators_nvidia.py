@@ -1,4 +1,4 @@
-"""NVIDIA's accelerators since Volta."""
+"""NVIDIA accelerators since Volta."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ DATA_CENTRE = (
     Accelerator(
         "NVIDIA H100 NVL", r"\bH100 NVL\b", _H100, 3900, _H100_NVL, {"fp64": 30, "fp32": 60}, 132
     ),
-    # A PCIe card calls itself "NVIDIA H100 PCIe" or "NVIDIA H100 80GB HBM2e", a module "NVIDIA H100
+    # PCIe cards are called "NVIDIA H100 PCIe" or "NVIDIA H100 80GB HBM2e", SXM modules "NVIDIA H100
     # 80GB HBM3".
     Accelerator(
         "NVIDIA H100 SXM", r"\bH100\b(?!.*(?:PCIe|HBM2))", _H100, 3350, _H100_SXM, _HOPPER, 132

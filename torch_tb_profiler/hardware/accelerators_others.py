@@ -1,6 +1,4 @@
-"""Intel's accelerators. A device of the Max series is one stack (tile) or both, told apart by its
-memory.
-"""
+"""Intel accelerators. A Max device is one stack (tile) or both; its memory tells which."""
 
 from __future__ import annotations
 

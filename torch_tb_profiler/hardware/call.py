@@ -1,8 +1,7 @@
-"""One distinct call of an operator as its trace records it: the inputs that decide how much work it
-is.
+"""One distinct call of an operator as recorded: the inputs that decide how much work it is.
 
-``Input Dims``, ``Input type``, ``Input Strides`` and ``Concrete Inputs`` stand side by side, one
-entry per argument of the operator's schema::
+``Input Dims``, ``Input type``, ``Input Strides`` and ``Concrete Inputs`` have one entry per argument
+of the operator's schema::
 
     aten::addmm   dims [[768],[788,768],[768,768],[],[]]   types ["c10::BFloat16", …, "Scalar","Scalar"]   concrete ["","","","1","1"]
 """
@@ -19,33 +18,19 @@ import msgspec
 from torch_tb_profiler.hardware.element_types import element_bytes
 
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
-_VALUES = frozenset(
-    (
-        "Scalar",
-        "ScalarList",
-        "GenericList",
-        "TensorList",
-        "Int",
-        "Bool",
-        "Double",
-        "String",
-        "Device",
-        "None",
-    )
-)
-"""Types of what is no tensor; PyTorch before 1.13 wrote ``Int``, ``Bool`` and ``Double`` where
-later ones write ``Scalar``.
-"""
+_VALUE_TYPES = "Scalar ScalarList GenericList TensorList Int Bool Double String Device None"
+_VALUES = frozenset(_VALUE_TYPES.split())
+"""Types of non-tensors; PyTorch before 1.13 wrote ``Int``, ``Bool`` and ``Double`` for ``Scalar``."""
 _BARE = re.compile(r"(?<=\d)\.(?![\de])")
 """The point of a float without decimals, as C++ writes it: ``2.``, ``[0., 2.]``."""
 _LARGEST = 1 << 48
-"""A dimension beyond it is no tensor's: products of such would not fit any counter."""
+"""Larger dimensions are invalid: products of them would overflow."""
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """Shape, element type as written (``c10::BFloat16``; empty when not recorded) and strides in
-    elements (None when not recorded).
+    """A tensor argument; ``dtype`` as written (``c10::BFloat16``), ``""`` unknown; ``strides`` in
+    elements, None unknown.
     """
 
     shape: tuple[int, ...]
@@ -53,15 +38,18 @@ class Tensor:
     strides: tuple[int, ...] | None = None
 
     @property
+    def dense(self) -> Tensor:
+        """A contiguous tensor of the same shape and type, such as a result."""
+        return Tensor(self.shape, self.dtype)
+
+    @property
     def elements(self) -> int:
-        """Number of elements; 1 for a tensor of no dimensions."""
+        """Number of elements; 1 without dimensions."""
         return math.prod(self.shape)
 
     @property
     def stored(self) -> int:
-        """Elements that differ in memory: an expanded dimension (stride 0) is one, windows that
-        overlap are no more than what they span.
-        """
+        """Distinct elements in memory: expanded dimensions (stride 0) and overlaps count once."""
         if self.strides is None or not self.elements:
             return self.elements
         span = 1 + sum(
@@ -73,33 +61,29 @@ class Tensor:
 
     @property
     def element_bytes(self) -> int | None:
-        """Bytes of an element; None when the type is not known."""
+        """Bytes of an element; None unknown."""
         return element_bytes(self.dtype) if self.dtype else None
 
     @property
     def bytes(self) -> int | None:
-        """Bytes that it takes in memory; None when the type is not known."""
+        """Bytes in memory; None if the element type is unknown."""
         size = self.element_bytes
         return None if size is None else self.stored * size
 
 
 def moved(*tensors: Tensor | None) -> int | None:
-    """Bytes of all of them, each once; None when an element type is not known. What is None has
-    none.
-    """
+    """Bytes of all tensors, each once; None if an element type is unknown. None entries count 0."""
     sizes = [tensor.bytes for tensor in tensors if tensor is not None]
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 Input = Tensor | tuple[Tensor, ...] | None
-"""A tensor, a list of tensors, or neither (a number, a list of numbers, None)."""
+"""A tensor, a list of tensors, or None for anything else (number, list of numbers, None)."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call: ``inputs`` and ``values`` have one entry per recorded argument (``values``: text of
-    what is no tensor, empty otherwise).
-    """
+    """A call; ``inputs`` and ``values`` (text of non-tensors) have one entry per recorded argument."""
 
     name: str
     inputs: tuple[Input, ...]
@@ -107,33 +91,35 @@ class Call:
 
     @property
     def recorded(self) -> bool:
-        """Whether the values were recorded: before PyTorch 2.0 they were not."""
+        """Whether values were recorded; PyTorch before 2.0 did not."""
         return bool(self.values)
 
-    def tensor(self, place: int) -> Tensor | None:
-        """The tensor at a place of the schema; None when there is none (a number, a list, None, or
-        not recorded).
-        """
-        found = self.inputs[place] if place < len(self.inputs) else None
-        return found if isinstance(found, Tensor) else None
+    def tensor(self, index: int) -> Tensor | None:
+        """The tensor at an index of the schema; None if there is none or it was not recorded."""
+        argument = self.inputs[index] if index < len(self.inputs) else None
+        return argument if isinstance(argument, Tensor) else None
+
+    def first(self, count: int) -> tuple[Tensor | None, ...]:
+        """The first ``count`` arguments: a tensor each, or None."""
+        return tuple(self.tensor(i) for i in range(count))
 
     def last(self, arity: int) -> Tensor | None:
-        """The tensor behind the schema's ``arity`` arguments, where the result goes (``out=``);
-        None without one.
+        """The tensor after the schema's ``arity`` arguments, which is the result (``out=``); None
+        without.
         """
         return self.tensor(len(self.inputs) - 1) if len(self.inputs) > arity else None
 
-    def tensors(self, place: int) -> tuple[Tensor, ...] | None:
-        """The list of tensors at a place; None when there is none."""
-        found = self.inputs[place] if place < len(self.inputs) else None
-        return found if isinstance(found, tuple) else None
+    def tensors(self, index: int) -> tuple[Tensor, ...] | None:
+        """The list of tensors at an index; None if there is none."""
+        argument = self.inputs[index] if index < len(self.inputs) else None
+        return argument if isinstance(argument, tuple) else None
 
-    def integers(self, place: int, count: int = 0) -> tuple[int, ...] | None:
-        """The integers at a place, a single one repeated ``count`` times; None when there are none,
-        or (with ``count``) another number of them.
+    def integers(self, index: int, count: int = 0) -> tuple[int, ...] | None:
+        """The integers at an index, a single one repeated ``count`` times; None if absent or not
+        ``count``.
         """
-        found = self.value(place)
-        listed = [found] if isinstance(found, int) and not isinstance(found, bool) else found
+        value = self.value(index)
+        listed = [value] if isinstance(value, int) and not isinstance(value, bool) else value
         if not isinstance(listed, list) or not all(
             isinstance(n, int) and not isinstance(n, bool) for n in listed
         ):
@@ -142,21 +128,19 @@ class Call:
             return (listed[0],) * count
         return tuple(listed) if not count or len(listed) == count else None
 
-    def flags(self, place: int, count: int) -> tuple[bool, ...] | None:
-        """The ``count`` truth values at a place (``output_mask``); None when they are not recorded."""
-        found = self.value(place)
+    def flags(self, index: int, count: int) -> tuple[bool, ...] | None:
+        """The ``count`` booleans at an index (``output_mask``); None if not recorded."""
+        flags = self.value(index)
         known = (
-            isinstance(found, list)
-            and len(found) == count
-            and all(isinstance(flag, bool) for flag in found)
+            isinstance(flags, list)
+            and len(flags) == count
+            and all(isinstance(flag, bool) for flag in flags)
         )
-        return tuple(found) if known else None
+        return tuple(flags) if known else None
 
-    def value(self, place: int) -> Any:
-        """What stands at a place that is no tensor: int, float, bool, str or a list of them; None
-        when empty or not recorded.
-        """
-        text = self.values[place].strip() if place < len(self.values) else ""
+    def value(self, index: int) -> Any:
+        """The int, float, bool, str or list at an index; None if empty or not recorded."""
+        text = self.values[index].strip() if index < len(self.values) else ""
         if not text or text == "None":
             return None
         if text in ("True", "False"):
@@ -179,9 +163,7 @@ class Call:
 def read_call(
     name: str, dims: str, types: str = "", strides: str = "", concrete: str = ""
 ) -> Call | None:
-    """A call from the JSON texts of a trace (empty: not recorded); None where the shapes were not
-    recorded or are no shapes.
-    """
+    """A call from the JSON texts of a trace (empty: not recorded); None without valid shapes."""
     shapes, names, steps, values = (_list(text) for text in (dims, types, strides, concrete))
     if shapes is None:
         return None
@@ -195,14 +177,14 @@ def read_call(
 
 def _list(text: str) -> list[Any] | None:
     try:
-        found = _ANY.decode(text) if text else None
+        values = _ANY.decode(text) if text else None
     except (msgspec.DecodeError, RecursionError):
         return None
-    return found if isinstance(found, list) else None
+    return values if isinstance(values, list) else None
 
 
-def _at(values: list[Any] | None, place: int) -> Any:
-    return values[place] if values is not None and place < len(values) else None
+def _at(values: list[Any] | None, index: int) -> Any:
+    return values[index] if values is not None and index < len(values) else None
 
 
 def _input(shape: Any, dtype: Any, strides: Any) -> Input:
@@ -210,19 +192,19 @@ def _input(shape: Any, dtype: Any, strides: Any) -> Input:
         return None
     if shape and all(isinstance(inner, list) for inner in shape):
         names = dtype if isinstance(dtype, list) else [""] * len(shape)
-        made = [
-            _listed(inner, _at(names, i), _at(strides, i) if isinstance(strides, list) else None)
+        tensors = [
+            _as_tensor(inner, _at(names, i), _at(strides, i) if isinstance(strides, list) else None)
             for i, inner in enumerate(shape)
         ]
-        return None if None in made else tuple(t for t in made if t is not None)
+        return None if None in tensors else tuple(t for t in tensors if t is not None)
     if not shape and not _is_tensor(dtype):
         return None
-    return _listed(shape, dtype, strides)
+    return _as_tensor(shape, dtype, strides)
 
 
 def _is_tensor(dtype: Any) -> bool:
-    """Whether a type written beside the shape ``[]`` is a tensor's of no dimensions: ``float``,
-    ``c10::Half``, but ``Scalar``, ``Int`` of a value.
+    """Whether a type beside the shape ``[]`` is that of a 0-dim tensor (``float``) or a value
+    (``Int``).
     """
     return (
         isinstance(dtype, str)
@@ -232,11 +214,11 @@ def _is_tensor(dtype: Any) -> bool:
     )
 
 
-def _listed(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
-    """A tensor as it is written; None for what is none."""
+def _as_tensor(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
+    """A tensor as recorded; None if it is invalid."""
     if not all(isinstance(n, int) and 0 <= n < _LARGEST for n in shape):
         return None
-    told = (
+    has_strides = (
         isinstance(strides, list)
         and len(strides) == len(shape)
         and all(isinstance(s, int) for s in strides)
@@ -244,5 +226,5 @@ def _listed(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
     return Tensor(
         tuple(shape),
         dtype if isinstance(dtype, str) and dtype not in _VALUES else "",
-        tuple(strides) if told else None,
+        tuple(strides) if has_strides else None,
     )

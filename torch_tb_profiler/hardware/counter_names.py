@@ -1,5 +1,4 @@
-"""What the name of a hardware counter tells: a readable name, its unit, and what it is worth in
-FLOPs or bytes.
+"""Meaning of hardware counter names: a label, a unit, and the FLOPs or bytes of one count.
 
 NVIDIA's counters are named ``unit__quantity.rollup`` (``dram__bytes_read.sum``); see "Metrics
 Decoder" and "Metrics Structure" in the documentation of Nsight Compute, and the weights of
@@ -15,16 +14,12 @@ _INSTRUCTIONS = re.compile(
     r"sm(?:sp)?__sass_thread_inst_executed_op_(?P<precision>[dfh])(?P<kind>add|mul|fma)_pred_on\.sum"
 )
 _MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)(?P<source>[a-z]+\d*)\w*\.sum")
-"""Operations of the matrix cores, a multiplication and an addition each counted. Counters of sparse
-operations alone are parts of these.
-"""
+"""Operations of matrix cores: multiplications and additions. Sparse-only counters are part of them."""
 _KINDS = {"add": ("add", 1), "mul": ("multiply", 1), "fma": ("fused multiply-add", 2)}
 _PRECISIONS = {"d": "FP64", "f": "FP32", "h": "FP16"}
 PRECISIONS = tuple(_PRECISIONS)
 SECTOR_BYTES = 32
-"""Bytes of a sector, the unit in which caches and memory of NVIDIA's devices move data ("Kernel
-Profiling Guide", Hardware Model).
-"""
+"""Bytes of a sector, the unit of NVIDIA's memory traffic ("Kernel Profiling Guide", Hardware Model)."""
 
 DRAM, L2 = "dram", "l2"
 TRAFFIC: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
@@ -34,9 +29,7 @@ TRAFFIC: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
     (L2, (("lts__t_bytes.sum", 1),)),
     (L2, (("lts__t_sectors.sum", SECTOR_BYTES),)),
 )
-"""(where the bytes moved, counters and the bytes that one of each stands for): the first whose
-counters are all there is taken.
-"""
+"""(level, counters and the bytes of one count): the first entry whose counters all exist is used."""
 
 _LABELS = {
     "dram__bytes_read.sum": "Device memory read",
@@ -69,48 +62,42 @@ _PER_SECOND = re.compile(r"\.per_second$")
 
 @lru_cache(maxsize=4096)
 def counter_label(name: str) -> str:
-    """A readable name; the counter's own where nothing better is known."""
-    if found := _INSTRUCTIONS.fullmatch(name, 0, _LONGEST):
-        return f"{_PRECISIONS[found['precision']]} {_KINDS[found['kind']][0]} instructions"
+    """A readable name; the counter's own if none is known."""
+    if match := _INSTRUCTIONS.fullmatch(name, 0, _LONGEST):
+        return f"{_PRECISIONS[match['precision']]} {_KINDS[match['kind']][0]} instructions"
     return _LABELS.get(name, name)
 
 
 @lru_cache(maxsize=4096)
 def counter_unit(name: str) -> str:
-    """``bytes``, ``instructions``, ``%`` … as the counter's name tells it; empty where it does not,
-    or where it is none of NVIDIA's.
+    """``bytes``, ``instructions``, ``%`` … as the counter's name tells, else empty.
 
-    Nsight Systems writes it behind the name: ``SMs Active [Throughput %]``, ``GPC Clock Frequency
-    [MHz]``.
+    Nsight Systems appends it: ``SMs Active [Throughput %]``, ``GPC Clock Frequency [MHz]``.
     """
     if "__" not in name[:_LONGEST]:
-        found = _BRACKETED.search(name[-_LONGEST:])
-        return found[1] if found else "bytes" if name.rpartition(": ")[2] == "bytes" else ""
+        match = _BRACKETED.search(name[-_LONGEST:])
+        return match[1] if match else "bytes" if name.rpartition(": ")[2] == "bytes" else ""
     unit = next((unit for pattern, unit in _UNITS if pattern.search(name, 0, _LONGEST)), "")
     return f"{unit}/s" if unit and _PER_SECOND.search(name) else unit
 
 
 def flop_weight(name: str) -> tuple[str, int] | None:
-    """``(precision, FLOPs per count)`` of an instruction counter: an addition or a multiplication
-    is one, a fused multiply-add two.
+    """``(precision, FLOPs per count)`` of an instruction counter: a fused multiply-add is two FLOPs.
 
-    The precision is one of ``PRECISIONS``. An instruction is counted once per thread that executes
-    it.
+    The precision is one of ``PRECISIONS``. Instructions are counted per thread.
     """
-    found = _INSTRUCTIONS.fullmatch(name, 0, _LONGEST)
-    return (found["precision"], _KINDS[found["kind"]][1]) if found else None
+    match = _INSTRUCTIONS.fullmatch(name, 0, _LONGEST)
+    return (match["precision"], _KINDS[match["kind"]][1]) if match else None
 
 
 def counts_matrix_operations(name: str) -> bool:
-    """Whether a counter counts the operations of the matrix cores, FLOPs as they are."""
+    """Whether a counter counts operations (FLOPs) of matrix cores."""
     return _MATRIX.fullmatch(name, 0, _LONGEST) is not None
 
 
 def operations_of(name: str) -> tuple[str, str, int] | None:
-    """``(unit, precision, FLOPs per count)`` of a counter of operations, unit and precision as in
-    the device table (``matrix``, ``bf16``).
-    """
+    """``(unit, precision, FLOPs per count)`` of a counter of operations, as in the device table."""
     if weight := flop_weight(name):
         return "vector", _PRECISIONS[weight[0]].lower(), weight[1]
-    found = _MATRIX.fullmatch(name, 0, _LONGEST)
-    return ("matrix", found["source"], 1) if found else None
+    match = _MATRIX.fullmatch(name, 0, _LONGEST)
+    return ("matrix", match["source"], 1) if match else None

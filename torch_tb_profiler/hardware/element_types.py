@@ -1,120 +1,43 @@
-"""How large an element of a tensor is, by the names that traces give to its type."""
+"""Element types of tensors under all names that traces use."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-BITS: dict[str, int] = {
-    **dict.fromkeys(
-        (
-            "bool",
-            "byte",
-            "char",
-            "uint8",
-            "int8",
-            "unsigned char",
-            "signed char",
-            "qint8",
-            "quint8",
-            "bits8",
-        ),
-        8,
+_NAMES_BY_BITS = {
+    8: "bool, byte, char, uint8, int8, unsigned char, signed char, qint8, quint8, bits8",
+    16: (
+        "short, short int, int16, uint16, unsigned short, half, float16, fp16, bfloat16, bf16, "
+        "bits16"
     ),
-    **dict.fromkeys(
-        (
-            "short",
-            "short int",
-            "int16",
-            "uint16",
-            "unsigned short",
-            "half",
-            "float16",
-            "fp16",
-            "bfloat16",
-            "bf16",
-            "bits16",
-        ),
-        16,
+    32: (
+        "int, int32, uint32, unsigned int, float, float32, fp32, qint32, complexhalf, complex<half>"
     ),
-    **dict.fromkeys(
-        (
-            "int",
-            "int32",
-            "uint32",
-            "unsigned int",
-            "float",
-            "float32",
-            "fp32",
-            "qint32",
-            "complexhalf",
-            "complex<half>",
-        ),
-        32,
+    64: (
+        "long, long int, long long, int64, uint64, unsigned long, double, float64, fp64, "
+        "complexfloat, complex<float>, complex64"
     ),
-    **dict.fromkeys(
-        (
-            "long",
-            "long int",
-            "long long",
-            "int64",
-            "uint64",
-            "unsigned long",
-            "double",
-            "float64",
-            "fp64",
-            "complexfloat",
-            "complex<float>",
-            "complex64",
-        ),
-        64,
-    ),
-    **dict.fromkeys(("complexdouble", "complex<double>", "complex128"), 128),
-    # A byte of these holds several values; the element that is counted is the byte.
-    **dict.fromkeys(
-        ("float4_e2m1fn_x2", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2"), 8
-    ),
+    128: "complexdouble, complex<double>, complex128",
 }
-"""Name in lower case → bits: c10's names (``BFloat16``), those of C++ (``long int``) and of PyTorch
+_PACKED = "float4_e2m1fn_x2, quint4x2, quint2x4, bits1x8, bits2x4, bits4x2"
+"""One byte of these holds several values; the byte counts as the element."""
+BITS: dict[str, int] = {
+    **{name: bits for bits, names in _NAMES_BY_BITS.items() for name in names.split(", ")},
+    **dict.fromkeys(_PACKED.split(", "), 8),
+}
+"""Lower-case name → bits: names of c10 (``BFloat16``), C++ (``long int``) and PyTorch
 (``float32``).
 """
 
 
-SCALAR_TYPES = (
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "float32",
-    "float64",
-    "complexhalf",
-    "complex64",
-    "complex128",
-    "bool",
-    "qint8",
-    "quint8",
-    "qint32",
-    "bfloat16",
-    "quint4x2",
-    "quint2x4",
-    "bits1x8",
-    "bits2x4",
-    "bits4x2",
-    "bits8",
-    "bits16",
-    "float8_e5m2",
-    "float8_e4m3fn",
-    "float8_e5m2fnuz",
-    "float8_e4m3fnuz",
-    "uint16",
-    "uint32",
-    "uint64",
+_SCALAR_TYPES = (
+    "uint8 int8 int16 int32 int64 float16 float32 float64 complexhalf complex64 complex128 bool"
+    " qint8 quint8 qint32 bfloat16 quint4x2 quint2x4 bits1x8 bits2x4 bits4x2 bits8 bits16"
+    " float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz uint16 uint32 uint64"
 )
-"""Element types by the number that ``Concrete Inputs`` writes for a ``ScalarType`` argument
-(c10/core/ScalarType.h); later ones are not needed.
-"""
+SCALAR_TYPES = _SCALAR_TYPES.split()
+"""Element types by ``ScalarType`` number (c10/core/ScalarType.h), as in ``Concrete Inputs``."""
 _FLOATING = re.compile(r"(?:b?float|bf|fp|half|double)\d*(?:_.*)?")
 
 
@@ -123,7 +46,7 @@ def _key(name: str) -> str:
 
 
 def scalar_type(number: object) -> str:
-    """The element type of a ``dtype`` argument's number; empty when it is none or not known."""
+    """The element type of a ``dtype`` argument's number; empty if unknown."""
     return (
         SCALAR_TYPES[number]
         if isinstance(number, int)
@@ -135,9 +58,7 @@ def scalar_type(number: object) -> str:
 
 @lru_cache(maxsize=256)
 def element_bytes(name: str) -> int | None:
-    """Bytes of an element of the named type, in any of its spellings; None when it is not known.
-    All eight-bit floats (``Float8_…``) take one.
-    """
+    """Bytes of an element, by any name of its type; None unknown."""
     key = _key(name)
     if key.startswith("float8_"):
         return 1
@@ -167,8 +88,8 @@ _PRECISION: dict[str, str] = {
 
 @lru_cache(maxsize=256)
 def precision(name: str) -> str:
-    """The word for an element type's arithmetic (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty when
-    it is none that hardware states a peak for.
+    """The precision of an element type (``fp64 fp32 fp16 bf16 fp8 fp4 int8``); empty if no hardware
+    peak uses it.
     """
     key = _key(name)
     return "fp8" if key.startswith("float8_") else _PRECISION.get(key, "")
@@ -176,7 +97,7 @@ def precision(name: str) -> str:
 
 @lru_cache(maxsize=256)
 def kind(name: str) -> str:
-    """``complex``, ``float``, ``int`` or ``bool``; empty when the type is not known."""
+    """``complex``, ``float``, ``int`` or ``bool``; empty if unknown."""
     key = _key(name)
     if element_bytes(key) is None:
         return ""

@@ -1,6 +1,4 @@
-"""What the name of a kernel tells: a short name to read, and the communication library that it
-belongs to.
-"""
+"""Kernel names: a short form to read, and the communication library that a kernel belongs to."""
 
 from __future__ import annotations
 
@@ -8,12 +6,10 @@ import re
 from functools import lru_cache
 
 LONGEST = 60
-"""Characters of a short name at most."""
+"""Maximum length of a short name."""
 
 LONGEST_READ = 4096
-"""Characters of a name that are looked at. Some patterns take time that grows with the square of
-the text, and a trace may hold any name.
-"""
+"""Characters of a name that are searched: some patterns take quadratic time."""
 
 COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
     (r"\bnccl(?:Dev)?Kernel|\bnccl[A-Z_]|\bmscclKernel.*nccl", "nccl"),
@@ -37,31 +33,16 @@ COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
     ),
     (r"\bxccl|\bcncl|\bbkcl", "xccl"),
 )
-"""(regular expression searched in the full name, library), first match wins. Every entry names
-kernels that move data between devices.
-"""
+"""(regular expression searched in the full name, library) of kernels that communicate; first wins."""
 
 _COMMUNICATION = [(re.compile(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
 
 HOST_COPY = re.compile(r"Memcpy (?:HtoD|DtoH)|Copy(?:HostToDevice|DeviceToHost)")
-"""Tried at the begin of the full name of a copy: between host and device."""
+"""Matched at the beginning of a copy's full name: between host and device."""
 
-GENERIC_NAMES = frozenset(
-    (
-        "Kernel",
-        "Kernel2",
-        "kernel",
-        "device_kernel",
-        "kentry",
-        "run",
-        "_kernel_agent",
-        "kernel_agent",
-        "GemmKernel",
-    )
-)
-"""Last parts of names that say nothing; their first template argument, or the part before, is shown
-as well.
-"""
+_GENERIC = "Kernel Kernel2 kernel device_kernel kentry run _kernel_agent kernel_agent GemmKernel"
+GENERIC_NAMES = frozenset(_GENERIC.split())
+"""Last parts of names that say nothing; the first template argument or the part before is added."""
 
 _PLAIN_TYPES = frozenset(
     (
@@ -83,20 +64,11 @@ _PLAIN_TYPES = frozenset(
     )
 )
 
-_WRAPPERS = frozenset(
-    (
-        "BinaryFunctor",
-        "AUnaryFunctor",
-        "BUnaryFunctor",
-        "CompareFunctor",
-        "ReduceOp",
-        "gpu_kernel_impl",
-        "gpu_kernel_impl_nocast",
-        "TensorListMetadata",
-        "OpMathFunctor",
-        "OpmathSymmetricGpuKernelWithScalars",
-    )
+_WRAPPER_WORDS = (
+    "BinaryFunctor AUnaryFunctor BUnaryFunctor CompareFunctor ReduceOp gpu_kernel_impl"
+    " gpu_kernel_impl_nocast TensorListMetadata OpMathFunctor OpmathSymmetricGpuKernelWithScalars"
 )
+_WRAPPERS = frozenset(_WRAPPER_WORDS.split())
 _FUNCTOR = re.compile(
     r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b"
 )
@@ -110,9 +82,7 @@ _WORD = re.compile(r"\d{1,4}", re.ASCII)
 
 @lru_cache(maxsize=65536)
 def communication_library(name: str) -> str | None:
-    """The communication library that a kernel of this full name belongs to; None when the name
-    shows none.
-    """
+    """The communication library of the kernel with this full name, else None."""
     for pattern, library in _COMMUNICATION:
         if pattern.search(name, 0, LONGEST_READ):
             return library
@@ -121,12 +91,10 @@ def communication_library(name: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def short_name(full: str) -> str:
-    """A name to read, at most 60 characters: without return type, namespaces, parameters and most
-    template arguments.
+    """At most 60 characters: no return type, namespaces, parameters, and few template arguments.
 
     ``void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, …>(…)``
-    becomes ``vectorized_elementwise_kernel<CUDAFunctor_add>``. What is left of an unreadable name
-    is its beginning.
+    becomes ``vectorized_elementwise_kernel<CUDAFunctor_add>``. Other names are truncated.
     """
     full = full[:LONGEST_READ]
     tensile = _TENSILE.match(full)
@@ -156,13 +124,11 @@ def _cut(name: str) -> str:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """(qualified name without return type, parameters and template arguments; the text of its last
-    template arguments).
-    """
+    """(qualified name without return type, parameters and template arguments; last arguments)."""
     angle = round_ = 0
     head: list[str] = []
     arguments, begin = "", 0
-    for place, letter in enumerate(name):
+    for i, letter in enumerate(name):
         if letter == "(" and not angle:
             if head and not round_ and "".join(head).strip() not in ("", "void"):
                 break
@@ -172,11 +138,11 @@ def _split(name: str) -> tuple[str, str]:
         elif letter == ")":
             round_ = max(round_ - 1, 0)
         elif letter == "<" and not round_:
-            begin = place + 1 if angle == 0 else begin
+            begin = i + 1 if angle == 0 else begin
             angle += 1
         elif letter == ">" and not round_ and angle:
             angle -= 1
-            arguments = name[begin:place] if angle == 0 else arguments
+            arguments = name[begin:i] if angle == 0 else arguments
         elif not angle and not round_:
             if letter.isspace():
                 head, arguments = [], ""
@@ -187,32 +153,30 @@ def _split(name: str) -> tuple[str, str]:
 
 def _first_argument(arguments: str) -> str:
     depth = 0
-    for place, letter in enumerate(arguments):
+    for i, letter in enumerate(arguments):
         depth += (letter in "<(") - (letter in ">)")
         if letter == "," and depth == 0:
-            return arguments[:place]
+            return arguments[:i]
     return arguments
 
 
 def _functor(arguments: str) -> str | None:
     for pattern in (_FUNCTOR, _LAMBDA):
-        for found in pattern.findall(arguments):
-            if found not in _WRAPPERS:
-                return str(found)
+        for functor in pattern.findall(arguments):
+            if functor not in _WRAPPERS:
+                return str(functor)
     return None
 
 
 def _last_identifier(mangled: str) -> str:
-    """The last plain identifier of an Itanium-mangled nested name (``<length><letters>`` one after
-    the other).
-    """
-    found = _MANGLED.match(mangled)
-    place = found.end() if found else 0
+    """The last plain identifier of an Itanium-mangled nested name (``<length><letters>`` …)."""
+    prefix = _MANGLED.match(mangled)
+    position = prefix.end() if prefix else 0
     last = ""
-    while (digits := _WORD.match(mangled, place)) is not None:
+    while (digits := _WORD.match(mangled, position)) is not None:
         length = int(digits.group())
-        place = digits.end() + length
-        word = mangled[digits.end() : place]
+        position = digits.end() + length
+        word = mangled[digits.end() : position]
         if not word.startswith("_GLOBAL__N"):
             last = word if word not in GENERIC_NAMES or not last else f"{last}::{word}"
     return last

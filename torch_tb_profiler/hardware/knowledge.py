@@ -1,4 +1,4 @@
-"""What a table of hardware knowledge can answer."""
+"""Answers of hardware tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from enum import IntEnum
 
 
 class Knowledge(IntEnum):
-    """An answer that may be missing; stored as uint8, so that a maximum over rows is *not* its join
-    (see ``analysis``).
-    """
+    """An answer that may be unknown, stored as uint8; the maximum of rows is *not* their union."""
 
     NO = 0
     YES = 1

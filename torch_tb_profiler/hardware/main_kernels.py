@@ -1,6 +1,4 @@
-"""Which kernels of a matrix product, a convolution or attention do the multiplying, and which
-prepare or finish it.
-"""
+"""Which kernels of a product, convolution or attention multiply, and which prepare or finish."""
 
 from __future__ import annotations
 
@@ -17,11 +15,9 @@ _MULTIPLIES = re.compile(
 _TRANSFORMS = re.compile(
     r"winograd\w*(?:transform|xform|tiles|data|delta|filter|output)|fft\w*(?:r2c|c2r|r2r)"
 )
-"""Winograd's and Fourier's way of convolving: transforms of the operands, products of what they
-give, a transform back.
-"""
+"""Winograd and FFT convolutions transform the operands, multiply, and transform back."""
 _FEWER = re.compile(rf"{_TRANSFORMS.pattern}|winograd|sp3asmconv")
-"""MIOpen's ``miopenSp3AsmConv…_f2x3`` is Winograd's too."""
+"""MIOpen's ``miopenSp3AsmConv…_f2x3`` is Winograd too."""
 _NEVER = rf"{PARTS}|reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|memset|splitk\w*reduc|reduc\w*splitk|postgsu"
 _HELPS = re.compile(
     rf"{_NEVER}|{_TRANSFORMS.pattern}|transpose|quantize|_cast|routing|finalize|fill_tensormaps|triton_(?:poi|red|per)_|subtensorop|softmax|reduce_1block"
@@ -32,11 +28,11 @@ _PYTORCH = re.compile(
     r" )at::native::(?!.*(?:flash|attention|gemm|conv|int4))|_zn2at6native(?!.*(?:flash|attention|gemm|conv))"
 )
 _ENABLED = re.compile(r"^std::enable_if<!?\((?:true|false|[01])\), ?void>::type ")
-"""What stands before the name of cuBLAS's ``gemvx::kernel`` for a return type."""
+"""cuBLAS's ``gemvx::kernel`` has this as a return type."""
 
 
 def _head(name: str) -> str:
-    """The name in lower case without its parameters."""
+    """The lower-case name without parameters."""
     return (
         _ENABLED.sub("", name[:LONGEST_READ].lower())
         .replace("(anonymous namespace)::", "")
@@ -46,7 +42,7 @@ def _head(name: str) -> str:
 
 @lru_cache(maxsize=65536)
 def multiplies(name: str) -> bool:
-    """Whether the kernel of this full name does the products of its operator, as far as names tell."""
+    """Whether the kernel of this full name computes its operator's products, as far as names tell."""
     head = _head(name)
     return (
         _PYTORCH.search(head) is None
@@ -57,26 +53,21 @@ def multiplies(name: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def transforms(name: str) -> bool:
-    """Whether the kernel of this full name is a transform of a fast algorithm of convolutions,
-    whose products alone are no convolution.
-    """
+    """Whether the kernel of this full name is a transform of a Winograd or FFT convolution."""
     return _TRANSFORMS.search(_head(name)) is not None
 
 
 @lru_cache(maxsize=65536)
 def computes_less(name: str) -> bool:
-    """Whether the kernel of this full name is of a fast algorithm of convolutions: it multiplies
-    less often than formulas count.
+    """Whether the kernel of this full name is of a fast convolution, with fewer FLOPs than counted.
 
-    Winograd's F(2×2, 3×3) needs 16 multiplications where 36 are counted, F(4×4, 3×3) 36 where 144
-    are (Lavin and Gray, arXiv:1509.09308).
+    Winograd's F(2×2, 3×3) needs 16 multiplications instead of 36, F(4×4, 3×3) 36 instead of 144
+    (Lavin and Gray, arXiv:1509.09308).
     """
     return _FEWER.search(_head(name)) is not None
 
 
 @lru_cache(maxsize=65536)
 def only_helps(name: str) -> bool:
-    """Whether the kernel of this full name surely does none of the arithmetic that its operator is
-    named for: a call with no other lost its kernel.
-    """
+    """Whether the kernel of this full name never does its operator's arithmetic."""
     return _ALONE.search(_head(name)) is not None

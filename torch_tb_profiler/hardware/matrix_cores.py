@@ -1,9 +1,8 @@
 """Which kernels use matrix cores (NVIDIA: Tensor Cores, AMD: Matrix Cores), and which operators
-could.
+could, by name.
 
-Names only: a library that multiplies matrices says in the kernel's name which instruction it was
-built for. What a name does not tell is unknown. A kernel whose name has nothing of a matrix product
-in it uses none.
+Libraries put the instruction of a matrix product into the kernel's name. Other names of matrix
+products are unknown, and all other kernels use none.
 """
 
 from __future__ import annotations
@@ -20,18 +19,17 @@ FIRST_CAPABILITY = 7
 """Tensor Cores came with Volta, compute capability 7.0."""
 
 PARTS = r"flash_?(?:attn)?_?bwd_?(?:pre|post)process|flash_bwd_(?:dot_do_o|convert_d)|splitkv_combine|reshape_and_cache|splitkreduce|reducesplitk|convertdq"
-"""Searched in the lower-case name: parts of attention and of split products that multiply nothing.
-"""
+"""Searched in the lower-case name: parts of attention and split products without multiplication."""
 
 NVIDIA_NO: tuple[str, ...] = (
     PARTS,
-    # Instructions of the vector units, as cuBLAS, cuDNN and CUTLASS name them.
+    # Vector-unit instructions, as cuBLAS, cuDNN and CUTLASS name them.
     r"ffma|simt|sgemm(?!_tf32)|[cz]gemm|gcgemm|scudnn|gemv|gemmk1|gemmsn|dot_kernel|fft2d|cutlassf_f32\w*_sm(?:50|70|75)",
     # cuDNN's engines from before Tensor Cores.
     r"dgrad_engine|wgrad_alg\d|dgrad_alg\d|dgrad2d_|wgrad2d_|winograd|convolve_sgemm|conv2d_grouped_direct|conv_depthwise|spatial_?depthwise",
     # Bookkeeping of convolutions and layout changes.
     r"reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|layer_norm|batch_?norm|softmax|transpose|quantize|_cast|routing|finalize",
-    # Inductor's pointwise, reduction and persistent-reduction kernels hold no tl.dot.
+    # Inductor's pointwise, reduction and persistent-reduction kernels have no tl.dot.
     r"triton_(?:poi|red|per)_|_finalize_matmul|fill_tensormaps",
 )
 """Regular expressions searched in the lower-case name, before ``NVIDIA_YES``."""
@@ -42,11 +40,11 @@ NVIDIA_YES: tuple[str, ...] = (
     r"[hidqb]mma(?!k)|wgmma|gmma|umma|utcmma|tcgen05|wmma|(?<!sub)tensor_?op|xmma_|nvjet",
     # Hopper and later have no vector-unit kernels under these names.
     r"(?:^|[^a-z0-9])(?:sm)?(?:90|100|103|120)a?_.*gemm|cutlass3x_sm(?:9|1)\d+|(?:bmm|gemm)_.*_sm1\d\da?f?|fmhasm(?:9|1)\d+|sm(?:9|1)\d+.*warpspecialized",
-    # Multiplying FP8 and smaller exists on matrix cores only.
+    # Only matrix cores multiply FP8 and smaller types.
     r"gemm.*(?:fp8|e4m3|e5m2|mxf|nvf)|(?:fp8|e4m3|e5m2|mxf|nvf).*gemm|deep_gemm|marlin",
     # Attention written for mma instructions.
     r"flash_(?:fwd|bwd)|flash::|flashattn|fmha_cutlass[fb]_b?f16|_sdpa_(?:sm|flash)|fort_native_sdpa|fmha_v2|batchprefillwith|batchdecodewithpagedkvcachekernel_tc",
-    # triton_kernels write the types of their tl.dot into the name.
+    # triton_kernels put the types of their tl.dot into the name.
     r"^_matmul_ogs_\w*(?:bf16|fp16|fp8|mx)",
 )
 
@@ -56,135 +54,55 @@ AMD_NO: tuple[str, ...] = (
 )
 AMD_YES: tuple[str, ...] = (
     r"mfma|wmma|xdl",
-    # Tensile writes the matrix instruction it was built for; hipBLASLt likewise.
+    # Tensile and hipBLASLt name the matrix instruction.
     r"cijk_.*_mi\d+x\d+",
     # MIOpen's generated xdlops kernels.
     r"igemm_\w+_gtcx",
-    # Attention of AOTriton and matrix products of triton_kernels: tl.dot over whole tiles, which
-    # AMD's Triton lowers to matrix instructions.
+    # AOTriton's attention and products of triton_kernels: AMD's Triton lowers tl.dot to matrix
+    # instructions.
     r"^(?:attn_fwd|bwd_kernel_(?:dk_dv|dq|fuse))(?![a-z])|^_matmul_ogs_\w*(?:bf16|fp16|fp8|mx)",
 )
 
 MATRIX_PRODUCT = re.compile(
     r"gemm|conv|attn|attention|flash|fmha|mha|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|triton_|lstm|rnn|gru|einsum|\bdot|moe|mlp|linear(?!iz)"
-    # A whole graph that was recorded as one piece of work: what it does is not known.
+    # A CUDA graph recorded as one piece of work; its content is unknown.
     r"|^cuda_graph"
 )
-"""Searched in the lower-case name: what has none of it multiplies no matrices."""
+"""Searched in the lower-case name; names without a match multiply no matrices."""
 
-ELIGIBLE_OPERATORS = frozenset(
-    [
-        f"aten::{name}"
-        for name in (
-            "_convolution",
-            "conv1d",
-            "conv2d",
-            "conv3d",
-            "conv_tbc",
-            "conv_transpose1d",
-            "conv_transpose2d",
-            "conv_transpose3d",
-            "convolution",
-            "convolution_backward",
-            "convolution_overrideable",
-            "cudnn_convolution",
-            "cudnn_convolution_transpose",
-            "cudnn_convolution_relu",
-            "cudnn_convolution_add_relu",
-            "cudnn_convolution_transpose_backward",
-            "cudnn_convolution_backward",
-            "cudnn_convolution_backward_input",
-            "cudnn_convolution_backward_weight",
-            "cudnn_convolution_transpose_backward_input",
-            "cudnn_convolution_transpose_backward_weight",
-            "miopen_convolution",
-            "miopen_convolution_transpose",
-            "prelu",
-            "addmm",
-            "addmm_",
-            "addmv",
-            "addr",
-            "matmul",
-            "mm",
-            "mv",
-            "linear",
-            "addbmm",
-            "baddbmm",
-            "baddbmm_",
-            "bmm",
-            "chain_matmul",
-            "linalg_multi_dot",
-            "linalg_matmul",
-            "linear_backward",
-            "matmul_backward",
-            "_addmm_activation",
-            "_scaled_mm",
-            "_scaled_grouped_mm",
-            "_grouped_mm",
-            "_int_mm",
-            "_weight_int8pack_mm",
-            "_weight_int4pack_mm",
-            "scaled_dot_product_attention",
-            "_scaled_mm_v2",
-            "_scaled_grouped_mm_v2",
-            "_mixed_dtypes_linear",
-            "_sparse_semi_structured_mm",
-            "_sparse_semi_structured_addmm",
-            "_sparse_semi_structured_linear",
-            "_cslt_sparse_mm",
-            "_foreach_mm",
-            "_flash_attention_forward_no_dropout_inplace",
-            "_scaled_dot_product_fused_attention_overrideable",
-            "_scaled_dot_product_fused_attention_overrideable_backward",
-            "_scaled_dot_product_flash_attention",
-            "_scaled_dot_product_flash_attention_backward",
-            "_scaled_dot_product_efficient_attention",
-            "_scaled_dot_product_efficient_attention_backward",
-            "_scaled_dot_product_cudnn_attention",
-            "_scaled_dot_product_cudnn_attention_backward",
-            "_scaled_dot_product_attention_math",
-            "_flash_attention_forward",
-            "_flash_attention_backward",
-            "_efficient_attention_forward",
-            "_efficient_attention_backward",
-            "_cudnn_attention_forward",
-            "_cudnn_attention_backward",
-            "_thnn_fused_lstm_cell",
-            "_thnn_fused_gru_cell",
-            "_cudnn_rnn",
-            "_cudnn_rnn_backward",
-            "lstm_cell",
-            "gru_cell",
-            "rnn_tanh_cell",
-            "rnn_relu_cell",
-            "einsum",
-            "bilinear",
-            "_trilinear",
-        )
-    ]
-    + [
-        "CudnnConvolutionBackward",
-        "BmmBackward0",
-        "CudnnConvolutionTransposeBackward",
-        "MmBackward",
-        "AddmvBackward",
-        "MvBackward",
-        "AddmmBackward",
-        "AddbmmBackward",
-        "MmBackward0",
-        "AddmmBackward0",
-        "AddmvBackward0",
-        "MvBackward0",
-        "AddbmmBackward0",
-        "BaddbmmBackward0",
-        "ConvolutionBackward0",
-        "LinearBackward0",
-        "CudnnConvolutionBackward0",
-    ]
+_ELIGIBLE_ATEN = (
+    "_convolution conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d"
+    " convolution convolution_backward convolution_overrideable cudnn_convolution"
+    " cudnn_convolution_transpose cudnn_convolution_relu cudnn_convolution_add_relu"
+    " cudnn_convolution_transpose_backward cudnn_convolution_backward"
+    " cudnn_convolution_backward_input cudnn_convolution_backward_weight"
+    " cudnn_convolution_transpose_backward_input cudnn_convolution_transpose_backward_weight"
+    " miopen_convolution miopen_convolution_transpose prelu addmm addmm_ addmv addr matmul mm mv"
+    " linear addbmm baddbmm baddbmm_ bmm chain_matmul linalg_multi_dot linalg_matmul"
+    " linear_backward matmul_backward _addmm_activation _scaled_mm _scaled_grouped_mm _grouped_mm"
+    " _int_mm _weight_int8pack_mm _weight_int4pack_mm scaled_dot_product_attention _scaled_mm_v2"
+    " _scaled_grouped_mm_v2 _mixed_dtypes_linear _sparse_semi_structured_mm"
+    " _sparse_semi_structured_addmm _sparse_semi_structured_linear _cslt_sparse_mm _foreach_mm"
+    " _flash_attention_forward_no_dropout_inplace _scaled_dot_product_fused_attention_overrideable"
+    " _scaled_dot_product_fused_attention_overrideable_backward _scaled_dot_product_flash_attention"
+    " _scaled_dot_product_flash_attention_backward _scaled_dot_product_efficient_attention"
+    " _scaled_dot_product_efficient_attention_backward _scaled_dot_product_cudnn_attention"
+    " _scaled_dot_product_cudnn_attention_backward _scaled_dot_product_attention_math"
+    " _flash_attention_forward _flash_attention_backward _efficient_attention_forward"
+    " _efficient_attention_backward _cudnn_attention_forward _cudnn_attention_backward"
+    " _thnn_fused_lstm_cell _thnn_fused_gru_cell _cudnn_rnn _cudnn_rnn_backward lstm_cell gru_cell"
+    " rnn_tanh_cell rnn_relu_cell einsum bilinear _trilinear"
 )
-"""Operators whose work matrix cores can do in a suitable data type: the original plugin's list and
-what came after it.
-"""
+_ELIGIBLE_BACKWARD = (
+    "CudnnConvolutionBackward BmmBackward0 CudnnConvolutionTransposeBackward MmBackward"
+    " AddmvBackward MvBackward AddmmBackward AddbmmBackward MmBackward0 AddmmBackward0"
+    " AddmvBackward0 MvBackward0 AddbmmBackward0 BaddbmmBackward0 ConvolutionBackward0"
+    " LinearBackward0 CudnnConvolutionBackward0"
+)
+ELIGIBLE_OPERATORS = frozenset(
+    [f"aten::{name}" for name in _ELIGIBLE_ATEN.split()] + _ELIGIBLE_BACKWARD.split()
+)
+"""Operators whose work matrix cores can do in a suitable data type."""
 
 _OWN = re.compile(
     r"(?:aten|prim|prims|autograd|torch|c10d|_c10d_functional|profiler|optimizer)::|torch::|Optimizer\.|\w+Backward\d*$"
@@ -196,10 +114,9 @@ _YES = {"nvidia": re.compile("|".join(NVIDIA_YES)), "amd": re.compile("|".join(A
 
 @lru_cache(maxsize=65536)
 def uses_matrix_cores(name: str, vendor: str, capability_major: int | None = None) -> Knowledge:
-    """Whether the kernel of this full name uses matrix cores on a device of ``nvidia``, ``amd`` or
-    another vendor.
+    """Whether the kernel of this full name uses matrix cores on a vendor's device.
 
-    ``capability_major``: of the oldest NVIDIA device of the trace, None when not known.
+    ``capability_major``: of the oldest NVIDIA device of the trace; None unknown.
     """
     if vendor == "nvidia" and capability_major is not None and capability_major < FIRST_CAPABILITY:
         return Knowledge.NO
@@ -224,9 +141,7 @@ _ATTENTION = re.compile(r"flash|attention|int4|marlin|gemm|tinygemm")
 
 @lru_cache(maxsize=65536)
 def operator_could(name: str) -> Knowledge:
-    """Whether matrix cores could do the work of the operator of this name; unknown for operators
-    that are not PyTorch's own.
-    """
+    """Whether matrix cores could do an operator's work; unknown for operators not of PyTorch."""
     if name in ELIGIBLE_OPERATORS:
         return Knowledge.YES
     return Knowledge.NO if _OWN.match(name) else Knowledge.UNKNOWN

@@ -1,10 +1,7 @@
-"""The page ``docs/performance_models.md``: ``python -m torch_tb_profiler.hardware.models_doc >
-docs/performance_models.md``.
-"""
+"""The page ``docs/performance_models.md``, made by ``python -m tests.generate``."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from torch_tb_profiler.hardware import user_models
@@ -14,51 +11,50 @@ from torch_tb_profiler.hardware.work import Model, modelled
 
 _HEAD = """# Performance models
 
-Which operators have one, by what formula. Generated from `torch_tb_profiler/hardware/families` by
-`python -m torch_tb_profiler.hardware.models_doc > docs/performance_models.md`; do not edit. What FLOPs and bytes mean: [definitions.md](definitions.md).
+Operators with a performance model, and its formula. Generated from `torch_tb_profiler/hardware/families` by
+`python -m tests.generate --write`; do not edit. What FLOPs and bytes mean: [definitions.md](definitions.md).
 
-## Models of your own
+## Your own models
 
-A Python file named by `TORCH_TB_PROFILER_MODELS` is run where models are needed, in worker processes too; in a notebook `register_model` does it at once:
+The Python file in `TORCH_TB_PROFILER_MODELS` is run wherever models are needed, worker processes included; in a notebook, call `register_model`:
 
 ```python
 {example}
 ```
 
-`call.tensor(i)`, `call.tensors(i)` and `call.value(i)` give what stands at place i of the operator's schema: a tensor with `shape`, `dtype`, `strides`,
-`elements` and `bytes`, a list of them, or a number, a truth value, a list of numbers. A model returns None where something that it needs was not recorded.
-`bytes` is None where an element type is not known. A name that ends with `*` is for all operators that begin so. `unit` is `matrix`, `vector` or, where there
-is no arithmetic, empty.
+`call.tensor(i)`, `call.tensors(i)` and `call.value(i)` return argument i of the operator's schema: a tensor with `shape`, `dtype`, `strides`, `elements` and
+`bytes`; a list of tensors; or a number, boolean or list of numbers. A model returns None if something that it needs was not recorded. `bytes` is None if an
+element type is unknown. A name ending in `*` matches all operators with that prefix. `unit` is `matrix`, `vector` or, without arithmetic, empty.
 
-A model that raises an error, or that gives anything but such a `Work` of whole numbers from 0 to 2**62, leaves its calls not modelled; the log says so once
-for each operator, and no view is lost. A file that cannot be run at all is one clear message.
+If a model raises an error or returns anything but a `Work` of integers from 0 to 2**62, its calls are not modelled; the log says so once per operator. A file
+that cannot be run is reported as an error.
 
 ## Not modelled, and why
 
-What cannot be known from a call's arguments stays unknown; its time is shown as not modelled.
+What a call's arguments do not tell stays unknown; its time is shown as not modelled.
 
-- No shapes in the trace: record with `record_shapes=True`. PyTorch before 2.0 records no values beside them (strides, dimensions, flags), and no PyTorch those
-  of a list of more than thirty tensors.
-- `aten::index`, `aten::index_put_`: the shapes of the positions are not recorded.
-- `aten::nonzero`, `aten::masked_select`, `aten::unique` and their kin: how much comes out, the data decide.
+- Traces without shapes: record with `record_shapes=True`. PyTorch before 2.0 records no values (strides, dimensions, flags), and no version records lists of
+  more than thirty tensors.
+- `aten::index`, `aten::index_put_`: the shapes of the indices are not recorded.
+- `aten::nonzero`, `aten::masked_select`, `aten::unique` and similar: the data decide the size of the result.
 - Attention over pages, or with used lengths (`seqused_k`, `block_table`, vLLM's `unified_attention`): the lengths are in tensors.
-- `vllm::moe_forward` and custom operators that find their weights elsewhere: the weights are not among the arguments.
-- Inductor's templates (`triton_tem_fused_…`): what was fused into the product, the name does not tell.
-- Bytes alone are unknown where lists of tensors are taken (`aten::cat`, `_foreach_…`, `_fused_adam_`): the element types of lists are not recorded.
-- Operators of sparse tensors: how many elements they have is not recorded.
-- Most operators of AITER, TensorRT-LLM, FlashInfer and torch_npu: their arguments differ between versions, and no schema is recorded. So do those of autograd
-  functions (`FlashAttnFunc`, `LigerSiLUMulFunction`), which have no schema at all.
+- `vllm::moe_forward` and other custom operators whose weights are not among the arguments.
+- Inductor's templates (`triton_tem_fused_…`): the name does not tell what was fused into the product.
+- Bytes only: operators on lists of tensors (`aten::cat`, `_foreach_…`, `_fused_adam_`), whose element types are not recorded.
+- Operators on sparse tensors: their number of elements is not recorded.
+- Most operators of AITER, TensorRT-LLM, FlashInfer and torch_npu: their arguments differ between versions, and no schema is recorded. Autograd functions
+  (`FlashAttnFunc`, `LigerSiLUMulFunction`) have no schema at all.
 """
 
 
 _DEVICES = """## Devices
 
-The peaks that figures are measured by: memory bandwidth in GB/s, dense rates in TFLOP/s (never "with sparsity") on matrix cores and on the other units. A
-device is known by the name that the trace has for it, and where that says too little by its units and memory. What a vendor does not publish is left out;
-figures of your own, or of a device that is not listed, come from the file of `TORCH_TB_PROFILER_PEAKS`.
+Peaks used for efficiency: memory bandwidth in GB/s, dense rates in TFLOP/s (never "with sparsity") on matrix cores and on other units. A device is identified
+by its name in the trace or, if that is ambiguous, by its units and memory. Unpublished figures are left out; put your own figures, or those of unlisted
+devices, into the file of `TORCH_TB_PROFILER_PEAKS`.
 
-Not listed: laptop devices (their clock is what the maker of the laptop allows), slices of a device (MIG, vGPU, partitions), Jetson Orin NX and Nano (several
-power modes), V100 FHHL, MI308X, Ascend and MTIA (no public data sheet with the figures that are needed).
+Not listed: laptop devices (clocks depend on the laptop), slices of a device (MIG, vGPU, partitions), Jetson Orin NX and Nano (several power modes), V100 FHHL,
+MI308X, Ascend and MTIA (no public data sheet with these figures).
 
 | device | GB/s | matrix | vector | units | source |
 | --- | ---: | --- | --- | ---: | --- |"""
@@ -106,7 +102,3 @@ def _section(model: Model, names: list[str]) -> str:
         f"{form}\n\nFormula: {model.source}.\n\nOperators:"
         f" {', '.join(f'`{name}`' for name in names)}\n"
     )
-
-
-if __name__ == "__main__":
-    sys.stdout.write(text())

@@ -1,8 +1,6 @@
-"""The peaks of one device: the device table, and before it the figures of a file that the user
-gives.
+"""The peaks of a device, from the device table or, first, from a file of the user's.
 
-The file is JSON: patterns of device names, ``*`` standing for anything, to what replaces or
-completes the table's line::
+The file is JSON: patterns of device names (``*`` matches anything) → what overrides the table::
 
     {"NVIDIA H100*": {"bandwidth_gbps": 3100, "peaks": {"matrix_bf16": 780, "vector_fp32": 60},
     "source": "measured with nvbandwidth and mamf-finder"}}
@@ -29,17 +27,16 @@ _SHAPE = (
 )
 _KEYS = tuple(f"{unit}_{precision}" for unit in ("matrix", "vector") for precision in PRECISIONS)
 _LARGEST = 1e9
-"""TFLOP/s or GB/s; what is beyond is no figure of one device."""
+"""TFLOP/s or GB/s; no device reaches it."""
 
 
 @dataclass(frozen=True)
 class Peaks:
-    """What one device can do at best.
+    """The peaks of one device.
 
     Attributes:
-        entry: the line of the device table, or the pattern of the user's file; None where neither
-            knows the device.
-        bandwidth: bytes/s; None unknown. bandwidth_source: where that is from.
+        entry: the entry of the device table or of the user's file; None if both lack the device.
+        bandwidth: bytes/s; None unknown. bandwidth_source: its source.
         rates: (unit, precision) → (FLOP/s, source).
     """
 
@@ -50,16 +47,17 @@ class Peaks:
 
     def rate(self, unit: str, precision: str) -> float | None:
         """FLOP/s; None unknown."""
-        found = self.rates.get((unit, precision))
-        return None if found is None else found[0]
+        rate = self.rates.get((unit, precision))
+        return None if rate is None else rate[0]
 
 
 def peaks_of(name: str, vendor: str, units: int, memory: int, file: str = "") -> Peaks:
-    """The peaks of a device by its name (empty: unknown), vendor, units and bytes of memory (−1
-    unknown); ``file``: path of the user's figures, empty none.
+    """The peaks of a device by name (``""`` unknown), vendor, units and bytes of memory (−1 unknown).
+
+    ``file``: path of the user's figures; empty: none.
 
     Raises:
-        SourceError: the file cannot be read, or is none.
+        SourceError: the file cannot be read or is invalid.
     """
     known = find(name, vendor, units, memory)
     rates: dict[tuple[str, str], tuple[float, str]] = {}
@@ -68,30 +66,29 @@ def peaks_of(name: str, vendor: str, units: int, memory: int, file: str = "") ->
         entry, bandwidth, source = known.name, known.bandwidth * 1e9, known.source
         rates = {
             (unit, p): (rate * 1e12, source)
-            for unit, of in (("matrix", known.matrix), ("vector", known.vector))
-            for p, rate in of.items()
+            for unit, rates_by_precision in (("matrix", known.matrix), ("vector", known.vector))
+            for p, rate in rates_by_precision.items()
         }
-    for pattern, given in (read_file(file, changed(file)) if file else {}).items():
+    for pattern, figures in (read_file(file, changed(file)) if file else {}).items():
         if fnmatchcase(name.lower(), pattern.lower()):
-            said = given.get("source") or f"{Path(file).name}, {pattern}"
+            figures_source = figures.get("source") or f"{Path(file).name}, {pattern}"
             entry = (
                 f"{pattern} ({Path(file).name})"
                 if entry is None
                 else f"{entry}, changed by {Path(file).name}"
             )
-            if "bandwidth_gbps" in given:
-                bandwidth, source = given["bandwidth_gbps"] * 1e9, said
+            if "bandwidth_gbps" in figures:
+                bandwidth, source = figures["bandwidth_gbps"] * 1e9, figures_source
             rates |= {
-                (key[:6], key[7:]): (rate * 1e12, said)
-                for key, rate in given.get("peaks", {}).items()
+                (key[:6], key[7:]): (rate * 1e12, figures_source)
+                for key, rate in figures.get("peaks", {}).items()
             }
             break
     return Peaks(entry, bandwidth, source, rates)
 
 
 def changed(file: str) -> int:
-    """Time of the last change of the user's file, so that a changed one is read again; 0 without
-    one.
+    """Time of the last change of the user's file, Unix ns; 0 without a file.
 
     Raises:
         SourceError: it cannot be read.
@@ -108,7 +105,7 @@ def changed(file: str) -> int:
 
 
 def usable(file: str) -> str:
-    """The file, or empty where it cannot be used: for work that goes on with the device table then."""
+    """The file, or ``""`` if it cannot be used, to fall back on the device table."""
     try:
         return file if file and read_file(file, changed(file)) else ""
     except SourceError:
@@ -116,49 +113,52 @@ def usable(file: str) -> str:
 
 
 def version(file: str) -> str:
-    """Tells apart what files of peaks say; empty where there is none that can be used."""
+    """Distinguishes the contents of files of peaks; empty without a usable file."""
     return repr(read_file(file, changed(file))) if usable(file) else ""
 
 
 @lru_cache(maxsize=8)
 def read_file(file: str, changed: int) -> dict[str, dict[str, Any]]:
-    """The user's figures by pattern; ``changed`` tells versions of the file apart.
+    """The user's figures by pattern; ``changed`` invalidates the cache.
 
     Raises:
-        SourceError: it cannot be read, is no JSON, or not of the expected form.
+        SourceError: it cannot be read, is not JSON, or has the wrong structure.
     """
     named = Path(file).name
     try:
         content = json.loads(Path(file).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise SourceError(f"The file of peaks {named} is no JSON: {error}.", _SHAPE) from None
+        raise SourceError(f"The file of peaks {named} is not JSON: {error}.", _SHAPE) from None
     if not isinstance(content, dict):
-        raise SourceError(f"The file of peaks {named} holds no object.", _SHAPE)
-    for pattern, given in content.items():
-        wrong = _wrong(given)
+        raise SourceError(f"The file of peaks {named} is not a JSON object.", _SHAPE)
+    for pattern, figures in content.items():
+        wrong = _wrong(figures)
         if wrong:
             raise SourceError(f"The file of peaks {named} says of {pattern!r} {wrong}.", _SHAPE)
     return content
 
 
-def _wrong(given: Any) -> str:
-    """What is wrong with one entry; empty if nothing is."""
-    if not isinstance(given, dict):
+def _wrong(figures: Any) -> str:
+    """What is wrong with an entry; empty if nothing is."""
+    if not isinstance(figures, dict):
         return "no object"
-    unknown = sorted(set(given) - {"bandwidth_gbps", "peaks", "source"})
+    unknown = sorted(set(figures) - {"bandwidth_gbps", "peaks", "source"})
     if unknown:
         return f"{unknown[0]!r}, which is none of bandwidth_gbps, peaks and source"
-    peaks = given.get("peaks", {})
+    peaks = figures.get("peaks", {})
     if not isinstance(peaks, dict):
         return "peaks that are no object"
     for key in peaks:
         if key not in _KEYS:
             return f"{key!r}, expected one of {', '.join(_KEYS)}"
-    for key, value in (*peaks.items(), *((k, given[k]) for k in ("bandwidth_gbps",) if k in given)):
+    for key, value in (
+        *peaks.items(),
+        *((k, figures[k]) for k in ("bandwidth_gbps",) if k in figures),
+    ):
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float))
             or not 0 < value < _LARGEST
         ):
             return f"{key} {value!r}, expected a number above 0"
-    return "" if isinstance(given.get("source", ""), str) else "a source that is no text"
+    return "" if isinstance(figures.get("source", ""), str) else "a source that is no text"

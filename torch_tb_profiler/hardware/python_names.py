@@ -1,5 +1,5 @@
-"""Operators under the names by which Python calls them, as PyProf writes them, and under those of
-PyTorch before 1.8.
+"""Maps Python's names of operators, as in PyProf and PyTorch before 1.8, to those of the
+dispatcher.
 
 ``torch.nn.functional.linear``, ``Tensor.__matmul__``, ``mm`` → ``aten::linear``, ``aten::matmul``,
 ``aten::mm``
@@ -33,11 +33,11 @@ _SPECIAL = {
     "cross_entropy": "cross_entropy_loss",
 }
 _OTHER_ORDER = frozenset(("torch.nn.functional.embedding",))
-"""Functions whose tensors stand in another order than those of the operator."""
+"""Functions whose tensors are in another order than the operator's."""
 
 
 def operator_of(name: str) -> str:
-    """The dispatcher's name of an operator; a name that is not Python's as it is."""
+    """The dispatcher's name of an operator; other names are returned unchanged."""
     match = _PYTHON.fullmatch(name)
     if match is None or name in _OTHER_ORDER:
         return name

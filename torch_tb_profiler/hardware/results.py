@@ -1,6 +1,4 @@
-"""Shape and element type of what an operator gives, from those of what it takes: PyTorch's rules,
-where a trace records inputs only.
-"""
+"""PyTorch's rules for the shape and element type of results, which traces do not record."""
 
 from __future__ import annotations
 
@@ -15,23 +13,23 @@ _ORDER = ("bool", "int", "float", "complex")
 
 
 def broadcast(shapes: Iterable[Shape]) -> Shape:
-    """The common shape of several.
+    """The common shape of several shapes.
 
     Raises:
-        ValueError: they have none.
+        ValueError: there is none.
     """
-    made: list[int] = []
+    common: list[int] = []
     for shape in shapes:
-        made = [1] * (len(shape) - len(made)) + made
-        for place, n in zip(range(-len(shape), 0), shape, strict=True):
-            if n != made[place] and 1 not in (n, made[place]):
+        common = [1] * (len(shape) - len(common)) + common
+        for axis, n in zip(range(-len(shape), 0), shape, strict=True):
+            if n != common[axis] and 1 not in (n, common[axis]):
                 raise ValueError(f"{shape} does not broadcast")
-            made[place] = n if made[place] == 1 else made[place]
-    return tuple(made)
+            common[axis] = n if common[axis] == 1 else common[axis]
+    return tuple(common)
 
 
 def reduced(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:
-    """The shape after a reduction over ``dims``; all of them when it is None or empty.
+    """The shape after a reduction over ``dims``; over all of them if it is None or empty.
 
     Raises:
         ValueError: there is no such dimension.
@@ -41,16 +39,15 @@ def reduced(shape: Shape, dims: Sequence[int] | None, keepdim: bool) -> Shape:
         raise ValueError(f"{dims} of {shape}")
     gone = {dim % count for dim in dims} if dims else set(range(count))
     return tuple(
-        1 if place in gone else n for place, n in enumerate(shape) if keepdim or place not in gone
+        1 if axis in gone else n for axis, n in enumerate(shape) if keepdim or axis not in gone
     )
 
 
 def promoted(tensors: Sequence[Tensor]) -> str:
-    """The element type in which operands are computed (``torch.result_type``); empty when one is
-    not known.
+    """The element type in which operands are computed (``torch.result_type``); empty if unknown.
 
-    Among types of one kind the wider one wins, float16 with bfloat16 gives float32, int8 with uint8
-    int16; a tensor of no dimensions counts only where its kind is the higher one.
+    The wider type of a kind wins; float16 and bfloat16 give float32, int8 and uint8 int16. A tensor
+    without dimensions counts only if its kind is higher.
     """
     if not tensors or any(not kind(tensor.dtype) for tensor in tensors):
         return ""
@@ -62,7 +59,7 @@ def promoted(tensors: Sequence[Tensor]) -> str:
         for tensor in (above or [t for t in ranked if _ORDER.index(kind(t.dtype)) == best])
     ]
     if above and kind(above[0].dtype) == "float" and all(not tensor.shape for tensor in above):
-        # A wrapped Python number takes the default type, not the double in which it is written.
+        # A wrapped Python number has the default type, not the double that is recorded.
         return "float32" if {name.lower() for name in names} == {"double"} else names[0]
     widest = max(names, key=lambda name: element_bytes(name) or 0)
     same = {
@@ -84,10 +81,10 @@ def promoted(tensors: Sequence[Tensor]) -> str:
 def windows(
     length: int, kernel: int, stride: int, padding: int, dilation: int = 1, *, ceil: bool = False
 ) -> int:
-    """Places where a window fits in a padded dimension: ``floor((length + 2·padding −
-    dilation·(kernel − 1) − 1) / stride) + 1`` (convolution, pooling).
+    """Positions of a window in a padded dimension, as for convolution and pooling.
 
-    With ``ceil`` one more where a rest is left, unless that one would begin in the right padding.
+    ``floor((length + 2·padding − dilation·(kernel − 1) − 1) / stride) + 1``; ``ceil`` adds one for
+    a remainder, unless it would begin in the right padding.
     """
     room = length + 2 * padding - dilation * (kernel - 1) - 1
     if stride < 1 or room < 0:

@@ -1,5 +1,4 @@
-"""Performance models of the user's own: a Python file named by the setting ``models``, or functions
-registered in this process.
+"""The user's performance models: the Python file in the setting ``models``, or registered functions.
 
 ::
 
@@ -10,8 +9,8 @@ registered in this process.
     @register_model("attention", "my::paged_attention", source="2·B·H·N·(d_qk + d_v)")
     def paged_attention(call):
         q, k = call.tensor(0), call.tensor(1)
-        return Work(flops=..., bytes=..., unit="matrix", precision="bf16", parameters={"B":
-        q.shape[0]})
+        sizes = {"B": q.shape[0]}
+        return Work(flops=..., bytes=..., unit="matrix", precision="bf16", parameters=sizes)
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ _MODULE = "torch_tb_profiler_user_models"
 
 @lru_cache(maxsize=8)
 def load(path: str) -> None:
-    """Run the file, which registers its models; once per process. Nothing where the path is empty.
+    """Run the file, once per process, which registers its models; nothing if the path is empty.
 
     Raises:
-        BadRequest: it is not there or raised something; the message names the line.
+        BadRequest: it is missing or raised an error; the message names the line.
     """
     if not path:
         return
@@ -49,8 +48,10 @@ def load(path: str) -> None:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # the user's own program may raise anything
-        told = f"The models file {Path(path).name} could not be used: {_words(error, spec.origin)}"
-        raise BadRequest(told, "Correct the file of TORCH_TB_PROFILER_MODELS.") from error
+        message = (
+            f"The models file {Path(path).name} could not be used: {_words(error, spec.origin)}"
+        )
+        raise BadRequest(message, "Correct the file of TORCH_TB_PROFILER_MODELS.") from error
 
 
 @lru_cache(maxsize=8)
@@ -62,11 +63,7 @@ def _digest(path: str) -> str:
 
 
 def version(path: str) -> str:
-    """Tells apart models of users: by the content of the file as it was first seen, and by the code
-    of what was registered in this process.
-
-    Empty where there are none.
-    """
+    """Distinguishes the user's models by file content and registered code; empty without any."""
     own = {
         name: _code(function)
         for name, function in users().items()
@@ -81,9 +78,7 @@ def version(path: str) -> str:
 
 
 def _code(function: object) -> bytes:
-    """The program of a function, of a partial one's with its arguments, or of an object that can be
-    called; its name where it has none.
-    """
+    """The code of a function, partial or callable object; its name if it has none."""
     bound = b""
     while isinstance(function, partial):
         bound += repr((function.args, function.keywords)).encode()
@@ -104,5 +99,5 @@ def _words(error: BaseException, file: str | None) -> str:
     ]
     if isinstance(error, SyntaxError):
         lines = [error.lineno]
-    place = f"line {lines[-1]}: " if lines and lines[-1] is not None else ""
-    return f"{place}{type(error).__name__}: {error}"
+    location = f"line {lines[-1]}: " if lines and lines[-1] is not None else ""
+    return f"{location}{type(error).__name__}: {error}"

@@ -1,8 +1,7 @@
-"""Which kernels multiply matrices, or convolve, on the vector units instead of on matrix cores.
+"""Which kernels multiply matrices or convolve on vector units instead of matrix cores, by name.
 
-Names only, of libraries that write the instruction into them; the vector-unit part of
-``matrix_cores.NVIDIA_NO`` and ``AMD_NO`` without what is no product (layout changes, reductions),
-without products of a matrix and a vector, and without types that matrix cores lack.
+The vector-unit part of ``matrix_cores.NVIDIA_NO`` and ``AMD_NO``, without layout changes,
+reductions, matrix-vector products and types that matrix cores lack.
 """
 
 from __future__ import annotations
@@ -29,9 +28,7 @@ _ALIGNED_POORLY = re.compile(r"(?:tensorop|xmma).*_align(?:1|2)(?!\d)")
 
 @lru_cache(maxsize=65536)
 def multiplies_on_vector_units(name: str, vendor: str) -> bool:
-    """Whether the kernel of this full name does a matrix product or a convolution of single or half
-    precision on the vector units.
-    """
+    """Whether the kernel of this full name is an fp32 or half product or convolution on vector units."""
     lower = name[:LONGEST_READ].lower()
     return (
         vendor in _PRODUCT
@@ -42,7 +39,5 @@ def multiplies_on_vector_units(name: str, vendor: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def loads_unaligned(name: str) -> bool:
-    """Whether a matrix-core kernel of this name was built for operands that allow it to load one or
-    two elements at a time only.
-    """
+    """Whether a matrix-core kernel of this name loads only one or two elements at a time."""
     return _ALIGNED_POORLY.search(name[:LONGEST_READ].lower()) is not None

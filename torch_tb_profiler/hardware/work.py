@@ -1,14 +1,11 @@
-"""How much arithmetic and memory traffic a call of an operator is: the registry of performance
-models.
+"""The registry of performance models: arithmetic and memory traffic of an operator's call.
 
-A model is one small function per family, declared with the operators that it is for and the source
-of its formula::
+A model is a small function, declared with its operators and the source of its formula::
 
     @model("gemm", "aten::mm", source="2·M·N·K, one multiplication and one addition per product")
     def mm(call: Call) -> Work | None: ...
 
-None means: this call cannot be modelled (a shape is missing). An operator without a model is not
-modelled; neither is ever 0.
+None means that this call cannot be modelled, for example because a shape is missing.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from torch_tb_profiler.hardware.python_names import operator_of
 
 logger = logging.getLogger(__name__)
 Unit = Literal["matrix", "vector", ""]
-"""Which units of the hardware can do the arithmetic; empty where there is none (a copy)."""
+"""The units that can do the arithmetic; empty without any (a copy)."""
 _LARGEST = 1 << 62
 _LONGEST = 2000
 """Characters of all parameters of a call."""
@@ -36,17 +33,15 @@ class Work:
     """The work of one call.
 
     Attributes:
-        flops: floating-point operations, a multiplication and an addition counting two; 0 for what
-            only moves data.
-        bytes: least bytes moved to and from memory: every input read once, every output written
-            once; None when an element type is not known.
-        unit: where the arithmetic can run at best.
-        precision: type of the multiplied elements: ``fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4 …``;
-            empty when not known.
-        parameters: what the formula read, for people: ``{"M": 788, "N": 768, "K": 768}``, in the
-            order to be shown.
-        bias_flops: of ``flops``, what follows the products: a bias, another addend, a fused
-            activation, gates. ``torch.utils.flop_counter`` leaves it out.
+        flops: floating-point operations; a multiply-add is two, moving data 0.
+        bytes: least memory traffic: every input read once, every output written once; None if an
+            element type is unknown.
+        unit: the fastest units that can do the arithmetic.
+        precision: of the multiplied elements: ``fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4 …``; empty
+            if unknown.
+        parameters: inputs of the formula in display order: ``{"M": 788, "N": 768, "K": 768}``.
+        bias_flops: of ``flops``, those after the products (bias, fused activation, gates), which
+            ``torch.utils.flop_counter`` leaves out.
     """
 
     flops: int
@@ -62,9 +57,7 @@ Function = Callable[[Call], "Work | None"]
 
 @dataclass(frozen=True)
 class Model:
-    """A registered model: ``family`` is one of the words that the page shows (``gemm``,
-    ``convolution``, ``attention``, ``elementwise`` …).
-    """
+    """A registered model; ``family`` is a word that the page shows (``gemm``, ``attention`` …)."""
 
     family: str
     function: Function
@@ -73,30 +66,26 @@ class Model:
 
 _MODELS: dict[str, Model] = {}
 _PREFIXES: dict[str, Model] = {}
-_TOLD: set[str] = set()
-"""Operators of which a user was told that their model fails."""
+_WARNED: set[str] = set()
+"""Operators whose failing model was logged."""
 
 
 def model(family: str, *names: str, source: str) -> Callable[[Function], Function]:
-    """Registers a function as the model of operators; a name that ends with ``*`` is for all that
-    begin so and have none of their own.
+    """Register a function as the model of operators; ``name*`` matches a prefix.
 
-    A later registration takes the place of an earlier one, so that users can have their own:
-    ``torch_tb_profiler.register_model`` is this function.
+    A later registration replaces an earlier one, also of our own models. This function is public as
+    ``torch_tb_profiler.register_model``.
 
     Raises:
-        ValueError: a text is missing.
+        ValueError: the family, a name or the source is missing.
     """
 
     if not names or not all(isinstance(text, str) and text for text in (family, source, *names)):
-        raise ValueError(
-            "a performance model needs a family, the names of its operators and a source, all of"
-            " them texts"
-        )
+        raise ValueError("a performance model needs a family, operator names and a source, all str")
 
     def register(function: Function) -> Function:
         if not _is_ours(function):
-            # Ours first: else they would take the place of the user's when they are loaded.
+            # Load ours first, or they would later replace the user's.
             _load()
         for name in names:
             table = _PREFIXES if name.endswith("*") else _MODELS
@@ -107,12 +96,12 @@ def model(family: str, *names: str, source: str) -> Callable[[Function], Functio
 
 
 def model_of(name: str) -> Model | None:
-    """The model of an operator, also under the name by which Python calls it; None: not modelled."""
-    return _found(name)[0]
+    """The model of an operator, also under its Python name; None: not modelled."""
+    return _lookup(name)[0]
 
 
-def _found(name: str) -> tuple[Model | None, str]:
-    """(the model of an operator, the name under which that knows it)."""
+def _lookup(name: str) -> tuple[Model | None, str]:
+    """(model of an operator, the name under which the model knows it)."""
     _load()
     for known in dict.fromkeys((name, operator_of(name))):
         if known in _MODELS:
@@ -126,9 +115,9 @@ def _found(name: str) -> tuple[Model | None, str]:
 
 
 def modelled() -> dict[str, Model]:
-    """All models by operator, or by the beginning of its name and ``*``."""
+    """All models by operator, or by prefix and ``*``."""
     _load()
-    return _MODELS | {f"{prefix}*": found for prefix, found in _PREFIXES.items()}
+    return _MODELS | {f"{prefix}*": entry for prefix, entry in _PREFIXES.items()}
 
 
 def vector_work(
@@ -138,9 +127,7 @@ def vector_work(
     written: Iterable[Tensor | None],
     parameters: Mapping[str, object] | None = None,
 ) -> Work | None:
-    """The work of vector units that compute in the type ``dtype``; arithmetic on integers and truth
-    values is no FLOP, that on complex ones not modelled.
-    """
+    """Work of vector units in the type ``dtype``: integers do no FLOPs, complex is not modelled."""
     sort = kind(dtype)
     if sort == "complex" and flops:
         return None
@@ -155,22 +142,19 @@ def vector_work(
 
 
 def work_of(call: Call) -> Work | None:
-    """The work of a call; None when its operator has no model, or a shape that the model needs was
-    not recorded.
-    """
-    found, name = _found(call.name)
-    if found is None:
+    """The work of a call; None without a model, or if the model misses something."""
+    registered, name = _lookup(call.name)
+    if registered is None:
         return None
     call = replace(call, name=name)
     try:
-        work = found.function(call)
+        work = registered.function(call)
         if work is not None:
             _check(work)
     except (Exception, SystemExit) as error:
-        # Shapes that no such operator can have: a trace may say anything. A user's model may raise
-        # anything, and is told.
-        if not _is_ours(found.function) and call.name not in _TOLD:
-            _TOLD.add(call.name)
+        # Invalid shapes: a trace may hold anything. Failures of a user's model are logged.
+        if not _is_ours(registered.function) and call.name not in _WARNED:
+            _WARNED.add(call.name)
             logger.warning(
                 "The performance model of %s raised %s: %.300s",
                 call.name,
@@ -182,33 +166,29 @@ def work_of(call: Call) -> Work | None:
 
 
 def _check(work: object) -> None:
-    """Whether a model's answer can be shown.
-
-    Raises:
-        TypeError, ValueError: it cannot. What the texts of its parameters raise.
-    """
+    """Raise TypeError or ValueError unless a model's result is valid."""
     if not (
         isinstance(work, Work) and type(work.flops) is int and type(work.bytes) in (int, type(None))
     ):
-        raise TypeError(f"{work!r:.200} is no Work of whole FLOPs and bytes")
+        raise TypeError(f"{work!r:.200} is not a Work with integer FLOPs and bytes")
     if not 0 <= work.flops < _LARGEST or not 0 <= (work.bytes or 0) < _LARGEST:
-        raise ValueError("FLOPs and bytes are numbers from 0 to 2**62")
+        raise ValueError("FLOPs and bytes must be from 0 to 2**62")
     if work.unit not in get_args(Unit) or not isinstance(work.precision, str):
         raise ValueError(
-            f"unit {work.unit!r:.50}, precision {work.precision!r:.50}: expected is matrix, vector"
-            " or empty, and a word like bf16"
+            f"unit {work.unit!r:.50}, precision {work.precision!r:.50}: expected matrix, vector or"
+            " empty, and a word like bf16"
         )
     if (
         not isinstance(work.parameters, dict)
         or sum(len(f"{key}{value}") for key, value in work.parameters.items()) > _LONGEST
     ):
-        raise ValueError("parameters are no dict of short texts and numbers")
+        raise ValueError("parameters must be a dict of short texts and numbers")
 
 
 def users() -> dict[str, Function]:
-    """Functions that are not of this package, by operator."""
+    """The functions that are not from this package, by operator."""
     return {
-        name: found.function for name, found in modelled().items() if not _is_ours(found.function)
+        name: entry.function for name, entry in modelled().items() if not _is_ours(entry.function)
     }
 
 
@@ -217,7 +197,7 @@ def _is_ours(function: Function) -> bool:
 
 
 def _load() -> None:
-    """The families register themselves when they are first asked for."""
+    """Import the families, which register themselves."""
     from torch_tb_profiler.hardware import families
 
     families.load()

@@ -1,9 +1,9 @@
-"""Bytes → columns: one module per format, chosen by content."""
+"""Importers: bytes → columns, one module per format; the content decides which."""
 
 from __future__ import annotations
 
 from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
-from torch_tb_profiler.importers.content import Peeked
+from torch_tb_profiler.importers.content import PeekedText
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded
@@ -15,15 +15,15 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
     """Import one trace from a stream of inflated text.
 
     Args:
-        stream: ``sources.streams.open_text(location)`` or anything with ``read(n)``, ``done``,
+        stream: ``sources.streams.open_text(location)``, or anything with ``read(n)``, ``done``,
             ``size``, ``problem``.
         progress: called with (raw bytes read, raw size or None) about once per chunk.
 
     Raises:
-        NotATrace: the text is no trace.
-        SourceError: the source broke off.
+        NotATrace: the text is not a trace.
+        SourceError: reading failed.
     """
-    peeked = Peeked(stream)
+    peeked = PeekedText(stream)
     if PICKLE.match(peeked.head):
         from torch_tb_profiler.importers.snapshot import read_snapshot
 

@@ -1,5 +1,4 @@
-"""Gathered columns → the tables of a ``Trace``: one time origin, sorted rows, side tables pointing
-at the sorted spans.
+"""Gathered columns → the tables of a ``Trace``: one time origin, sorted rows, linked side tables.
 
 ::
 
@@ -29,7 +28,7 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
 Keep = Callable[[Array], Array]
-"""Takes over an array and gives back the same numbers, perhaps from elsewhere."""
+"""Takes an array and returns the same numbers, perhaps in other memory."""
 DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000
 _SIDE_TABLES = (
@@ -50,14 +49,14 @@ _QUOTED_OF = {"operator_args": ("stack",), "collective_args": ("collective", "dt
 
 
 def in_memory(array: Array) -> Array:
-    """``Keep`` that leaves an array where it is."""
+    """A ``Keep`` that returns the array itself."""
     return array
 
 
 def assemble(
     gathered: Gatherer, header: dict[str, Any], entries: int, keep: Keep = in_memory
 ) -> Trace:
-    """The trace of everything that was gathered. ``keep``: where each column stays when it is made."""
+    """The trace of everything gathered; ``keep`` decides where each finished column lives."""
     counts = gathered.counts
     strings = StringBuilder()
     texts = np.array(strings.intern_all(["" if t is None else t for t in gathered.texts]), np.int32)
@@ -94,7 +93,7 @@ def assemble(
 
 
 class _Blobs:
-    """Argument texts: compacted or unquoted once per distinct text."""
+    """Argument texts, compacted or unquoted once per distinct text."""
 
     def __init__(self, raw: list[bytes], strings: StringBuilder, counts: DefectCounts) -> None:
         self._raw, self._strings, self._counts = raw, strings, counts
@@ -113,9 +112,7 @@ class _Blobs:
         )
 
     def _mapped(self, column: Array, read: Any) -> Array:
-        """The column with numbers of blobs exchanged for numbers of strings; the last place answers
-        for −1.
-        """
+        """The column with blob numbers replaced by string numbers (−1 indexes the last one)."""
         used = np.zeros(len(self._raw) + 1, np.bool_)
         used[column] = True
         number_of = np.full(len(used), NONE, np.int32)
@@ -140,9 +137,7 @@ def _compact(raw: bytes) -> str:
 
 
 def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) -> None:
-    """Ids and sizes that do not fit into the declared width count as unknown, rather than wrap
-    around.
-    """
+    """Make ids and sizes that exceed the declared width unknown, instead of wrapping around."""
     for column in spec.columns:
         if (
             column.dtype == "i4"
@@ -158,9 +153,7 @@ def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) ->
 
 
 def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
-    """One array per column; the pieces are let go as they are joined, so that no table stands in
-    memory twice.
-    """
+    """One array per column; pieces are released as they are joined, so no table is in memory twice."""
     out = {}
     for name in list(columns):
         pieces = columns.pop(name)
@@ -170,9 +163,7 @@ def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
 
 
 def _origin(group: dict[str, dict[str, Array]]) -> int:
-    """Time of the first span; of the first anything where there is no span. A far-away instant is
-    never the origin.
-    """
+    """Time of the first span, else of the first record; an instant may be far off."""
     for name, column in (
         ("spans", "start"),
         ("memory", "time"),
@@ -189,14 +180,16 @@ def _tables(
 ) -> dict[str, Table]:
     tables: dict[str, Table] = {}
     spans = group.pop("spans", None)
-    place: Array = np.zeros(0, np.int32)
+    row_of_span: Array = np.zeros(0, np.int32)
     if spans is not None:
-        tables["spans"], place = _spans_table(spans, group.get("python_args"), origin, counts, keep)
+        tables["spans"], row_of_span = _spans_table(
+            spans, group.get("python_args"), origin, counts, keep
+        )
     for spec in (*_SIDE_TABLES, schema.MEMORY):
         if spec.name in group:
             _narrow(spec, group[spec.name], counts)
     for spec in _SIDE_TABLES:
-        tables[spec.name] = _side_table(spec, group.pop(spec.name, None), place, keep)
+        tables[spec.name] = _side_table(spec, group.pop(spec.name, None), row_of_span, keep)
     end = (
         int((tables["spans"]["start"] + tables["spans"]["dur"]).max())
         if spans is not None and tables["spans"].n
@@ -211,11 +204,11 @@ def _tables(
     )
     marks = group.get("marks")
     if marks is not None:
-        kept = np.arange(min(len(marks["start"]), MARKS_PER_DEFECT))
+        rows = np.arange(min(len(marks["start"]), MARKS_PER_DEFECT))
         tables["marks"] = schema.MARKS.build(
-            defect=marks["defect"][kept],
-            start=marks["start"][kept] - origin,
-            dur=marks["dur"][kept],
+            defect=marks["defect"][rows],
+            start=marks["start"][rows] - origin,
+            dur=marks["dur"][rows],
         )
     for spec in schema.TRACE_TABLES:
         tables.setdefault(spec.name, spec.empty())
@@ -229,9 +222,7 @@ def _spans_table(
     counts: DefectCounts,
     keep: Keep,
 ) -> tuple[Table, Array]:
-    """The table, and the row in it of each gathered span; int32, ``NONE`` for one that repeats
-    another.
-    """
+    """The table, and int32 the row in it of each gathered span; ``NONE`` for a duplicate."""
     order = _span_order(spans)
     for column in schema.SPANS.columns:
         values = spans.pop(column.name)[order].astype(column.dtype, copy=False)
@@ -244,15 +235,13 @@ def _spans_table(
         order = order[first]
         for name in list(spans):
             spans[name] = keep(spans.pop(name)[first])
-    place = np.full(len(first), NONE, np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return schema.SPANS.build(**spans), place
+    row_of_span = np.full(len(first), NONE, np.int32)
+    row_of_span[order] = np.arange(len(order), dtype=np.int32)
+    return schema.SPANS.build(**spans), row_of_span
 
 
 def _span_order(spans: dict[str, Array]) -> Ints:
-    """Order by (start, -dur, ordinal). Most starts are distinct, so only ties are sorted by all
-    three.
-    """
+    """Order by (start, -dur, ordinal). Few starts are equal, so only ties are fully sorted."""
     start = spans["start"]
     order = np.argsort(start, kind="stable")
     ordered = start[order]
@@ -269,17 +258,17 @@ def _span_order(spans: dict[str, Array]) -> Ints:
 def _first_of_duplicates(
     spans: dict[str, Array], python: dict[str, Array] | None, order: Ints
 ) -> Array:
-    """False for a row that repeats an earlier one in everything, ids included.
+    """Mask that is False for rows that repeat an earlier one, ids included.
 
-    Events without any id (correlation, external, Python id) are never called duplicates: two equal
-    ones may both have happened.
+    Events without any id (correlation, external, Python id) are never duplicates: two equal ones
+    may both have happened.
     """
     n = len(spans["start"])
     tie = (spans["start"][1:] == spans["start"][:-1]) & (spans["dur"][1:] == spans["dur"][:-1])
     near = np.zeros(n, np.bool_)
     near[1:] |= tie
     near[:-1] |= tie
-    # Few are near, so that most of the other columns need not be read.
+    # Few rows are candidates, so most of the other columns stay unread.
     rows = np.flatnonzero(near)
     named = (spans["correlation"][rows] >= 0) | (spans["external"][rows] > 0)
     columns = [
@@ -301,20 +290,18 @@ def _first_of_duplicates(
 
 
 def _side_table(
-    spec: TableSpec, columns: dict[str, Array] | None, place: Array, keep: Keep
+    spec: TableSpec, columns: dict[str, Array] | None, row_of_span: Array, keep: Keep
 ) -> Table:
     if columns is None:
         return spec.empty()
-    columns["span"] = place[columns["span"]]
+    columns["span"] = row_of_span[columns["span"]]
     order = np.argsort(columns["span"], kind="stable")
     order = order[columns["span"][order] >= 0]
     return _ordered(spec, columns, order, keep)
 
 
 def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints, keep: Keep) -> Table:
-    """The rows in ``order``; each column is let go once it is taken over, so that only one stands
-    in memory twice.
-    """
+    """The rows in ``order``; columns are released one by one, so only one is in memory twice."""
     return spec.build(
         **{
             c.name: keep(columns.pop(c.name)[order].astype(c.dtype, copy=False))
@@ -346,16 +333,14 @@ def _timed_table(
 def pair_begin_end(
     marks: list[tuple[int, Event]], counts: DefectCounts
 ) -> tuple[list[Event], list[int]]:
-    """Join begin (``B``) and end (``E``) events of each thread, innermost first, into complete
-    ones.
+    """Join begin (``B``) and end (``E``) events of each thread into complete ones.
 
     ::
 
         B a   B b   E   E        a └───────┘
                                  b   └─┘
 
-    Returns the joined events and the positions of their begins. Begins and ends without a partner
-    are counted.
+    Returns the joined events and the positions of their begins; unmatched ones are counted.
     """
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))

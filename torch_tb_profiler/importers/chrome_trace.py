@@ -1,9 +1,8 @@
-"""Chrome trace JSON, as Kineto and its relatives write it → ``Trace``.
+"""Chrome trace JSON, as Kineto and others write it → ``Trace``.
 
 ::
 
-    text stream ─▶ Window ─▶ EventReader (cut + decode) ─▶ Gatherer (columns) ─▶ assemble (tables)
-    ─▶ Trace
+    text stream ─▶ Window ─▶ EventReader (cut, decode) ─▶ Gatherer (columns) ─▶ assemble ─▶ Trace
                              └── header keys ───────────────────────────────────────┘
 """
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
+from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.legacy import tie_legacy
@@ -31,7 +31,7 @@ Progress = Callable[[int, "int | None"], None]
 
 
 def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
-    """Read a whole stream; see ``importers.read_trace``."""
+    """Read a trace; see ``importers.read_trace``."""
     counts = DefectCounts()
     window = Window(stream, progress)
     reader = EventReader(window, settings.chunk_bytes, counts)
@@ -44,8 +44,7 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
         joined, ordinals = pair_begin_end(gathered.begin_end, counts)
         if joined:
             gathered.add_joined(joined, np.array(ordinals))
-    if stream.problem:
-        counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
+    count_problem(stream, counts)
     if not gathered.groups.keys() - {"chunks"}:
         _refuse(reader)
         counts.add(d.NO_EVENTS)
@@ -56,17 +55,14 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
 
 
 def _refuse(reader: EventReader) -> None:
-    """An array without a single event is some other JSON; an empty traceEvents is an empty trace."""
+    """Raise NotATrace for JSON without a single event; an empty traceEvents is an empty trace."""
     if reader.bare_array or reader.entries:
         raise NotATrace(
-            f"The file is JSON with {reader.entries:,} entries, none of which is a trace event with"
-            " a time.",
-            "Give the file that torch.profiler wrote.",
+            f"The file is JSON with {reader.entries:,} entries, none of which is a trace event.",
+            "Choose the file that torch.profiler wrote.",
         )
 
 
 def _clean(header: dict[str, object]) -> dict[str, Any]:
-    """The header without blobs that hold environments and package lists: they may carry secrets and
-    nothing shows them.
-    """
+    """The header without environment variables and package lists, which may hold secrets."""
     return {k: v for k, v in header.items() if k not in ("metadata", "traceEvents")}

@@ -1,16 +1,48 @@
-"""A text whose first bytes say which importer it is for."""
+"""Text streams whose first bytes are known, and what ended them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.store.defects import TRAILING, TRUNCATED_GZIP, DefectCounts
 
 HEAD_BYTES = 8 << 10
+READ_BYTES = 4 << 20
+MOST_TEXT = 256 << 20
+"""Bytes of text of the largest file that is read as a whole (about 7 million memory records)."""
 
 
-class Peeked:
-    """A text stream whose first bytes are known: ``head`` holds up to ``HEAD_BYTES`` of them, and
-    ``read`` gives them again.
+def pieces(
+    stream: Text, what: str, progress: Callable[[int, int | None], None] | None
+) -> Iterator[bytes]:
+    """The text of a stream, piece by piece. ``what``: what the error calls it.
+
+    Raises:
+        NotATrace: it is longer than ``MOST_TEXT``.
     """
+    size = 0
+    while data := stream.read(READ_BYTES):
+        size += len(data)
+        if size > MOST_TEXT:
+            raise NotATrace(
+                f"{what} of more than {MOST_TEXT >> 20} MiB of text cannot be read.",
+                "Record fewer steps.",
+            )
+        if progress is not None:
+            progress(stream.done, stream.size)
+        yield data
+
+
+def count_problem(stream: Text, counts: DefectCounts) -> None:
+    """Count what was wrong with the compressed stream; call it once the stream has ended."""
+    if stream.problem:
+        counts.add(TRAILING if "follow" in stream.problem else TRUNCATED_GZIP)
+
+
+class PeekedText:
+    """A text stream that also holds its first ``HEAD_BYTES`` bytes in ``head``."""
 
     def __init__(self, stream: Text) -> None:
         self._stream = stream
@@ -22,12 +54,12 @@ class Peeked:
 
     @property
     def done(self) -> int:
-        """Raw bytes taken from the source so far."""
+        """Raw bytes read from the source so far."""
         return self._stream.done
 
     @property
     def problem(self) -> str | None:
-        """What was wrong with the compressed stream, known after the end."""
+        """What was wrong with the compressed stream; known once it has ended."""
         return self._stream.problem
 
     def read(self, n: int) -> bytes:

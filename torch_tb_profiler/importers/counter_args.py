@@ -1,9 +1,8 @@
-"""Arguments of a profiler range (``cuda_profiler_range``): every one is a hardware counter, under
-its own name.
-"""
+"""Arguments of a profiler range (``cuda_profiler_range``): each is a hardware counter."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -24,42 +23,28 @@ _NO_COUNTERS = frozenset(
         "queue",
     )
 )
-"""What ties an event to others is no measurement."""
+"""Arguments that link an event to others."""
 _PLAIN = msgspec.json.Decoder(dict[str, float])
 
 
 def counters_of(raw: Raw) -> dict[str, float]:
-    """Value of each counter in the text of an event's arguments: numbers, and texts of numbers as
-    some writers have them.
-
-    What is no finite number is left out: it was not measured.
-    """
+    """The finite values, by counter, in the JSON of an event's arguments; some are text."""
+    args: Any = None
     try:
-        plain = _PLAIN.decode(raw)
+        args = _PLAIN.decode(raw)
+        if _NO_COUNTERS.isdisjoint(args) and math.isfinite(sum(args.values())):
+            return dict(args)
     except DECODE_ERRORS:
-        return _of_any(raw)
-    return (
-        plain
-        if _NO_COUNTERS.isdisjoint(plain) and math.isfinite(sum(plain.values()))
-        else _counters(plain)
-    )
-
-
-def _of_any(raw: Raw) -> dict[str, float]:
-    try:
-        found: Any = ANY.decode(raw)
-    except DECODE_ERRORS:
+        with contextlib.suppress(*DECODE_ERRORS):
+            args = ANY.decode(raw)
+    if not isinstance(args, dict):
         return {}
-    return _counters(found) if isinstance(found, dict) else {}
-
-
-def _counters(found: dict[str, Any]) -> dict[str, float]:
-    values = ((name, _number(value)) for name, value in found.items() if name not in _NO_COUNTERS)
+    values = ((name, _number(value)) for name, value in args.items() if name not in _NO_COUNTERS)
     return {name: value for name, value in values if math.isfinite(value)}
 
 
 def _number(value: Any) -> float:
-    """NaN for what is no number."""
+    """The value as a float, NaN if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:

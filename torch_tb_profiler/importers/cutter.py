@@ -1,17 +1,14 @@
-"""Find the events of a trace in its text, whatever its layout, and decode them chunk by chunk.
+"""Find the events of a trace in its text, whatever the layout, and decode them chunk by chunk.
 
-The text is never trusted to be laid out in a certain way. A cut is *guessed* (the last ``},`` ``{``
-of what was read) and *proved* by the
-decoder: JSON being deterministic, a text that starts between two events and decodes as complete
-    values ends between two events::
+A cut is *guessed* (the last ``},`` ``{`` of what was read) and *proved* by the decoder: a text that
+starts between two events and decodes as complete values also ends between two events::
 
       [ {event}, {event}, {event}, {eve
         └──────── decoded ───────┘ ▲
-                             guess │  kept for the next chunk
+                             guess │  left for the next chunk
 
-When the proof fails, the decoder says why: the array ended before the guess, a value has another
-type than expected, or the text is damaged. What cannot be decoded in one go is left to ``walk``,
-which goes from entry to entry.
+When the proof fails, the decoder says why: the array ended before the guess, a value has an
+unexpected type, or the text is damaged. ``walk`` then goes from entry to entry.
 """
 
 from __future__ import annotations
@@ -32,10 +29,10 @@ from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
 
 HEADER_VALUE_BYTES = 1 << 20
-"""A top-level value larger than this is skipped (and counted): nothing that we show needs one."""
+"""Larger top-level values are skipped and counted; we show none that large."""
 GUESS_BYTES = 1 << 16
 STRANGERS = 100_000
-"""A bare array with this many entries and no event among them is some other JSON."""
+"""A bare array with this many entries and no event is some other JSON."""
 
 _BETWEEN = re.compile(rb"\}\s*,\s*\{")
 _FIRST_KEY = re.compile(rb'\{\s*("[\w .-]{1,64}")\s*:')
@@ -45,10 +42,9 @@ _EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
 
 @dataclass(frozen=True)
 class Batch:
-    """Decoded events of one piece of text: ``size`` bytes at ``offset`` of the inflated text.
+    """Decoded events of ``size`` bytes at ``offset`` of the inflated text.
 
-    ``text`` is a JSON array with just these events (mended where damaged), or ``[]`` when there is
-    no such text.
+    ``text`` is a JSON array of just these events, repaired where damaged.
     """
 
     events: list[Event]
@@ -58,9 +54,7 @@ class Batch:
 
 
 class EventReader:
-    """Walks the top level of a trace: ``batches()`` gives the events, afterwards ``header`` holds
-    the other keys.
-    """
+    """Reads the top level of a trace: ``batches()`` yields the events and fills ``header``."""
 
     def __init__(self, window: Window, chunk_bytes: int, counts: DefectCounts) -> None:
         self.header: dict[str, object] = {}
@@ -75,14 +69,14 @@ class EventReader:
 
     @property
     def entries(self) -> int:
-        """Entries of ``traceEvents`` met so far, lost ones included."""
+        """Entries of ``traceEvents`` so far, lost ones included."""
         return self._ledger.entries
 
     def batches(self) -> Iterator[Batch]:
         """All events in file order.
 
         Raises:
-            NotATrace: the text is no JSON object with ``traceEvents`` and no array of events.
+            NotATrace: the text is neither an object with ``traceEvents`` nor an array of events.
         """
         w = self._w
         first = w.skip_space()
@@ -94,22 +88,16 @@ class EventReader:
             w.advance(1)
             yield from self._object()
         else:
-            what = (
-                "nothing but white space"
-                if not first
-                else f"a text that begins with {w.buffer[:20]!r}"
-            )
+            what = "only whitespace" if not first else f"text that begins with {w.buffer[:20]!r}"
             raise NotATrace(
                 f"The file holds {what}, expected a JSON object or array.",
-                "Give the file that torch.profiler wrote.",
+                "Choose the file that torch.profiler wrote.",
             )
         if not self._found:
             what = (
-                "ends before its traceEvents begin"
-                if self._truncated
-                else "is JSON, but has no traceEvents"
+                "ends before traceEvents" if self._truncated else "is JSON, but has no traceEvents"
             )
-            raise NotATrace(f"The file {what}.", "Give the file that torch.profiler wrote.")
+            raise NotATrace(f"The file {what}.", "Choose the file that torch.profiler wrote.")
         if w.skip_space():
             self._counts.add(TRAILING)
 
@@ -162,7 +150,7 @@ class EventReader:
             self._counts.add(HEADER_LOST)
 
     def _cut_off(self) -> None:
-        """The text ends in the middle: counted once however many things were open."""
+        """Count a truncated text once, however many things were open."""
         if not self._truncated:
             self._truncated = True
             self._counts.add(TRUNCATED)
@@ -193,17 +181,15 @@ class EventReader:
             strangers = strangers and not batch.events
             if strangers and self.entries > STRANGERS:
                 raise NotATrace(
-                    "The file is a JSON array of something else than events.",
-                    "Give the file that torch.profiler wrote.",
+                    "The file is a JSON array, but not of events.",
+                    "Choose the file that torch.profiler wrote.",
                 )
             yield batch
 
     def _guess(self, scanned: int) -> tuple[int, int]:
-        """End of the last event that seems complete, −1 if none; and how far the text was looked
-        through in vain.
+        """(end of the last event that seems complete or −1, bytes scanned in vain).
 
-        Events begin with the key that the first one begins with, mostly: objects inside of
-        arguments are not taken for events then.
+        Most events begin with the same key, which tells them from objects inside arguments.
         """
         text, low = self._w.buffer, max(0, scanned - 128)
         first = _FIRST_KEY.match(text)
@@ -223,9 +209,7 @@ class EventReader:
         return -1, len(text)
 
     def _fast(self, cut: int) -> Batch | None:
-        """Decode in one go up to the guess, or up to where the array ends; None when only the walk
-        is left.
-        """
+        """Decode up to the guess or to the end of the array; None if only the walk can go on."""
         text = b"".join((b"[", memoryview(self._w.buffer)[:cut], b"]"))
         try:
             return self._take(EVENTS.decode(text), text, cut)
@@ -239,7 +223,7 @@ class EventReader:
                 return None if "truncated" in str(error) else self._mended(text, cut)
         except DECODE_ERRORS:
             return None
-        # The array ended before the guess, with the bracket in front of what trails.
+        # The array ended before the guess: its bracket precedes the trailing text.
         end = self._w.buffer.rfind(b"]", 0, end + 1)
         text = b"".join((b"[", memoryview(self._w.buffer)[: max(end, 0)], b"]"))
         try:
@@ -248,9 +232,9 @@ class EventReader:
             return self._odd(text, end)
 
     def _mended(self, text: bytes, end: int) -> Batch | None:
-        """Damaged text, repaired as a whole; None when that does not help."""
-        found = DefectCounts()
-        body = repair(text, found)
+        """Decode damaged text repaired as a whole; None if that does not help."""
+        mended_counts = DefectCounts()
+        body = repair(text, mended_counts)
         if body == text:
             return None
         try:
@@ -258,29 +242,27 @@ class EventReader:
         except DECODE_ERRORS:
             batch = self._odd(body, end)
         if batch is not None:
-            self._counts.absorb(found)
+            self._counts.absorb(mended_counts)
         return batch
 
     def _odd(self, text: bytes, end: int) -> Batch | None:
-        """Well-formed text with values of other types than ours: split by the decoder, then event
-        by event.
-        """
+        """Decode well-formed text with unexpected types: split by the decoder, then event by event."""
         try:
             pieces = [bytes(p) for p in RAWS.decode(text)]
         except DECODE_ERRORS:
             return None
         events, texts = [], []
         for piece in pieces:
-            found = one_event(piece, self._counts)
-            if found is None:
+            decoded = one_event(piece, self._counts)
+            if decoded is None:
                 self._ledger.lose(piece)
             else:
-                events.append(found[0])
-                texts.append(found[1])
+                events.append(decoded[0])
+                texts.append(decoded[1])
         return self._take(events, b"[" + b",".join(texts) + b"]", end)
 
     def _slow(self) -> Batch | None:
-        """Walk from entry to entry; None when more text is needed to get past the first one."""
+        """Walk from entry to entry; None if the first one needs more text."""
         w = self._w
         walk = Walk(w.buffer, w.ended, self._ledger)
         end = walk.go()

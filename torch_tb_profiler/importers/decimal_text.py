@@ -1,11 +1,10 @@
-"""Decimal microseconds in text → integer nanoseconds, exactly and for a whole column at once.
+"""Decimal microseconds in text → integer nanoseconds, exactly, a whole column at once.
 
 ::
 
-    1419116105356.59   →  without the point 141911610535659, two digits behind it  →  · 10  =  1419116105356590
+    1419116105356.59   →  without the point 141911610535659, two decimals  →  · 10  =  1419116105356590
 
-What has signs, exponents, quotes or more than three digits behind the point takes a slow and exact
-way (a fourth digit rounds half up).
+Signs, exponents, quotes and more than three decimals take a slow, exact path (rounding half up).
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ from msgspec import Raw
 from torch_tb_profiler.store.columns import Ints, Mask
 
 INVALID = np.iinfo(np.int64).min
-"""Stands for a text that is no usable time."""
+"""Marks a text that is not a valid time."""
 LARGEST_NS = 3_000_000_000_000_000_000
-"""Until the year 2065; three of these fit into int64, so that no difference of two times and no end
-of a span overflows.
+"""Up to the year 2065; three of these fit into int64, so differences and span ends do not overflow.
 """
 _DIGITS = 18
-"""Digits that surely fit into int64."""
+"""Digits that always fit into int64."""
 _DOT, _NEWLINE, _ZERO = ord("."), ord("\n"), ord("0")
 _PLAIN = np.zeros(256, np.bool_)
 _PLAIN[[*range(_ZERO, _ZERO + 10), _DOT, _NEWLINE]] = True
@@ -33,11 +31,9 @@ _SCALE = np.array([1000, 100, 10, 1], np.int64)
 
 
 def nanoseconds(texts: Sequence[Raw]) -> Ints:
-    """Times of shape (n,), int64 ns; ``INVALID`` where the text is absent, no number, or beyond
-    ±3e18 ns.
+    """Times, int64 ns of shape (n,); ``INVALID`` if absent, not a number, or beyond ±3e18 ns.
 
-    The point is taken out, what is left is read as an integer by numpy and scaled by the digits
-    that stood behind the point.
+    numpy reads the digits without the point as integers, which are scaled by the decimals.
     """
     n = len(texts)
     if n == 0:
@@ -46,7 +42,7 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
     text = np.frombuffer(joined, np.uint8)
     ends = np.append(np.flatnonzero(text == _NEWLINE), len(text))
     if len(ends) != n:
-        return np.array([_one(bytes(t)) for t in texts], np.int64)
+        return np.array([_exact(bytes(t)) for t in texts], np.int64)
     dots = np.flatnonzero(text == _DOT)
     owner = np.searchsorted(ends, dots)
     length = np.diff(ends, prepend=-1) - 1
@@ -64,7 +60,7 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
     odd |= whole > LARGEST_NS // factor
     out = np.where(odd, 0, whole) * factor
     for row in np.flatnonzero(odd).tolist():
-        out[row] = _one(bytes(texts[row]))
+        out[row] = _exact(bytes(texts[row]))
     return out
 
 
@@ -74,8 +70,8 @@ def _without(texts: Sequence[Raw], odd: Mask) -> bytes:
     ).replace(b".", b"")
 
 
-def _one(text: bytes) -> int:
-    """The slow way: signs, exponents, quotes, surplus digits."""
+def _exact(text: bytes) -> int:
+    """The slow path: signs, exponents, quotes, surplus digits."""
     try:
         value = Decimal(text.strip().strip(b'"').decode("ascii")) * 1000
         if not value.is_finite() or abs(value) > LARGEST_NS:

@@ -1,9 +1,7 @@
-"""What one entry of ``traceEvents`` looks like to the decoder: only the fields we keep; msgspec
-skips the rest unparsed.
+"""The entries of ``traceEvents`` as the decoder sees them; msgspec skips all other fields.
 
-Fields whose text must survive (times with more digits than a float holds, shapes that are interned
-as they stand) are ``msgspec.Raw``. ``gc=False``: a chunk makes some thirty thousand of these, none
-part of a cycle.
+Fields whose text must survive (times with more digits than a float, shapes that are interned) are
+``msgspec.Raw``. ``gc=False``: a chunk creates about 30,000 of these, none part of a cycle.
 """
 
 from __future__ import annotations
@@ -14,18 +12,16 @@ import msgspec
 from msgspec import Raw, field
 
 ABSENT = Raw(b"")
-"""A Raw field that the event does not have; compare by length."""
+"""A Raw field that the event does not have; compare lengths."""
 
 Id = int | str | float | None
-"""Processes, threads, streams and flow ids are integers in Kineto, text in older and foreign
-writers.
-"""
+"""Ids of processes, threads, streams and flows: integers in Kineto, text elsewhere."""
 Count = int | None
 Figure = float | None
 
 
 class Args(msgspec.Struct, gc=False):
-    """The arguments that become columns. See ``store/schema.py`` for what each means."""
+    """The arguments that become columns; see ``store/schema.py``."""
 
     external: Count = field(default=None, name="External id")
     external_old: Count = field(default=None, name="external id")
@@ -72,7 +68,7 @@ class Args(msgspec.Struct, gc=False):
 
 
 class Event(msgspec.Struct, gc=False):
-    """One entry of ``traceEvents``; ``ts`` and ``dur`` are decimal text in microseconds."""
+    """One entry of ``traceEvents``; ``ts`` and ``dur`` are decimal microseconds."""
 
     ph: str = ""
     name: str | None = None
@@ -86,13 +82,13 @@ class Event(msgspec.Struct, gc=False):
 
 
 class WholeArgs(msgspec.Struct, gc=False):
-    """The same entry with its arguments unparsed, for counters and instants."""
+    """An entry with its arguments unparsed, for counters and instants."""
 
     args: Raw = ABSENT
 
 
 class LooseEvent(msgspec.Struct, gc=False):
-    """An entry of which nothing is trusted but that it is an object."""
+    """An entry whose fields may have any type."""
 
     ph: Raw = ABSENT
     name: Raw = ABSENT
@@ -121,10 +117,10 @@ _TEXT_FIELDS = ("ph", "name", "cat")
 
 
 def decode_loose(text: bytes) -> tuple[Event, int]:
-    """An event whose fields may have any type, and how many of them had one that could not be used.
+    """An event whose fields may have any type, and how many had an unusable one.
 
     Raises:
-        msgspec.DecodeError, RecursionError: the text is not a JSON object, or nests too deep.
+        msgspec.DecodeError, RecursionError: the text is not a JSON object or nests too deeply.
     """
     loose = LOOSE.decode(text)
     wrong = 0
@@ -139,8 +135,8 @@ def decode_loose(text: bytes) -> tuple[Event, int]:
         if value is not None:
             setattr(event, key, value if isinstance(value, int | str | float) else str(value))
     if len(bytes(loose.args)) > 0:
-        event.args, more = _loose_args(bytes(loose.args))
-        wrong += more
+        event.args, wrong_args = _loose_args(bytes(loose.args))
+        wrong += wrong_args
     return event, wrong
 
 

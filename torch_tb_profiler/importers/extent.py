@@ -1,10 +1,9 @@
-"""Where a JSON value ends, told by the decoder's own error messages: it reads at the speed of C and
-knows strings and nesting exactly.
+"""Where a JSON value ends, from the decoder's error messages: it is fast and exact.
 
 ::
 
     {"a": {"b": 1}}, {"c" …      "trailing characters"   the value ends before them
-    {"a": "x                     "truncated"             good so far, more text is needed
+    {"a": "x                     "truncated"             valid so far, more text is needed
     {"a": "x"y"                  anything else           damaged at that byte
 """
 
@@ -25,7 +24,7 @@ def _reported(error: Exception) -> int:
 
 
 def _shift() -> int:
-    """How far behind the first trailing byte the decoder points: versions may differ."""
+    """How far past the first trailing byte the decoder points; versions may differ."""
     try:
         _RAW.decode(b"{},")
     except msgspec.DecodeError as error:
@@ -37,29 +36,26 @@ _SHIFT = _shift()
 
 
 def trailing_at(error: Exception) -> int:
-    """The position of the first byte after a complete value, from a decoder's error; −1 when that
-    was not the error.
-    """
+    """The offset of the first byte after a complete value, from a decoder's error; −1 other error."""
     return _reported(error) - _SHIFT if "trailing characters" in str(error) else -1
 
 
-def extent(text: bytes, at: int) -> tuple[int, int]:
-    """(end, −1) of the value that begins at ``at``; (−1, −1) when it is good so far but not
-    complete; (−1, byte) where it is damaged.
+def extent(text: bytes, start: int) -> tuple[int, int]:
+    """(end, −1) of the value that begins at ``start``; (−1, −1) incomplete; (−1, offset) damaged.
 
     Raises:
-        RecursionError: it nests deeper than the decoder goes.
+        RecursionError: it nests too deeply for the decoder.
     """
     try:
-        _RAW.decode(memoryview(text)[at:])
+        _RAW.decode(memoryview(text)[start:])
     except msgspec.DecodeError as error:
         if "truncated" in str(error):
             return -1, -1
         behind = trailing_at(error)
         if behind < 0:
-            return -1, at + max(_reported(error), 1)
-        end = at + behind
-        while end > at + 1 and text[end - 1] in b" \t\r\n":
+            return -1, start + max(_reported(error), 1)
+        end = start + behind
+        while end > start + 1 and text[end - 1] in b" \t\r\n":
             end -= 1
         return end, -1
     return len(text), -1

@@ -1,5 +1,4 @@
-"""One batch of decoded events → numpy columns, grouped by what they are; the events are dropped at
-once.
+"""Batches of decoded events → numpy columns, grouped by kind.
 
 ::
 
@@ -35,7 +34,7 @@ MEMORY_NAME = "[memory]"
 
 
 def _is_one_of(*members: Role) -> Mask:
-    """A table to ask by role."""
+    """A lookup table: mask by role."""
     return np.isin(np.arange(max(Role) + 1), [int(member) for member in members])
 
 
@@ -44,7 +43,7 @@ _CALLS, _FRAMES, _WORK = (
     _is_one_of(Role.PYTHON),
     _is_one_of(*DEVICE_ROLES),
 )
-_TALKING = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
+_COLLECTIVE_ROLES = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
 _NO_ARGS = Args()
 _INSTANT = "cpu_instant_event"
 _NO_ROWS = np.zeros(0, np.int64)
@@ -53,29 +52,27 @@ _INT64_LOW, _INT64_HIGH = -(1 << 63), (1 << 63) - 1
 
 
 class Numbers(dict[Any, int]):
-    """Value → number, the next one for a new value; a lookup of a known value is one C call."""
+    """Value → number; new values get the next number. Looking up a known value is one C call."""
 
     def __missing__(self, value: Any) -> int:
         number = self[value] = len(self)
         return number
 
     def column(self, values: Iterable[Any]) -> Array:
-        """Numbers of many values, int32."""
+        """The numbers of many values, int32."""
         return np.fromiter(map(self.__getitem__, values), np.int32)
 
 
 class Gatherer:
-    """Collects the columns of all batches; ``assemble`` makes the tables from them."""
+    """Collects the columns of all batches; ``assemble`` turns them into tables."""
 
     def __init__(self, counts: DefectCounts, own_roles: Mapping[str, Role] | None = None) -> None:
-        """``own_roles``: roles of the user's own categories (``store.roles.own_roles``)."""
+        """``own_roles``: see ``store.roles.own_roles``."""
         self.counts = counts
         self._own_roles = own_roles or {}
         self.texts = Numbers()
         self.blobs = Numbers({b"": 0})
-        """Argument texts; what is absent has number 0, so columns hold the number less one:
-        ``NONE`` for absent.
-        """
+        """Argument texts. Columns hold the number less one, so absent (0) becomes ``NONE``."""
         self.categories = Numbers()
         self.tracks = Numbers()
         """(pid, tid) as written."""
@@ -86,7 +83,7 @@ class Gatherer:
         self._roles: list[int] = []
 
     def add(self, batch: Batch, first: int) -> None:
-        """Take one batch in; ``first`` is the position of its first entry in traceEvents."""
+        """Take in a batch; ``first`` is the position of its first entry in traceEvents."""
         self._put("chunks", ordinal=[first], offset=[batch.offset], size=[batch.size])
         events = batch.events
         if not events:
@@ -95,8 +92,7 @@ class Gatherer:
         ordinals = np.arange(first, first + len(events), dtype=np.int32)
         rows = rows_of.get("X", _NO_ROWS)
         spans = events if len(rows) == len(events) else [events[i] for i in rows.tolist()]
-        # PyTorch's own writer (``use_python_export=True``) gives instants a length, to the
-        # recording's end.
+        # PyTorch's own writer (``use_python_export=True``) makes instants last until the end.
         if countOf(map(attrgetter("cat"), spans), _INSTANT):
             instant = np.array([e.cat == _INSTANT for e in spans])
             rows_of["i"], rows = (
@@ -122,11 +118,11 @@ class Gatherer:
         )
 
     def add_joined(self, events: list[Event], ordinals: Ints) -> None:
-        """Take in spans that were put together from begin and end events."""
+        """Take in spans joined from begin and end events."""
         self._spans(events, ordinals)
 
     def track_of(self, events: list[Event]) -> Array:
-        """Number of each event's (pid, tid)."""
+        """The number of each event's (pid, tid)."""
         return self.tracks.column(map(attrgetter("pid", "tid"), events))
 
     def _put(self, group: str, /, **columns: Any) -> None:
@@ -186,7 +182,7 @@ class Gatherer:
         self.spans += len(events)
 
     def _categories_of(self, events: list[Event]) -> Array:
-        """Numbers of the categories; the legacy profiler wrote none, and its processes say as much."""
+        """Category numbers; the legacy profiler wrote none, but its processes tell them."""
         categories = self.categories.column(map(attrgetter("cat"), events))
         if None in self.categories:
             for row in np.flatnonzero(categories == self.categories[None]).tolist():
@@ -194,7 +190,7 @@ class Gatherer:
         return categories
 
     def _links(self, args: list[Args], roles: Array) -> dict[str, Array]:
-        """Correlation and external id; Python frames, half of many traces, have neither."""
+        """Correlation and external id; Python frames, often half of the trace, have neither."""
         rows = np.flatnonzero(roles != Role.PYTHON)
         chosen = [args[r] for r in rows.tolist()]
         links = {
@@ -222,7 +218,7 @@ class Gatherer:
         return np.maximum(roles, 0).astype(np.uint8)
 
     def _refine_roles(self, roles: Array, categories: Array, names: list[str | None]) -> None:
-        """Roles of the few categories that need the name as well, changed in place."""
+        """Set, in place, the roles of categories that also depend on the name."""
         for category in dict.fromkeys(key for key, _ in ROLE_OF_NAME):
             number = self.categories.get(category)
             for row in np.flatnonzero(categories == number).tolist() if number is not None else ():
@@ -239,7 +235,7 @@ class Gatherer:
                 self._put(
                     group, span=rows + self.spans, **columns([args[r] for r in rows.tolist()])
                 )
-        rows = np.flatnonzero(_TALKING[roles])
+        rows = np.flatnonzero(_COLLECTIVE_ROLES[roles])
         talking = [r for r in rows.tolist() if len(args[r].collective)]
         if talking:
             self._put(
@@ -248,21 +244,19 @@ class Gatherer:
                 **self._collective_columns([args[r] for r in talking]),
             )
 
-    def _counters(self, batch: Batch, spans: Ints, places: Ints) -> None:
-        """Counters of profiled ranges at some places of the batch: their names are anything, so the
-        arguments are read once more as they stand.
-        """
+    def _counters(self, batch: Batch, spans: Ints, positions: Ints) -> None:
+        """Counters of profiled ranges: their names are arbitrary, so arguments are decoded again."""
         blobs = self._whole_args(batch)
         if blobs is None:
             return
         names: list[str] = []
         values: list[float] = []
         counts: list[int] = []
-        for place in places.tolist():
-            found = counters_of(blobs[place])
-            names += found
-            values += found.values()
-            counts.append(len(found))
+        for position in positions.tolist():
+            counters = counters_of(blobs[position])
+            names += counters
+            values += counters.values()
+            counts.append(len(counters))
         if names:
             self._put(
                 "counter_args",
@@ -335,8 +329,8 @@ class Gatherer:
         memory = [i for i in rows if events[i].name == MEMORY_NAME and events[i].ph != "C"]
         if memory:
             self._memory([events[i] for i in memory], np.array(memory) + first)
-        taken = set(memory)
-        rest = [i for i in rows if i not in taken]
+        memory_rows = set(memory)
+        rest = [i for i in rows if i not in memory_rows]
         if not rest:
             return
         blobs = self._whole_args(batch) if any(events[i].args is not None for i in rest) else None
@@ -357,9 +351,7 @@ class Gatherer:
         )
 
     def _whole_args(self, batch: Batch) -> list[Raw] | None:
-        """Unparsed arguments of every event of the batch; None where the text needed mending event
-        by event.
-        """
+        """Unparsed arguments of every event of the batch; None if it was repaired event by event."""
         try:
             whole = WHOLE_ARGS.decode(batch.text)
         except DECODE_ERRORS:
@@ -445,9 +437,7 @@ def _by_phase(events: list[Event]) -> dict[str, Ints]:
 
 
 def _id_number(value: Any) -> int:
-    """Ids that are text: ``"7"``, ``"0x1f"``; other text gets a number of its own, far above real
-    ids.
-    """
+    """The number of a textual id (``"7"``, ``"0x1f"``); other text is hashed far above real ids."""
     if value is None:
         return -1
     if isinstance(value, (bool, float)):

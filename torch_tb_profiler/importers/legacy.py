@@ -1,26 +1,26 @@
-"""Traces of the legacy ``torch.autograd.profiler``: a bare list of events without categories, whose
-process says what they are.
+"""Traces of the legacy ``torch.autograd.profiler``: events without categories; the process tells.
 
 ::
 
     {"name": "aten::mm", "ph": "X", "pid": "CPU functions", "tid": 1, …}      an operator
-    {"name": "aten::mm", "ph": "X", "pid": "CUDA functions", "tid": 0, …}     what it did on device 0, up to PyTorch 1.7
+    {"name": "aten::mm", "ph": "X", "pid": "CUDA functions", "tid": 0, …}     its work on device 0 (up to PyTorch 1.7)
     {"ph": "s", "cat": "cpu_to_cuda", "id": 4, …} {"ph": "f", …}              from the operator to it
 
-With ``use_cuda`` that "work" is the time between two events around the operator: that of an
-operator which called others encloses theirs, and is no work of its own::
+With ``use_cuda`` that work is the time between two events around the operator, which encloses that
+of the operators called::
 
     host     [aten::conv2d       [aten::cudnn_convolution   ]]
     device   (aten::conv2d   {aten::cudnn_convolution   }    )       only the innermost counts as a kernel
 
 Source: ``EventList.export_chrome_trace`` in ``torch/autograd/profiler.py`` (0.4 to 1.7) and
-    ``profiler_util.py`` (since; without the device's events).
+``profiler_util.py`` (later; without device events).
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,21 +36,17 @@ _COPY = re.compile(r"\bmem(cpy|set)", re.IGNORECASE)
 
 
 def legacy_category(event: Event) -> str | None:
-    """The category that Kineto would have written for an event without one; None where its process
-    is none of the legacy profiler's.
-    """
+    """Kineto's category for an event without one; None if the legacy profiler did not write it."""
     if event.pid == _HOST:
         return "cpu_op"
     if not isinstance(event.pid, str) or _PROCESS.fullmatch(event.pid) is None:
         return None
-    found = _COPY.search(event.name or "")
-    return f"gpu_mem{found.group(1).lower()}" if found else "kernel"
+    copy = _COPY.search(event.name or "")
+    return f"gpu_mem{copy.group(1).lower()}" if copy else "kernel"
 
 
 def tie_legacy(trace: Trace) -> Trace:
-    """The trace with its device work tied to the operators by their flows, as an ``External id``
-    does; any other trace as it is.
-    """
+    """The trace with device work linked to operators by their flows; other traces unchanged."""
     flows, spans = trace["flows"], trace["spans"]
     ours = [
         number
@@ -75,20 +71,13 @@ def tie_legacy(trace: Trace) -> Trace:
         "spans": spans.replace(external=external, role=role),
         "device_args": arguments.replace(device=_devices(trace, arguments["span"])),
     }
-    return Trace(
-        trace.strings,
-        tables,
-        trace.header,
-        trace.defects,
-        trace.entries,
-        trace.origin_ns,
-        trace.base_ns,
-    )
+    return replace(trace, tables=tables)
 
 
 def _operators(trace: Trace, rows: Ints, work: Ints) -> Ints:
-    """For each piece of work the row of the operator at the other end of its flow; −1 none. Of
-    operators that begin at once that of the work's name.
+    """For each piece of work the row of the operator at the other end of its flow, −1 none.
+
+    Among operators that begin together, the one with the work's name.
     """
     spans, flows = trace["spans"], trace["flows"]
     name = spans["name"].tolist()
@@ -96,12 +85,14 @@ def _operators(trace: Trace, rows: Ints, work: Ints) -> Ints:
     for row in np.flatnonzero(spans["role"] == Role.OPERATOR).tolist():
         calls[int(spans["track"][row]), int(spans["start"][row])].append(row)
     waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for place, row in enumerate(work.tolist()):
-        waiting[int(spans["track"][row]), int(spans["start"][row])].append(place)
+    for position, row in enumerate(work.tolist()):
+        waiting[int(spans["track"][row]), int(spans["start"][row])].append(position)
     begins: dict[int, tuple[int, int]] = {}
-    found = np.full(len(work), -1, np.int64)
-    at = zip(*(flows[key][rows].tolist() for key in ("phase", "id", "track", "time")), strict=True)
-    for phase, number, track, time in sorted(at, key=lambda flow: flow[0] != ord("s")):
+    operator = np.full(len(work), -1, np.int64)
+    flow_ends = zip(
+        *(flows[key][rows].tolist() for key in ("phase", "id", "track", "time")), strict=True
+    )
+    for phase, number, track, time in sorted(flow_ends, key=lambda flow: flow[0] != ord("s")):
         if phase == ord("s"):
             begins[number] = track, time
         elif (
@@ -109,17 +100,17 @@ def _operators(trace: Trace, rows: Ints, work: Ints) -> Ints:
             and waiting.get((track, time))
             and (callers := calls.get(begins[number]))
         ):
-            place = waiting[track, time].pop(0)
-            same = [row for row in callers if name[row] == name[work[place]]]
-            found[place] = (same or callers)[-1]
-    return found
+            position = waiting[track, time].pop(0)
+            same = [row for row in callers if name[row] == name[work[position]]]
+            operator[position] = (same or callers)[-1]
+    return operator
 
 
 def _enclosing(trace: Trace, rows: Ints) -> list[int]:
-    """Of rows in the order of the table those that enclose a later one of their track."""
+    """The rows (of rows in table order) that enclose a later one of their track."""
     spans = trace["spans"]
     open_: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    found: set[int] = set()
+    enclosing: set[int] = set()
     ends = (spans["start"][rows] + spans["dur"][rows]).tolist()
     for row, track, start, end in zip(
         rows.tolist(),
@@ -132,13 +123,13 @@ def _enclosing(trace: Trace, rows: Ints) -> list[int]:
         while stack and stack[-1][1] <= start:
             stack.pop()
         if stack and end <= stack[-1][1]:
-            found.add(stack[-1][0])
+            enclosing.add(stack[-1][0])
         stack.append((row, end))
-    return sorted(found)
+    return sorted(enclosing)
 
 
 def _devices(trace: Trace, rows: Ints) -> Array:
-    """Device of each piece of work: its thread's number."""
+    """The device of each piece of work: its thread's number."""
     texts = trace.strings.many(trace["tracks"]["tid"])
     numbers = np.array(
         [

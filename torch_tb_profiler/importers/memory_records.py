@@ -1,6 +1,4 @@
-"""Allocator records without a trace around them → ``Trace``: what the importers of snapshots and of
-memory timelines share.
-"""
+"""Allocator records alone → ``Trace``: shared by the importers of snapshots and memory timelines."""
 
 from __future__ import annotations
 
@@ -20,31 +18,30 @@ from torch_tb_profiler.store.strings import NONE, StringBuilder
 UNKNOWN_ACTION = declare(
     "unknown_memory_action",
     Severity.DATA_LOSS,
-    "A memory record has an action that this version does not read.",
+    "A memory record has an unsupported action.",
     "memory",
 )
 UNUSABLE = declare(
     "unusable_memory_record",
     Severity.DATA_LOSS,
-    "A memory record has no usable size and was left out.",
+    "A memory record has no valid size and was dropped.",
     "memory",
 )
 MOST_BYTES = 1 << 48
-"""No single block is larger: what says so is damage."""
+"""No block is larger; a larger size is damage."""
 _MOST_SUM = 1 << 62
 
 
 @dataclass
 class Records:
-    """Rows of the table ``memory`` to be: columns of one length, times in ns as the file has them,
-    ordered by time but for those before it.
+    """Columns of the table ``memory``: times in ns as in the file, ascending.
 
-    ``ordinal`` −1 marks a block from before the recording; its time is set to the first one.
-    ``place``: rows of ``tracks``.
+    ``ordinal`` −1 marks a block from before the recording, whose time becomes that of the first
+    record. ``track``: rows of ``tracks``.
     """
 
     time: Ints
-    place: Array
+    track: Array
     device_type: int
     device: Array
     address: Array
@@ -58,18 +55,18 @@ class Records:
 
 @dataclass
 class Instants:
-    """Rows of the table ``instants`` to be; ``name`` and ``args`` are texts."""
+    """Columns of the table ``instants``; ``name`` and ``args`` are texts."""
 
     time: list[int] = field(default_factory=list)
-    place: list[int] = field(default_factory=list)
+    track: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
     args: list[str] = field(default_factory=list)
     ordinal: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Stream:
-    """A row of ``tracks`` to be."""
+class MemoryTrack:
+    """A row of ``tracks``."""
 
     process: str
     label: str
@@ -80,14 +77,15 @@ class Stream:
 def memory_trace(
     records: Records,
     instants: Instants,
-    streams: list[Stream],
+    streams: list[MemoryTrack],
     strings: StringBuilder,
     counts: DefectCounts,
     source: str,
     entries: int,
 ) -> Trace:
-    """The trace of nothing but memory. ``source`` goes to ``header["memory_source"]``; ``entries``:
-    records met in the file.
+    """A trace of nothing but memory.
+
+    ``source`` becomes ``header["memory_source"]``; ``entries``: number of records in the file.
     """
     known = np.concatenate((records.time[records.ordinal >= 0], np.array(instants.time, np.int64)))
     origin = int(known.min()) if len(known) else 0
@@ -97,7 +95,7 @@ def memory_trace(
         counts.add(d.NO_EVENTS)
     columns = {
         "time": time,
-        "track": records.place,
+        "track": records.track,
         "device_type": np.full(len(time), records.device_type, np.int32),
         "device": records.device,
         "address": records.address,
@@ -120,24 +118,22 @@ def memory_trace(
 
 
 def whole_numbers(values: list[Any], low: int, high: int) -> Ints:
-    """The integers of a list, int64; −1 for what is none, or not within [low, high)."""
+    """The integers of a list, int64; −1 for anything else or outside [low, high)."""
     try:
-        found = np.array(values, np.int64)
-        if found.shape == (len(values),) and set(map(type, values)) <= {int}:
-            return np.where((found >= low) & (found < high), found, -1)
+        integers = np.array(values, np.int64)
+        if integers.shape == (len(values),) and set(map(type, values)) <= {int}:
+            return np.where((integers >= low) & (integers < high), integers, -1)
     except (OverflowError, TypeError, ValueError):
         pass
     return np.array([v if type(v) is int and low <= v < high else -1 for v in values], np.int64)
 
 
 def refuse_endless_sums(sizes: Ints) -> None:
-    """Raise NotATrace where the sizes add up to more than 64 bits can say: no device has that, and
-    the sums would wrap around.
-    """
+    """Raise NotATrace if the sizes overflow 64 bits when summed; no device is that large."""
     if float(np.abs(sizes).sum(dtype=np.float64)) > _MOST_SUM:
         raise NotATrace(
             "The sizes of the memory records add up to more than any device can hold.",
-            "Check what wrote the file.",
+            "Check the program that wrote the file.",
         )
 
 
@@ -147,7 +143,7 @@ def _instants(instants: Instants, origin: int, strings: StringBuilder) -> Table:
     n = len(time)
     return schema.INSTANTS.build(
         time=time[order],
-        track=np.array(instants.place, np.int32)[order],
+        track=np.array(instants.track, np.int32)[order],
         name=np.array(strings.intern_all(instants.name), np.int32)[order],
         category=np.full(n, strings.intern("memory")),
         phase=np.full(n, ord("i"), np.uint8),
@@ -156,7 +152,7 @@ def _instants(instants: Instants, origin: int, strings: StringBuilder) -> Table:
     )
 
 
-def _tracks(streams: list[Stream], strings: StringBuilder) -> Table:
+def _tracks(streams: list[MemoryTrack], strings: StringBuilder) -> Table:
     n = len(streams)
     return schema.TRACKS.build(
         pid=strings.intern_all([s.process for s in streams]),

@@ -1,17 +1,14 @@
-"""Memory timelines of ``prof.export_memory_timeline`` → ``Trace``: what the blocks are for, without
-addresses and without operators.
+"""Memory timelines of ``prof.export_memory_timeline`` → ``Trace``: categories, but no addresses.
 
 ::
 
     x.raw.json.gz   [[-1, 1, 4096, 0], [1700000000000001234, 2, 512, 4], ...]     (time in ns, action, change in bytes, category)
     x.json(.gz)     [[1700000000000001, ...], [[0, 4096, 0, 0, 0, 512, ...], ...]]  (times in µs, then a 0 and the bytes held per category)
 
-A record of the first kind is one of ours. Of the second kind only sums are known: a record is the
-change of one category at one time, what shrank before what grew, so that no sum ever stands above
-one of the file. Neither kind says which device it is of.
+The second format has only sums: we make a record of each change of a category, shrinking ones
+first, so that no total exceeds one of the file. Neither format names the device.
 
-Source: ``MemoryProfileTimeline`` in ``torch/profiler/_memory_profiler.py`` (2.13), of which
-    ``Action`` counts from 1.
+Source: ``MemoryProfileTimeline`` in ``torch/profiler/_memory_profiler.py`` (2.13).
 """
 
 from __future__ import annotations
@@ -23,13 +20,14 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.content import count_problem, pieces
 from torch_tb_profiler.importers.memory_records import (
     MOST_BYTES,
     UNKNOWN_ACTION,
     UNUSABLE,
     Instants,
+    MemoryTrack,
     Records,
-    Stream,
     memory_trace,
     refuse_endless_sums,
     whole_numbers,
@@ -42,9 +40,6 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
-MOST_TEXT = 256 << 20
-"""Inflated bytes of the largest file that is read: about 7 million records."""
-READ_BYTES = 4 << 20
 PREEXISTING, DESTROY = 1, 4
 _LATEST_NS = 1 << 62
 _HINT = "Give the file that prof.export_memory_timeline wrote."
@@ -54,16 +49,15 @@ _Raw = msgspec.json.Decoder(list[list[Any]])
 def read_memory_timeline(
     stream: Text, progress: Callable[[int, int | None], None] | None = None
 ) -> Trace:
-    """Read a whole timeline; see ``importers.read_trace``.
+    """Read a memory timeline; see ``importers.read_trace``.
 
     Raises:
-        NotATrace: it is none, or cut off.
-        SourceError: the source broke off.
+        NotATrace: it is not one, or truncated.
+        SourceError: reading failed.
     """
     counts = DefectCounts()
     rows = _decode(stream, progress)
-    if stream.problem:
-        counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
+    count_problem(stream, counts)
     if len(rows) == 2 and (not rows[1] or type(rows[1][0]) is list):
         time, change, category, ordinal = _of_sums(rows[0], rows[1], counts)
     else:
@@ -73,7 +67,7 @@ def read_memory_timeline(
     unknown = np.full(n, -1)
     records = Records(
         time=time,
-        place=np.zeros(n, np.int64),
+        track=np.zeros(n, np.int64),
         device_type=-1,
         device=unknown,
         address=np.zeros(n, np.uint64),
@@ -87,7 +81,7 @@ def read_memory_timeline(
     return memory_trace(
         records,
         Instants(),
-        [Stream("memory", "", "", "")],
+        [MemoryTrack("memory", "", "", "")],
         StringBuilder(),
         counts,
         "timeline",
@@ -96,44 +90,34 @@ def read_memory_timeline(
 
 
 def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) -> list[list[Any]]:
-    parts, size = [], 0
-    while data := stream.read(READ_BYTES):
-        parts.append(data)
-        size += len(data)
-        if size > MOST_TEXT:
-            raise NotATrace(
-                f"A memory timeline of more than {MOST_TEXT >> 20} MiB of text is not read.",
-                "Record fewer steps.",
-            )
-        if progress is not None:
-            progress(stream.done, stream.size)
     try:
-        return _Raw.decode(b"".join(parts))
+        return _Raw.decode(b"".join(pieces(stream, "A memory timeline", progress)))
     except (msgspec.DecodeError, RecursionError) as error:
-        raise NotATrace(f"The memory timeline is cut off or damaged: {error}.", _HINT) from None
+        raise NotATrace(f"The memory timeline is truncated or damaged: {error}.", _HINT) from None
 
 
 def _of_records(rows: list[list[Any]], counts: DefectCounts) -> tuple[Ints, Ints, Ints, Ints]:
-    whole = [place for place, row in enumerate(rows) if len(row) == 4]
-    counts.add(UNUSABLE, len(rows) - len(whole))
+    rows_of_four = [position for position, row in enumerate(rows) if len(row) == 4]
+    counts.add(UNUSABLE, len(rows) - len(rows_of_four))
     time, action, category = (
-        whole_numbers([rows[i][k] for i in whole], 0, high)
+        whole_numbers([rows[i][k] for i in rows_of_four], 0, high)
         for k, high in ((0, _LATEST_NS), (1, 256), (3, 256))
     )
-    # Changes may be negative; −1 byte is one of them, so what is unusable is told by another
-    # number.
+    # Changes may be −1 byte, so another number marks invalid ones.
     change = np.array(
-        [v if type(v := rows[i][2]) is int and abs(v) < MOST_BYTES else MOST_BYTES for i in whole],
+        [
+            v if type(v := rows[i][2]) is int and abs(v) < MOST_BYTES else MOST_BYTES
+            for i in rows_of_four
+        ],
         np.int64,
     )
     counts.add(UNKNOWN_ACTION, int(((action < PREEXISTING) | (action > DESTROY)).sum()))
     before = (action == PREEXISTING) | (time < 0)
     usable = change < MOST_BYTES
     counts.add(UNUSABLE, int((~usable).sum()))
-    ordinal = np.where(before, -1, np.array(whole, np.int64))
+    ordinal = np.where(before, -1, np.array(rows_of_four, np.int64))
     order = np.flatnonzero(usable)
-    # Blocks from before come first whatever time is written; the others stand in time order, those
-    # of one time in the file's.
+    # Blocks from before the recording come first; the others by time, then in file order.
     order = order[np.lexsort((order, np.where(before, 0, time)[order], ~before[order]))]
     return time[order], change[order], _categories(category, counts)[order], ordinal[order]
 
@@ -146,20 +130,20 @@ def _of_sums(
     counts.add(UNUSABLE, max(len(times), len(sums)) - len(usable))
     usable = [i for i in usable if i < len(times)]
     time = whole_numbers([times[i] for i in usable], 0, _LATEST_NS // 1000) * 1000
-    held = np.array([whole_numbers(sums[i], 0, MOST_BYTES) for i in usable], np.int64).reshape(
-        len(usable), kinds + 1
-    )[:, 1:]
-    fine = (time >= 0) & (held >= 0).all(axis=1)
+    bytes_held = np.array(
+        [whole_numbers(sums[i], 0, MOST_BYTES) for i in usable], np.int64
+    ).reshape(len(usable), kinds + 1)[:, 1:]
+    fine = (time >= 0) & (bytes_held >= 0).all(axis=1)
     counts.add(UNUSABLE, int((~fine).sum()))
-    place = np.flatnonzero(fine)[np.argsort(time[fine], kind="stable")]
-    change = np.diff(held[place], axis=0, prepend=np.zeros((1, kinds), np.int64))
+    order_of_time = np.flatnonzero(fine)[np.argsort(time[fine], kind="stable")]
+    change = np.diff(bytes_held[order_of_time], axis=0, prepend=np.zeros((1, kinds), np.int64))
     moment, category = np.nonzero(change)
     delta = change[moment, category]
     order = np.lexsort((delta, moment))
     moment, category, delta = moment[order], category[order], delta[order]
-    # The file's first sums are what was there when it began.
+    # The first sums are what was allocated before the recording.
     return (
-        time[place][moment],
+        time[order_of_time][moment],
         delta,
         _categories(category, counts),
         np.where(moment == 0, -1, moment),

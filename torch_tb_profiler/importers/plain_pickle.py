@@ -1,16 +1,15 @@
-"""A pickle of plain containers, read by a machine that knows nothing else.
+"""A safe reader for pickles of plain containers.
 
-A pickle is a program. The standard library's reader may call what the file names; this one has no
-opcode that imports, calls, extends or builds, so there is nothing to forbid: lists, dicts with text
-keys, tuples, texts, numbers, booleans and None are all that it can make.
+A pickle is a program, and the standard library runs it. This reader has no opcode that imports,
+calls, extends or builds: it can only make lists, dicts with text keys, tuples, texts, numbers,
+booleans and None.
 
 ::
 
     } ( X"segments" ] u .      {"segments": []}          \\x93 R b c i o Q \\x82 …      refused, with the byte
 
-What a file may cost is bounded too: texts by ``TEXT_BYTES``, open containers by ``DEPTH``,
-containers in all by the bytes read, positions of the memo by its own length. The text is read in
-pieces, and lists of records can be taken over by ``absorb`` while they come in.
+Costs are bounded too: texts by ``TEXT_BYTES``, nesting by ``DEPTH``, the number of containers by
+the bytes read, memo slots by the memo's length. ``absorb`` can take over records as they arrive.
 
 Source of the opcodes: the standard library's ``pickletools``.
 """
@@ -26,18 +25,18 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.window import Text
 
 Absorb = Callable[[list[Any], list[Any]], list[Any]]
-"""Called with (list, values about to be appended to it); what it returns is appended instead."""
+"""Called with (list, values to append); returns what is appended instead."""
 
 READ_BYTES = 1 << 20
 TEXT_BYTES = 1 << 20
 DEPTH = 100
 CONTAINERS, BYTES_PER_CONTAINER = 1_000_000, 6
-"""Containers that a file may hold: so many, and one more per so many bytes. PyTorch spends more
-than twice that on its smallest.
+"""Containers allowed: a million, plus one per six bytes. PyTorch needs more than twelve bytes for
+one.
 """
 _ARGUMENT_BYTES = 9
-"""The most that an opcode and an argument of fixed length take."""
-_HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
+"""The longest opcode with an argument of fixed length."""
+_HINT = "Choose the file that torch.cuda.memory._dump_snapshot wrote."
 _U16, _U32, _I32, _U64, _F64 = (
     struct.Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">d")
 )
@@ -49,14 +48,12 @@ def load(
     """The object that a pickle of protocol 2 or later describes.
 
     Raises:
-        NotATrace: it is damaged, ends early, or wants more than plain containers; nothing of it was
-            carried out then.
-        SourceError: the source broke off.
+        NotATrace: it is damaged, truncated, or needs more than plain containers.
+        SourceError: reading failed.
     """
     machine = _Machine(stream, absorb, progress)
     collects = gc.isenabled()
-    # Millions of containers come in and none of them is garbage: looking for cycles again and again
-    # would double the time.
+    # Millions of containers and no garbage: the cycle collector would double the time.
     gc.disable()
     try:
         return machine.run()
@@ -75,7 +72,7 @@ class _Machine:
     ) -> None:
         self._stream, self._absorb, self._progress = stream, absorb, progress
         self._buffer = b""
-        self._at = 0
+        self._offset = 0
         self._before = 0
         self._ended = False
         self._stack: list[Any] = []
@@ -107,45 +104,45 @@ class _Machine:
 
     @property
     def position(self) -> int:
-        """Byte of the inflated pickle that was reached."""
-        return self._before + self._at
+        """Current byte of the inflated pickle."""
+        return self._before + self._offset
 
-    def run(self) -> object:
-        """Carry out opcodes up to the end; the frequent ones here, on local names."""
+    def run(self) -> object:  # noqa: PLR0915  (a call for each opcode would cost more than it does)
+        """Execute opcodes to the end; the frequent ones here, on local names."""
         rare, memo = self._rare, self._memo
         while True:
             self._fill(_ARGUMENT_BYTES)
-            buffer, at, stack = self._buffer, self._at, self._stack
+            buffer, position, stack = self._buffer, self._offset, self._stack
             limit = len(buffer) if self._ended else len(buffer) - _ARGUMENT_BYTES
-            if at >= limit:
+            if position >= limit:
                 raise NotATrace(f"The pickle ends in the middle, at byte {self.position:,}.", _HINT)
-            while at < limit:
-                code = buffer[at]
-                at += 1
+            while position < limit:
+                code = buffer[position]
+                position += 1
                 if code == 0x68:  # h BINGET
-                    stack.append(memo[buffer[at]])
-                    at += 1
+                    stack.append(memo[buffer[position]])
+                    position += 1
                 elif code == 0x6A:  # j LONG_BINGET
-                    stack.append(memo[_U32(buffer, at)[0]])
-                    at += 4
-                elif code == 0x8A and buffer[at] < _ARGUMENT_BYTES:  # LONG1
-                    end = at + 1 + buffer[at]
-                    stack.append(int.from_bytes(buffer[at + 1 : end], "little", signed=True))
-                    at = end
+                    stack.append(memo[_U32(buffer, position)[0]])
+                    position += 4
+                elif code == 0x8A and buffer[position] < _ARGUMENT_BYTES:  # LONG1
+                    end = position + 1 + buffer[position]
+                    stack.append(int.from_bytes(buffer[position + 1 : end], "little", signed=True))
+                    position = end
                 elif code == 0x94:  # MEMOIZE
                     memo.append(stack[-1])
                 elif code == 0x7D:  # } EMPTY_DICT
                     self._made += 1
                     stack.append({})
                 elif code == 0x4B:  # K BININT1
-                    stack.append(buffer[at])
-                    at += 1
+                    stack.append(buffer[position])
+                    position += 1
                 elif code == 0x4A:  # J BININT
-                    stack.append(_I32(buffer, at)[0])
-                    at += 4
+                    stack.append(_I32(buffer, position)[0])
+                    position += 4
                 elif code == 0x4D:  # M BININT2
-                    stack.append(_U16(buffer, at)[0])
-                    at += 2
+                    stack.append(_U16(buffer, position)[0])
+                    position += 2
                 elif code == 0x28:  # ( MARK
                     stack = self._open()
                 elif code == 0x75:  # u SETITEMS
@@ -153,24 +150,24 @@ class _Machine:
                 elif code == 0x65:  # e APPENDS
                     stack = self._appends()
                 elif code == 0x8C:  # SHORT_BINUNICODE
-                    self._at = at + 1
-                    self._text(buffer[at])
-                    buffer, at = self._buffer, self._at
+                    self._offset = position + 1
+                    self._text(buffer[position])
+                    buffer, position = self._buffer, self._offset
                     limit = len(buffer) if self._ended else len(buffer) - _ARGUMENT_BYTES
                 elif code == 0x2E:  # . STOP
                     return stack[-1]
                 else:
-                    self._at = at
+                    self._offset = position
                     self._other(rare, code)
-                    buffer, at, stack = self._buffer, self._at, self._stack
+                    buffer, position, stack = self._buffer, self._offset, self._stack
                     limit = len(buffer) if self._ended else len(buffer) - _ARGUMENT_BYTES
-            self._at = at
+            self._offset = position
 
     def _other(self, rare: dict[int, Callable[[], Any]], code: int) -> None:
         act = rare.get(code)
         if act is None:
             raise NotATrace(
-                f"The pickle was not read: at byte {self.position - 1:,} it wants opcode"
+                f"The pickle was refused: at byte {self.position - 1:,} it has opcode"
                 f" 0x{code:02x}, which no memory snapshot needs (only plain lists, dicts, texts and"
                 " numbers are read; nothing in it was run).",
                 _HINT,
@@ -178,16 +175,16 @@ class _Machine:
         act()
 
     def _fill(self, want: int) -> None:
-        """Have ``want`` bytes behind the position where the stream gives them."""
-        if len(self._buffer) - self._at > want or self._ended:
+        """Ensure that more than ``want`` bytes follow the position, unless the stream ends."""
+        if len(self._buffer) - self._offset > want or self._ended:
             return
         if self._made > CONTAINERS + self.position // BYTES_PER_CONTAINER:
             raise NotATrace(
-                f"The pickle was not read on at byte {self.position:,}: it makes more containers"
-                " than a snapshot of its size holds.",
+                f"The pickle was refused at byte {self.position:,}: it creates more containers than"
+                " a snapshot of its size.",
                 _HINT,
             )
-        parts, size = [self._buffer[self._at :]], len(self._buffer) - self._at
+        parts, size = [self._buffer[self._offset :]], len(self._buffer) - self._offset
         while size <= want:
             data = self._stream.read(READ_BYTES)
             if not data:
@@ -195,24 +192,24 @@ class _Machine:
                 break
             parts.append(data)
             size += len(data)
-        self._before += self._at
-        self._buffer, self._at = b"".join(parts), 0
+        self._before += self._offset
+        self._buffer, self._offset = b"".join(parts), 0
         if self._progress is not None:
             self._progress(self._stream.done, self._stream.size)
 
     def _byte(self) -> int:
-        self._at += 1
-        return self._buffer[self._at - 1]
+        self._offset += 1
+        return self._buffer[self._offset - 1]
 
     def _number(self, read: Callable[[bytes, int], tuple[int, ...]], size: int) -> int:
-        value = read(self._buffer, self._at)[0]
-        self._at += size
+        value = read(self._buffer, self._offset)[0]
+        self._offset += size
         return value
 
     def _protocol(self) -> None:
         version = self._byte()
         if not 2 <= version <= 5:
-            raise NotATrace(f"The pickle says protocol {version}, which is not read.", _HINT)
+            raise NotATrace(f"The pickle has protocol {version}, which is not supported.", _HINT)
 
     def _take(self, size: int) -> bytes:
         if size > TEXT_BYTES:
@@ -222,13 +219,13 @@ class _Machine:
                 _HINT,
             )
         self._fill(size + _ARGUMENT_BYTES)
-        found = self._buffer[self._at : self._at + size]
-        if len(found) < size:
+        data = self._buffer[self._offset : self._offset + size]
+        if len(data) < size:
             raise NotATrace(
-                f"The pickle ends in the middle, at byte {self.position + len(found):,}.", _HINT
+                f"The pickle ends in the middle, at byte {self.position + len(data):,}.", _HINT
             )
-        self._at += size
-        return found
+        self._offset += size
+        return data
 
     def _text(self, size: int) -> None:
         self._stack.append(self._take(size).decode("utf-8", "replace"))
@@ -237,8 +234,8 @@ class _Machine:
         self._stack.append(int.from_bytes(self._take(self._byte()), "little", signed=True))
 
     def _float(self) -> None:
-        self._stack.append(_F64(self._buffer, self._at)[0])
-        self._at += 8
+        self._stack.append(_F64(self._buffer, self._offset)[0])
+        self._offset += 8
 
     def _list(self) -> None:
         self._made += 1
@@ -273,17 +270,15 @@ class _Machine:
         del self._stack[-size:]
         self._stack.append(items)
 
-    def _put(self, place: int) -> None:
-        # Writers number their places one after the other; a jump would only make us keep room for
-        # nothing.
-        if place < len(self._memo):
-            self._memo[place] = self._stack[-1]
-        elif place == len(self._memo):
+    def _put(self, slot: int) -> None:
+        # Writers number memo slots in sequence; a jump would only waste memory.
+        if slot < len(self._memo):
+            self._memo[slot] = self._stack[-1]
+        elif slot == len(self._memo):
             self._memo.append(self._stack[-1])
         else:
             raise NotATrace(
-                f"The pickle skips places of its memo at byte {self.position:,}, which no writer"
-                " does.",
+                f"The pickle skips memo slots at byte {self.position:,}, which no writer does.",
                 _HINT,
             )
 
@@ -298,17 +293,17 @@ class _Machine:
         target = self._stack[-1]
         if type(target) is not list:
             raise IndexError
-        kept = self._absorb(target, items)
-        target.extend(kept)
-        if len(kept) < len(items):
+        remaining = self._absorb(target, items)
+        target.extend(remaining)
+        if len(remaining) < len(items):
             self._forget()
 
     def _forget(self) -> None:
-        """Let go of emptied containers: the memo would hold millions of them to the end."""
+        """Release emptied containers: the memo would hold millions of them to the end."""
         memo = self._memo
-        for place in range(self._swept, len(memo)):
-            if memo[place] == {}:
-                memo[place] = None
+        for slot in range(self._swept, len(memo)):
+            if memo[slot] == {}:
+                memo[slot] = None
         self._swept = len(memo)
 
     def _set_items(self) -> list[Any]:

@@ -1,7 +1,7 @@
-"""Make JSON of text that almost is, as profilers on real machines write it.
+"""Repair text that is almost JSON, as profilers on real machines write it.
 
 ============================ =========================
-found                        becomes
+text                         becomes
 ============================ =========================
 bytes that are not UTF-8     U+FFFD
 a raw newline in a string    its escape
@@ -23,11 +23,9 @@ from torch_tb_profiler.store.defects import BAD_UTF8, REPAIRED, DefectCounts
 MAX_DEPTH = 48
 
 _ALL = rb"*+" if sys.version_info >= (3, 11) else rb"*"
-"""Repeat without remembering each repetition, where the language has it."""
+"""A possessive repeat, where Python has it."""
 STRING = rb'"[^"\\]*(?:\\.[^"\\]*)' + _ALL + rb'(?:"|(?P<open>\\?\Z))'
-"""A string, or one that the text ends in (group ``open``): the pattern never fails once begun, so
-that nothing is scanned twice.
-"""
+"""A string, or one cut off by the end of the text (group ``open``): it never backtracks."""
 WHOLE_STRING = re.compile(STRING, re.DOTALL)
 _PIECES = re.compile(STRING + rb"|-?\b(?:NaN|nan|Infinity|inf)\b|\bN/A\b", re.DOTALL)
 _ESCAPE = re.compile(rb'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
@@ -40,7 +38,7 @@ TOKENS = re.compile(STRING + rb"|[{}\[\]]", re.DOTALL)
 
 
 def repair(text: bytes, counts: DefectCounts) -> bytes:
-    """The text with everything of the table above mended but nesting; each mended piece is counted."""
+    """The text with everything in the table above repaired except nesting; repairs are counted."""
     try:
         text.decode("utf-8")
     except UnicodeDecodeError:
@@ -72,11 +70,9 @@ def _mend_string(piece: bytes) -> bytes:
 
 
 def value_end(text: bytes, start: int, limit: int) -> int:
-    """The position after the object or array that begins at ``start``; −1 when it does not end
-    before ``limit``.
+    """The end of the object or array that begins at ``start``; −1 if not before ``limit``.
 
-    Strings are skipped as JSON has them; a text with broken strings gives a wrong answer, which the
-    decoder then refuses.
+    With broken strings the answer may be wrong; the decoder then refuses the text.
     """
     depth = 0
     for match in TOKENS.finditer(text, start, limit):
@@ -91,7 +87,7 @@ def value_end(text: bytes, start: int, limit: int) -> int:
 
 
 def opens(text: bytes, start: int, end: int) -> bool:
-    """Whether the text between, strings being whole, opens more brackets than it closes."""
+    """Whether text[start:end], its strings being whole, opens more brackets than it closes."""
     depth = 0
     for match in TOKENS.finditer(text, start, end):
         if match.lastgroup is not None:
@@ -102,18 +98,18 @@ def opens(text: bytes, start: int, end: int) -> bool:
 
 
 def shallow(text: bytes, counts: DefectCounts) -> bytes:
-    """The value with everything nested deeper than ``MAX_DEPTH`` replaced by ``null``."""
+    """The value with everything deeper than ``MAX_DEPTH`` replaced by ``null``."""
     out: list[bytes] = []
-    depth, kept = 0, 0
+    depth, copied_to = 0, 0
     for match in TOKENS.finditer(text):
         token = match.group()
         if token in b"{[":
             depth += 1
             if depth == MAX_DEPTH + 1:
-                out.append(text[kept : match.start()] + b"null")
+                out.append(text[copied_to : match.start()] + b"null")
         elif token in b"}]":
             if depth == MAX_DEPTH + 1:
-                kept = match.end()
+                copied_to = match.end()
             depth -= 1
     counts.add(REPAIRED)
-    return b"".join(out) + text[kept:]
+    return b"".join(out) + text[copied_to:]

@@ -1,15 +1,16 @@
-"""Kernels that Kineto writes twice on Intel's devices when metrics are measured: once as they ran,
-once around that to carry the metrics.
+"""Kernels that Kineto writes twice on Intel devices: the second one carries the metrics.
 
 ::
 
     kernel  "gemm"            |■■■■■■|         the work
-    kernel  "metrics: gemm"  |■■■■■■■■|        from 1 ns before to 1 ns after: no work of its own
+    kernel  "metrics: gemm"  |■■■■■■■■|        from 1 ns before to 1 ns after: not work
 
 Source: ``XpuptiActivityProfilerSession::handleScopeRecord`` in Kineto's ``plugin/xpupti``.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _AROUND = "metrics: "
 
 
 def without_scopes(trace: Trace) -> Trace:
-    """The trace with such kernels as annotations of the device."""
+    """The trace with such kernels turned into device annotations."""
     spans = trace["spans"]
     kernels = np.flatnonzero(spans["role"] == Role.KERNEL)
     around = [
@@ -35,12 +36,4 @@ def without_scopes(trace: Trace) -> Trace:
     role = spans["role"].copy()
     role[rows] = Role.DEVICE_ANNOTATION
     tables = {**trace.tables, "spans": spans.replace(role=role)}
-    return Trace(
-        trace.strings,
-        tables,
-        trace.header,
-        trace.defects,
-        trace.entries,
-        trace.origin_ns,
-        trace.base_ns,
-    )
+    return replace(trace, tables=tables)

@@ -1,38 +1,35 @@
-"""Memory snapshots of ``torch.cuda.memory._dump_snapshot`` → ``Trace``: the allocator's own
-records, with the call stack of each.
+"""Memory snapshots of ``torch.cuda.memory._dump_snapshot`` → ``Trace``: allocator records and stacks.
 
 ::
 
     {"segments":      [{"device", "address", "total_size", "blocks": [{"address", "size", "requested_size", "state", "frames"}]}],
      "device_traces": [[{"action", "addr", "size", "stream", "time_us", "frames"}, ...], ...]}            one list per device
 
-The end is known exactly: the segments are what the allocator held when it wrote the file. So the
-records are laid out backwards from it: reserved = Σ ``total_size`` less what the segment records
-changed later, and what was alive before the first record is known block by block. Sizes are those
-that were asked for (``requested_size``), as the records have them; a block counts until
-``free_completed``.
+The segments are the exact state when the file was written, so totals are computed backwards from
+it: reserved = Σ ``total_size`` less later changes, and the blocks that were alive before the first
+record are known. Sizes are ``requested_size``; a block counts until ``free_completed``.
 
-Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13); which frames say
-nothing: ``_frame_filter`` of ``torch/cuda/_memory_viz.py``.
+Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.memory_records import (
     MOST_BYTES,
     UNKNOWN_ACTION,
     UNUSABLE,
     Instants,
+    MemoryTrack,
     Records,
-    Stream,
     memory_trace,
     refuse_endless_sums,
     whole_numbers,
@@ -40,7 +37,6 @@ from torch_tb_profiler.importers.memory_records import (
 from torch_tb_profiler.importers.plain_pickle import load
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
 from torch_tb_profiler.importers.window import Text
-from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 from torch_tb_profiler.store.model import Trace
@@ -49,14 +45,13 @@ from torch_tb_profiler.store.strings import NONE, StringBuilder
 UNTIMED = declare(
     "memory_record_without_time",
     Severity.NOTICE,
-    "A record of a memory snapshot has no time; it stands at that of the one before, or, where none"
-    " has any (PyTorch before 2.1), one microsecond behind it.",
+    "A record of a memory snapshot has no time; it gets that of the previous record or, if none has"
+    " any (PyTorch before 2.1), one microsecond more.",
 )
 DISAGREES = declare(
     "snapshot_disagrees",
     Severity.NOTICE,
-    "A memory snapshot's records and its list of blocks disagree about a block; the records are"
-    " used.",
+    "A memory snapshot's records and its blocks disagree; the records are used.",
     "memory",
 )
 ALLOC, FREE_REQUESTED, FREE, GROW, SHRINK, OOM, MARK = range(1, 8)
@@ -75,14 +70,12 @@ _FIELDS = ("addr", "size", "stream", "time_us", "device_free")
 _CUDA = 1
 """c10's device type; ROCm builds of PyTorch say the same."""
 _LATEST_US = (1 << 62) // 1000
-_HINT = "Give the file that torch.cuda.memory._dump_snapshot wrote."
+_HINT = "Choose the file that torch.cuda.memory._dump_snapshot wrote."
 
 
 @dataclass
 class _Batches:
-    """The records of one list of ``device_traces``, as they came in; one array per thousand
-    records.
-    """
+    """The records of one list of ``device_traces``, an array per thousand records."""
 
     parts: dict[str, list[Array]] = field(
         default_factory=lambda: {name: [] for name in ("action", "frames", *_FIELDS)}
@@ -90,21 +83,19 @@ class _Batches:
 
     @property
     def count(self) -> int:
-        """Records, before they are joined."""
+        """Number of records, before they are joined."""
         return sum(map(len, self.parts["action"]))
 
     def joined(self) -> dict[str, Ints]:
-        """One array per column, without requests to free: the blocks are held until that is done.
-        ``place``: position in the list.
+        """One array per column, without free requests; ``position``: in the list.
 
-        Where no completion was recorded (``skip_actions``) the requests stand for them: they are
-        the best that is known.
+        If no completion was recorded (``skip_actions``), the requests stand in for them.
         """
         action = _concatenated(self.parts.pop("action"))
         completed = bool((action == FREE).any())
         rows = np.flatnonzero(action != FREE_REQUESTED) if completed else np.arange(len(action))
         action = action[rows]
-        columns = {"place": rows, "action": np.where(action == FREE_REQUESTED, FREE, action)}
+        columns = {"position": rows, "action": np.where(action == FREE_REQUESTED, FREE, action)}
         for name in list(self.parts):
             columns[name] = _concatenated(self.parts.pop(name))[rows]
         return columns
@@ -114,10 +105,8 @@ def _concatenated(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-class _Gatherer:
-    """Turns records into columns while the pickle is read; what is taken over is emptied, so that
-    millions of them are never held at once.
-    """
+class _RecordGatherer:
+    """Turns records into columns while the pickle is read, and empties them to save memory."""
 
     def __init__(self, counts: DefectCounts, stacks: Stacks) -> None:
         self.counts, self.stacks = counts, stacks
@@ -148,54 +137,58 @@ class _Gatherer:
         return []
 
     def take(self, listed: object) -> _Batches:
-        """The records of a list; they are given once, however often the file names the list."""
+        """The records of a list; returned once, however often the file names the list."""
         return self._of_list.pop(id(listed), ([], _Batches()))[1]
 
 
 def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | None = None) -> Trace:
-    """Read a whole snapshot; see ``importers.read_trace``.
+    """Read a memory snapshot; see ``importers.read_trace``.
 
     Raises:
-        NotATrace: it is no snapshot, is damaged or cut off, or wants code to be run. None is.
-        SourceError: the source broke off.
+        NotATrace: it is not a snapshot, is damaged or truncated, or contains code (which never runs).
+        SourceError: reading failed.
     """
     counts, strings = DefectCounts(), StringBuilder()
-    gatherer = _Gatherer(counts, Stacks(strings, counts))
+    gatherer = _RecordGatherer(counts, Stacks(strings, counts))
     root = load(stream, gatherer.absorb, progress)
-    if stream.problem:
-        counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
+    count_problem(stream, counts)
     if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
         raise NotATrace(
-            "The pickle holds no memory snapshot: that is a dict with segments and device_traces.",
-            _HINT,
+            "The pickle holds no memory snapshot (a dict with segments and device_traces).", _HINT
         )
     traces, segments = root.get("device_traces"), root.get("segments")
-    ends = _ends(segments if type(segments) is list else [], gatherer)
+    ends = _final_states(segments if type(segments) is list else [], gatherer)
     listed = [gatherer.take(records) for records in traces] if type(traces) is list else []
-    made, instants, streams = [], Instants(), dict[tuple[int, int], int]()
+    parts, instants, streams = [], Instants(), dict[tuple[int, int], int]()
     first = 0
     for device in sorted({*range(len(listed)), *ends}):
         batches = listed[device] if device < len(listed) else _Batches()
         count = batches.count
-        made.append(
+        parts.append(
             _device(
-                device, batches.joined(), ends.get(device, _End()), first, counts, streams, instants
+                device,
+                batches.joined(),
+                ends.get(device, _FinalState()),
+                first,
+                counts,
+                streams,
+                instants,
             )
         )
         first += count
-    records = _joined([part for part in made if len(part.time)])
+    records = _joined([part for part in parts if len(part.time)])
     tracks = [
-        Stream(str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else "")
+        MemoryTrack(
+            str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else ""
+        )
         for device, number in streams
     ]
     return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
 
 
 @dataclass
-class _End:
-    """What a device's allocator held when it wrote the snapshot: bytes reserved, and the blocks in
-    use.
-    """
+class _FinalState:
+    """A device's allocator when it wrote the snapshot: bytes reserved, and the blocks in use."""
 
     reserved: int = 0
     address: list[Any] = field(default_factory=list)
@@ -204,12 +197,12 @@ class _End:
     frames: list[int] = field(default_factory=list)
 
 
-def _ends(segments: list[Any], gatherer: _Gatherer) -> dict[int, _End]:
-    ends: dict[int, _End] = {}
+def _final_states(segments: list[Any], gatherer: _RecordGatherer) -> dict[int, _FinalState]:
+    ends: dict[int, _FinalState] = {}
     seen: set[int] = set()
     for segment in segments:
         blocks = segment.get("blocks") if type(segment) is dict else None
-        # A list that stands in the file once and is named a million times is no more than one.
+        # The file may reference one list a million times.
         if type(blocks) is not list or id(blocks) in seen:
             gatherer.counts.add(UNUSABLE)
             continue
@@ -223,54 +216,57 @@ def _ends(segments: list[Any], gatherer: _Gatherer) -> dict[int, _End]:
         ):
             gatherer.counts.add(UNUSABLE)
             continue
-        end = ends.setdefault(device, _End())
+        end = ends.setdefault(device, _FinalState())
         end.reserved += total
         _blocks(segment, blocks, end, gatherer)
     return ends
 
 
-def _blocks(segment: dict[str, Any], blocks: list[Any], end: _End, gatherer: _Gatherer) -> None:
-    at = segment.get("address")
+def _blocks(
+    segment: dict[str, Any], blocks: list[Any], end: _FinalState, gatherer: _RecordGatherer
+) -> None:
+    address = segment.get("address")
     for block in blocks:
         size = block.get("size") if type(block) is dict else None
         if type(size) is not int or not 0 <= size < MOST_BYTES:
             gatherer.counts.add(UNUSABLE)
             continue
         if str(block.get("state")).startswith("active"):
-            # PyTorch 2.0 kept what was asked for and its stack in a history, and wrote no
-            # addresses: blocks stand one behind the other.
+            # PyTorch 2.0 put the requested size and the stack into a history and wrote no
+            # addresses: blocks are contiguous.
             history = block.get("history")
             past = (
                 history[0] if type(history) is list and history and type(history[0]) is dict else {}
             )
-            end.address.append(block.get("address", at))
+            end.address.append(block.get("address", address))
             end.size.append(block.get("requested_size", past.get("real_size", size)))
             end.stream.append(segment.get("stream", 0))
             end.frames.append(gatherer.stacks.number(block.get("frames", past.get("frames"))))
-        at = at + size if type(at) is int else at
+        address = address + size if type(address) is int else address
 
 
-def _times(told: Ints, counts: DefectCounts) -> Ints:
-    """Times in ns, ascending; what has none is counted."""
-    missing = told < 0
+def _times(microseconds: Ints, counts: DefectCounts) -> Ints:
+    """Times in ns, ascending; missing ones are counted."""
+    missing = microseconds < 0
     counts.add(UNTIMED, int(missing.sum()))
     if missing.all():
-        return np.arange(len(told), dtype=np.int64) * 1000
+        return np.arange(len(microseconds), dtype=np.int64) * 1000
     return np.asarray(
-        np.maximum.accumulate(np.where(missing, told[~missing][0], told)) * 1000, np.int64
+        np.maximum.accumulate(np.where(missing, microseconds[~missing][0], microseconds)) * 1000,
+        np.int64,
     )
 
 
 def _device(
     device: int,
     columns: dict[str, Ints],
-    end: _End,
+    end: _FinalState,
     first: int,
     counts: DefectCounts,
     streams: dict[tuple[int, int], int],
     instants: Instants,
 ) -> Records:
-    """The records of one device; ``first``: place of its first one among those of all devices."""
+    """The records of one device; ``first``: number of records of the devices before it."""
     action, size = columns["action"], columns["size"]
     time = _times(columns["time_us"], counts)
     counts.add(UNKNOWN_ACTION, int((action == 0).sum()))
@@ -295,15 +291,15 @@ def _device(
         counts.add(DISAGREES)
         reserved = np.full(len(reserved), -1)
     stream = np.concatenate((old["stream"], columns["stream"][rows]))
-    numbers, of = np.unique(stream, return_inverse=True)
-    place = np.array(
+    numbers, inverse = np.unique(stream, return_inverse=True)
+    track = np.array(
         [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()], np.int32
-    )[of]
+    )[inverse]
     _points(device, columns, time, first, streams, instants)
     none = np.full(len(old["size"]), -1, np.int32)
     return Records(
         time=np.concatenate((np.zeros(len(none), np.int64), time[rows])),
-        place=place,
+        track=track,
         device_type=_CUDA,
         device=np.full(len(stream), device, np.int32),
         address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(
@@ -314,16 +310,14 @@ def _device(
         reserved=reserved,
         frames=np.concatenate((old["frames"], columns["frames"][rows])),
         category=np.full(len(stream), -1, np.int8),
-        ordinal=np.concatenate((none, (first + columns["place"][rows]).astype(np.int32))),
+        ordinal=np.concatenate((none, (first + columns["position"][rows]).astype(np.int32))),
     )
 
 
 def _before(
-    columns: dict[str, Ints], rows: Ints, gains: Mask, end: _End, counts: DefectCounts
+    columns: dict[str, Ints], rows: Ints, gains: Mask, end: _FinalState, counts: DefectCounts
 ) -> dict[str, Ints]:
-    """The blocks that were alive before the first record: those that the records only release, and
-    those in use at the end without a record.
-    """
+    """Blocks alive before the first record: only released by records, or in use without a record."""
     address = columns["addr"][rows]
     order = np.argsort(address, kind="stable")
     ordered = address[order]
@@ -333,19 +327,23 @@ def _before(
         order[edge],
     )
     released = rows[first[~gains[first]]]
-    held = whole_numbers(end.address, 0, 1 << 62)
+    address_held = whole_numbers(end.address, 0, 1 << 62)
     size = whole_numbers(end.size, 0, MOST_BYTES)
     known, gained = address[last], gains[last]
-    place = np.minimum(np.searchsorted(known, held), max(len(known) - 1, 0))
-    met = known[place] == held if len(known) else np.zeros(len(held), np.bool_)
-    usable = (size >= 0) & (held >= 0)
+    position = np.minimum(np.searchsorted(known, address_held), max(len(known) - 1, 0))
+    recorded = (
+        known[position] == address_held if len(known) else np.zeros(len(address_held), np.bool_)
+    )
+    usable = (size >= 0) & (address_held >= 0)
     counts.add(UNUSABLE, int((~usable).sum()))
-    counts.add(DISAGREES, int((met & ~gained[place]).sum()) if len(known) else 0)
-    counts.add(DISAGREES, int((gained & ~np.isin(known, held)).sum()) if len(held) else 0)
-    silent = np.flatnonzero(usable & ~met)
+    counts.add(DISAGREES, int((recorded & ~gained[position]).sum()) if len(known) else 0)
+    counts.add(
+        DISAGREES, int((gained & ~np.isin(known, address_held)).sum()) if len(address_held) else 0
+    )
+    silent = np.flatnonzero(usable & ~recorded)
     stream = whole_numbers(end.stream, 0, 1 << 62)
     return {
-        "addr": np.concatenate((columns["addr"][released], held[silent])),
+        "addr": np.concatenate((columns["addr"][released], address_held[silent])),
         "size": np.concatenate((columns["size"][released], size[silent])),
         "stream": np.concatenate((columns["stream"][released], stream[silent])),
         "frames": np.concatenate(
@@ -362,7 +360,7 @@ def _points(
     streams: dict[tuple[int, int], int],
     instants: Instants,
 ) -> None:
-    """Out-of-memory errors, named as in traces, and moments at which a snapshot was taken."""
+    """Out-of-memory errors, named as in traces, and the times of snapshots."""
     for row in np.flatnonzero(np.isin(columns["action"], (OOM, MARK))).tolist():
         values = {"Device Type": _CUDA, "Device Id": device}
         failed = columns["action"][row] == OOM
@@ -370,12 +368,12 @@ def _points(
             if failed and columns[name][row] >= 0:
                 values[key] = int(columns[name][row])
         instants.time.append(int(time[row]))
-        instants.place.append(
+        instants.track.append(
             streams.setdefault((device, int(columns["stream"][row])), len(streams))
         )
         instants.name.append("[OutOfMemory]" if failed else "memory snapshot")
         instants.args.append(json.dumps(values, separators=(",", ":")))
-        instants.ordinal.append(first + int(columns["place"][row]))
+        instants.ordinal.append(first + int(columns["position"][row]))
 
 
 def _joined(parts: list[Records]) -> Records:
@@ -384,16 +382,5 @@ def _joined(parts: list[Records]) -> Records:
 
     if len(parts) == 1:
         return parts[0]
-    names = (
-        "time",
-        "place",
-        "device",
-        "address",
-        "bytes",
-        "allocated",
-        "reserved",
-        "frames",
-        "category",
-        "ordinal",
-    )
+    names = (column.name for column in fields(Records) if column.name != "device_type")
     return Records(device_type=_CUDA, **{name: all_of(name) for name in names})

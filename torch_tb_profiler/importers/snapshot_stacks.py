@@ -1,4 +1,4 @@
-"""Call stacks of a memory snapshot as texts, once per distinct one."""
+"""Call stacks of a memory snapshot as texts, one per distinct stack."""
 
 from __future__ import annotations
 
@@ -10,36 +10,24 @@ from torch_tb_profiler.store.strings import NONE, StringBuilder
 CUT_STACKS = declare(
     "memory_stacks_left_out",
     Severity.INFO,
-    "A call stack of a memory snapshot was left out, or shortened: there is too much text in them.",
+    "A call stack of a memory snapshot was dropped or shortened: it has too much text.",
 )
 FRAMES, FRAME_TEXT, ALL_TEXT = 256, 1_000, 512 << 20
-"""The longest stack, the longest text of one frame, and the text of all stacks that is kept."""
-_FUNCTIONS = (
-    "unwind::unwind",
-    "CapturedTraceback::gather",
-    "gather_with_cpp",
-    "_start",
-    "__libc_start_main",
-    "PyEval_",
-    "PyObject_",
-    "PyFunction_",
+"""The longest stack, the longest text of a frame, and the total text that is kept."""
+_FUNCTION_WORDS = (
+    "unwind::unwind CapturedTraceback::gather gather_with_cpp _start __libc_start_main PyEval_"
+    " PyObject_ PyFunction_"
 )
-_FILES = (
-    "core/boxing",
-    "/Register",
-    "/Redispatch",
-    "pythonrun.c",
-    "Modules/main.c",
-    "Objects/call.c",
-    "Objects/methodobject.c",
-    "pycore_ceval.h",
-    "ceval.c",
-    "cpython/abstract.h",
+_FUNCTIONS = _FUNCTION_WORDS.split()
+_FILE_WORDS = (
+    "core/boxing /Register /Redispatch pythonrun.c Modules/main.c Objects/call.c"
+    " Objects/methodobject.c pycore_ceval.h ceval.c cpython/abstract.h"
 )
+_FILES = _FILE_WORDS.split()
 
 
 class Stacks:
-    """Lists of frames → numbers of strings; a list that comes again costs one look."""
+    """Lists of frames → string numbers; a list seen before costs one lookup."""
 
     def __init__(self, strings: StringBuilder, counts: DefectCounts) -> None:
         self._strings, self._counts = strings, counts
@@ -48,16 +36,16 @@ class Stacks:
         self._kept = 0
 
     def number(self, frames: object) -> int:
-        """The number of the text of a list of frames, innermost first; −1 where it says nothing."""
+        """The string number of a list of frames, innermost first; −1 if it has none worth showing."""
         if type(frames) is not list or not frames:
             return NONE
         known = self._known.get(id(frames))
         if known is None:
-            # The list is kept beside its number: another one could get its id otherwise.
-            known = self._known[id(frames)] = (frames, self._of(frames))
+            # The list is stored beside its number, so that no other can get its id.
+            known = self._known[id(frames)] = (frames, self._intern(frames))
         return known[1]
 
-    def _of(self, frames: list[Any]) -> int:
+    def _intern(self, frames: list[Any]) -> int:
         lines = [line for line in map(self._line, frames[:FRAMES]) if line]
         text = "\n".join(lines)
         fits = self._kept + len(text) <= ALL_TEXT
@@ -71,9 +59,7 @@ class Stacks:
         return number
 
     def _line(self, frame: object) -> str:
-        """``file(line): function``, as Python frames are named in traces; empty for frames of the
-        machinery around every call.
-        """
+        """``file(line): function``, as in traces; empty for the machinery around every call."""
         if type(frame) is not dict:
             return ""
         known = self._texts.get(id(frame))
@@ -83,6 +69,7 @@ class Stacks:
 
 
 def _line_of(frame: dict[str, Any]) -> str:
+    # What is hidden: ``_frame_filter`` of ``torch/cuda/_memory_viz.py``.
     file, line, name = (frame.get(key) for key in ("filename", "line", "name"))
     file, name = (
         value[:FRAME_TEXT].replace("\n", " ") if type(value) is str else ""

@@ -2,19 +2,19 @@
 
 ::
 
-    train.py(7):_step;model.py(3):_forward 120          frames outermost first; 120 µs of operators that the last one called
-    train.py(7):_step 30                                lines repeat, and add up
+    train.py(7):_step;model.py(3):_forward 120          frames, outermost first; 120 µs of operators called by the last one
+    train.py(7):_step 30                                repeated lines add up
 
-The file holds sums and no times. The frames of the tree that the lines make are laid end to end, so
-that each is as long as everything beneath it, and an operator at its begin stands for the time of
-its own (of device time: an operator without a length, and its work on the device)::
+The file has sums but no times. We lay the frames of the tree end to end, each as long as everything
+beneath it; an operator at its begin stands for its self time (for device time: an operator without
+a duration, and its device work)::
 
     /train.py(7): step                                   /
      [operators (sum)     ]/model.py(3): forward        /
                             [operators (sum)           ]
 
-Source: ``EventList.export_stacks`` in ``torch/autograd/profiler_util.py`` (2.13): whole
-    microseconds; ``" ;\\t\\n"`` in a frame were made ``_``.
+Source: ``EventList.export_stacks`` in ``torch/autograd/profiler_util.py`` (2.13): integer
+microseconds; ``" ;\\t\\n"`` in a frame became ``_``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.content import count_problem, pieces
 from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
@@ -35,28 +36,23 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
-MOST_TEXT = 256 << 20
-"""Bytes of text of the largest file that is read."""
-READ_BYTES = 4 << 20
 MOST_FRAMES = 1000
-"""Levels of Python calls: the interpreter's own limit on recursion."""
+"""Deepest stack: Python's own recursion limit."""
 HOST, DEVICE = "self_cpu_time_total", "self_device_time_total"
 NO_TIMELINE = "sums of stacks, laid end to end"
-"""What the timeline calls the thread."""
+"""Name of the thread on the timeline."""
 _MOST_NS = 1 << 61
 _LINE_NUMBER = re.compile(r"(\(\d+\)):_")
 _MODULE = re.compile(r"^nn\.Module:_")
 _OF_DEVICE = re.compile(r"cuda|gpu|device|xpu|hip|npu|mtia|privateuse", re.IGNORECASE)
 _IN_NANOSECONDS = re.compile(r"\.ns\.", re.IGNORECASE)
-"""What this program writes itself is in ns."""
+"""Our own exports are in ns."""
 _HINT = "Give the file that prof.export_stacks wrote."
 
 
 @dataclass
 class _Node:
-    """A frame below another: its time of its own, and the frames that it called, in the order of
-    the file.
-    """
+    """A frame of the tree: its self time, and the frames that it called, in file order."""
 
     own: int = 0
     called: dict[str, _Node] = field(default_factory=dict)
@@ -65,15 +61,15 @@ class _Node:
 def read_stacks(
     stream: Text, name: str = "", progress: Callable[[int, int | None], None] | None = None
 ) -> Trace:
-    """Read a whole file of folded stacks; see ``importers.read_trace``.
+    """Read a file of folded stacks; see ``importers.read_trace``.
 
     Args:
-        name: of the file. It tells the metric and the unit, which the content does not: device time
-            where it speaks of a device (``stacks_cuda.txt``).
+        name: of the file. Only it tells the metric and the unit: device time if it mentions a
+            device (``stacks_cuda.txt``).
 
     Raises:
-        NotATrace: no line is a stack, or the sums are endless.
-        SourceError: the source broke off.
+        NotATrace: no line is a stack, or the sums are too large.
+        SourceError: reading failed.
     """
     unit = 1 if _IN_NANOSECONDS.search(name) else 1000
     counts = DefectCounts()
@@ -81,34 +77,24 @@ def read_stacks(
     for line in _lines(stream, progress):
         if line.strip():
             entries += 1
-            _take(root, line, unit, counts)
-    if stream.problem:
-        counts.add(d.TRAILING if "follow" in stream.problem else d.TRUNCATED_GZIP)
+            _add_line(root, line, unit, counts)
+    count_problem(stream, counts)
     if not root.called:
         raise NotATrace(
-            "No line of the text is a stack: frames with ; between them and a whole number behind.",
-            _HINT,
+            "No line of the text is a stack: frames separated by ; and an integer.", _HINT
         )
     return _trace(root, DEVICE if _OF_DEVICE.search(name) else HOST, counts, entries)
 
 
 def _lines(stream: Text, progress: Callable[[int, int | None], None] | None) -> Iterator[str]:
-    rest, size = b"", 0
-    while data := stream.read(READ_BYTES):
-        size += len(data)
-        if size > MOST_TEXT:
-            raise NotATrace(
-                f"Stacks of more than {MOST_TEXT >> 20} MiB of text are not read.",
-                "Record fewer steps.",
-            )
-        if progress is not None:
-            progress(stream.done, stream.size)
-        *whole, rest = (rest + data).split(b"\n")
-        yield from (line.decode("utf-8", "replace") for line in whole)
+    rest = b""
+    for data in pieces(stream, "Folded stacks", progress):
+        *lines, rest = (rest + data).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in lines)
     yield rest.decode("utf-8", "replace")
 
 
-def _take(root: _Node, line: str, unit: int, counts: DefectCounts) -> None:
+def _add_line(root: _Node, line: str, unit: int, counts: DefectCounts) -> None:
     stack, _, number = line.rstrip().rpartition(" ")
     frames = stack.split(";")
     if (
@@ -127,22 +113,20 @@ def _take(root: _Node, line: str, unit: int, counts: DefectCounts) -> None:
 
 
 def _frame_name(text: str) -> str:
-    """The frame as the profiler had it, as far as the file still tells."""
+    """The frame as the profiler knew it, as far as the file tells."""
     return _MODULE.sub("nn.Module: ", _LINE_NUMBER.sub(r"\1: ", text)) or "?"
 
 
 @dataclass
-class _Laid:
-    """Spans in the order of the table: begin, length, name, role; and rows of operators with work
-    on a device.
-    """
+class _SpanColumns:
+    """Spans in table order."""
 
     start: list[int] = field(default_factory=list)
     dur: list[int] = field(default_factory=list)
     name: list[int] = field(default_factory=list)
     role: list[Role] = field(default_factory=list)
 
-    def put(self, start: int, dur: int, name: int, role: Role) -> None:
+    def add(self, start: int, dur: int, name: int, role: Role) -> None:
         self.start.append(start)
         self.dur.append(dur)
         self.name.append(name)
@@ -150,7 +134,7 @@ class _Laid:
 
 
 def _total(root: _Node) -> dict[int, int]:
-    """Time of every node and all beneath it, by ``id``; the callees before their callers."""
+    """Total time of every node, by ``id``."""
     order = [root]
     for node in order:
         order += node.called.values()
@@ -160,47 +144,47 @@ def _total(root: _Node) -> dict[int, int]:
     return total
 
 
-def _lay(root: _Node, metric: str, strings: StringBuilder) -> _Laid:
+def _lay_out(root: _Node, metric: str, strings: StringBuilder) -> _SpanColumns:
     total = _total(root)
     if total[id(root)] > _MOST_NS:
         raise NotATrace(
-            "The numbers of the stacks add up to more than any recording lasts.",
-            "Check what wrote the file.",
+            "The times of the stacks add up to more than any recording lasts.",
+            "Check the program that wrote the file.",
         )
-    laid = _Laid()
+    spans = _SpanColumns()
     own, work = strings.intern("operators (sum)"), strings.intern("device work (sum)")
     stack: list[tuple[_Node, str, int]] = [
         (node, name, begin) for name, node, begin in _begins(root, 0, total)
     ][::-1]
     while stack:
         node, name, begin = stack.pop()
-        laid.put(begin, total[id(node)], strings.intern(_frame_name(name)), Role.PYTHON)
+        spans.add(begin, total[id(node)], strings.intern(_frame_name(name)), Role.PYTHON)
         if node.own:
-            # The time of its own stands first: so the table is in the order of begin, the longest
-            # first.
+            # Self time comes first, which keeps the table ordered by begin, longest first.
             if metric == DEVICE:
-                laid.put(begin, node.own, work, Role.KERNEL)
-            laid.put(begin, 0 if metric == DEVICE else node.own, own, Role.OPERATOR)
+                spans.add(begin, node.own, work, Role.KERNEL)
+            spans.add(begin, 0 if metric == DEVICE else node.own, own, Role.OPERATOR)
         stack += [
-            (below, called, at) for called, below, at in _begins(node, begin + node.own, total)
+            (below, called, start)
+            for called, below, start in _begins(node, begin + node.own, total)
         ][::-1]
-    return laid
+    return spans
 
 
-def _begins(node: _Node, at: int, total: dict[int, int]) -> Iterator[tuple[str, _Node, int]]:
+def _begins(node: _Node, start: int, total: dict[int, int]) -> Iterator[tuple[str, _Node, int]]:
     for name, below in node.called.items():
-        yield name, below, at
-        at += total[id(below)]
+        yield name, below, start
+        start += total[id(below)]
 
 
 def _trace(root: _Node, metric: str, counts: DefectCounts, entries: int) -> Trace:
     strings = StringBuilder()
-    laid = _lay(root, metric, strings)
-    n = len(laid.start)
-    role = np.array(laid.role, np.uint8)
+    spans = _lay_out(root, metric, strings)
+    n = len(spans.start)
+    role = np.array(spans.role, np.uint8)
     frames, work = np.flatnonzero(role == Role.PYTHON), np.flatnonzero(role == Role.KERNEL)
     external = np.full(n, -1, np.int64)
-    # An operator stands right behind its work.
+    # An operator follows its work.
     external[work] = external[work + 1] = np.arange(1, len(work) + 1)
     categories = {Role.PYTHON: "python_function", Role.OPERATOR: "cpu_op", Role.KERNEL: "kernel"}
     category = np.full(max(Role) + 1, NONE)
@@ -208,9 +192,9 @@ def _trace(root: _Node, metric: str, counts: DefectCounts, entries: int) -> Trac
         category[member] = strings.intern(text)
     tables: dict[str, Table] = {spec.name: spec.empty() for spec in schema.TRACE_TABLES}
     tables["spans"] = schema.SPANS.build(
-        start=laid.start,
-        dur=laid.dur,
-        name=laid.name,
+        start=spans.start,
+        dur=spans.dur,
+        name=spans.name,
         category=category[role],
         track=(role == Role.KERNEL).astype(np.int32),
         role=role,

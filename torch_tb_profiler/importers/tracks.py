@@ -17,7 +17,7 @@ _TRACKED = ("spans", "memory", "flows", "instants")
 
 
 def id_text(value: Any) -> str:
-    """A pid or tid as text; 7, ``"7"`` and 7.0 are the same thread."""
+    """A pid or tid as text; 7, ``"7"`` and 7.0 are equal."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -31,7 +31,7 @@ def tracks_table(
     strings: StringBuilder,
     counts: DefectCounts,
 ) -> Table:
-    """The ``tracks`` table; the ``track`` columns of ``group`` are changed to its rows."""
+    """The ``tracks`` table; replaces the ``track`` columns of ``group`` by its row numbers."""
     rows: dict[tuple[str, str], int] = {}
     numbers = np.array(
         [rows.setdefault((id_text(pid), id_text(tid)), len(rows)) for pid, tid in gathered.tracks],
@@ -56,7 +56,7 @@ def tracks_table(
 
 
 class _Names:
-    """What the metadata events say, the last one of a kind wins."""
+    """What the metadata events say; the last one of a kind wins."""
 
     def __init__(self, metadata: list[Event], counts: DefectCounts) -> None:
         self.processes: dict[str, dict[str, Any]] = {}

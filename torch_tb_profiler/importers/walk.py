@@ -1,12 +1,11 @@
-"""From entry to entry through text that could not be decoded in one go: what is whole is kept, what
-is damaged is mended or lost, alone.
+"""Walk entry by entry through text that cannot be decoded at once: damage costs only its own entry.
 
-Where an entry ends is known exactly while it is well-formed (``extent``). A damaged one ends where
-the next one seems to begin::
+The end of a well-formed entry is exact (``extent``). A damaged one ends where the next one seems to
+begin::
 
     {"name": "a"b", "args": {…}}, {"name": …
              └┬┘└ the decoder stops here
-              └── no real boundary lies before this string: what came before was well-formed
+              └── the boundary is after this string: everything before it was well-formed
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ from torch_tb_profiler.importers.repair import WHOLE_STRING, opens, repair, shal
 from torch_tb_profiler.store.defects import NOT_AN_EVENT, UNPARSABLE, WRONG_TYPE, DefectCounts
 
 PATIENT_BYTES = 64 << 20
-"""An entry longer than this is given up: nothing may fill the memory."""
+"""A longer entry is given up, to bound memory."""
 LOOK_BYTES = 16 << 10
-"""So far behind the damage the end of an entry with nested objects is looked for."""
+"""How far past the damage the end of an entry with nested objects is sought."""
 FUTILE_BYTES = 16 << 20
-"""Text that may be looked through in vain, in one trace; what is damaged beyond is lost without a
-second look.
-"""
+"""Text that may be scanned in vain per trace; damage beyond that is skipped at once."""
 
 _CLOSE, _QUOTE = ord("]"), ord('"')
 _GAP = re.compile(rb"[ \t\r\n,]+")
@@ -39,7 +36,7 @@ _GARBAGE = re.compile(rb'[^\s,\]\[{"]+')
 
 
 class Ledger:
-    """Entries met and lost, and how much text was looked through in vain."""
+    """Entries read and lost, and the bytes scanned in vain."""
 
     def __init__(self, counts: DefectCounts) -> None:
         self.counts = counts
@@ -47,16 +44,18 @@ class Ledger:
         self.futile = 0
 
     def lose(self, text: bytes) -> None:
-        """One entry that cannot be used."""
+        """Count an entry that cannot be used."""
         self.counts.add(UNPARSABLE if text[:1] == b"{" else NOT_AN_EVENT)
         self.entries += 1
 
 
 def one_event(text: bytes, counts: DefectCounts) -> tuple[Event, bytes] | None:
-    """One entry and the text that gave it, by ever more tolerant means; None when none helps."""
+    """An entry and the text that it was decoded from, by ever more tolerant means; None if all
+    fail.
+    """
     if text[:1] != b"{":
         return None
-    found = DefectCounts()
+    repairs = DefectCounts()
     try:
         return EVENT.decode(text), text
     except DECODE_ERRORS:
@@ -65,18 +64,18 @@ def one_event(text: bytes, counts: DefectCounts) -> tuple[Event, bytes] | None:
         event, wrong = decode_loose(text)
     except DECODE_ERRORS as error:
         try:
-            text = _mended(text, error, found)
+            text = _mended(text, error, repairs)
             event, wrong = decode_loose(text)
         except DECODE_ERRORS:
             return None
-    found.add(WRONG_TYPE, wrong)
-    counts.absorb(found)
+    repairs.add(WRONG_TYPE, wrong)
+    counts.absorb(repairs)
     return event, text
 
 
-def _mended(text: bytes, error: Exception, found: DefectCounts) -> bytes:
-    """The text repaired, and made less deep where that was what the decoder refused."""
-    better = repair(text, found)
+def _mended(text: bytes, error: Exception, repairs: DefectCounts) -> bytes:
+    """The text repaired, and made shallower if the decoder refused its depth."""
+    better = repair(text, repairs)
     if not isinstance(error, RecursionError):
         if better == text:
             raise error
@@ -85,13 +84,11 @@ def _mended(text: bytes, error: Exception, found: DefectCounts) -> bytes:
             return better
         except RecursionError:
             pass
-    return shallow(better, found)
+    return shallow(better, repairs)
 
 
 class Walk:
-    """One pass over a buffer. ``ended``: no text follows it. Afterwards ``events`` and ``texts``
-    hold what could be read.
-    """
+    """One pass over a buffer, into ``events`` and ``texts``. ``ended``: no text follows it."""
 
     def __init__(self, text: bytes, ended: bool, ledger: Ledger) -> None:
         self.events: list[Event] = []
@@ -102,79 +99,79 @@ class Walk:
         self._last: tuple[int, int] = (1, 0)
 
     def go(self) -> int:
-        """Walk as far as the text allows; the position reached, 0 when more text is needed for the
-        first entry.
-        """
-        text, at, n = self._text, 0, len(self._text)
-        while at < n and text[at] != _CLOSE and not self.gave_up:
-            gap = _GAP.match(text, at)
+        """Walk as far as possible; the offset reached, 0 if the first entry needs more text."""
+        text, position, n = self._text, 0, len(self._text)
+        while position < n and text[position] != _CLOSE and not self.gave_up:
+            gap = _GAP.match(text, position)
             if gap:
-                at = gap.end()
+                position = gap.end()
                 continue
-            end = self._event(at) if text[at : at + 1] == b"{" else self._other(at)
+            end = (
+                self._event(position)
+                if text[position : position + 1] == b"{"
+                else self._other(position)
+            )
             if end < 0:
                 break
-            at = end
-        return at
+            position = end
+        return position
 
-    def _event(self, at: int) -> int:
+    def _event(self, start: int) -> int:
         text = self._text
-        guess = self._boundary(at + 1)
+        guess = self._boundary(start + 1)
         if guess > 0:
             try:
-                self.events.append(EVENT.decode(text[at:guess]))
-                self.texts.append(text[at:guess])
+                self.events.append(EVENT.decode(text[start:guess]))
+                self.texts.append(text[start:guess])
                 return guess
             except DECODE_ERRORS:
                 pass
-        end, bad = self._extent(at)
+        end, bad = self._extent(start)
         if end > 0:
-            if not self._accept(at, end):
+            if not self._accept(start, end):
                 self._ledger.lose(b"{")
             return end
-        return self._damaged(at, bad) if bad > 0 else self._unfinished(at)
+        return self._damaged(start, bad) if bad > 0 else self._unfinished(start)
 
-    def _extent(self, at: int) -> tuple[int, int]:
+    def _extent(self, start: int) -> tuple[int, int]:
         try:
-            return extent(self._text, at)
+            return extent(self._text, start)
         except RecursionError:
-            end = self._tolerant_end(at, len(self._text))
-            return end, at + 1 if end < 0 and self._ledger.futile > FUTILE_BYTES else -1
+            end = self._tolerant_end(start, len(self._text))
+            return end, start + 1 if end < 0 and self._ledger.futile > FUTILE_BYTES else -1
 
-    def _tolerant_end(self, at: int, limit: int) -> int:
-        """Where the brackets are balanced; −1 when they are not before ``limit``, or when too much
-        was looked through in vain before.
-        """
+    def _tolerant_end(self, start: int, limit: int) -> int:
+        """Where the brackets balance; −1 if not before ``limit``, or after too many vain scans."""
         if self._ledger.futile > FUTILE_BYTES:
             return -1
-        end = value_end(self._text, at, limit)
+        end = value_end(self._text, start, limit)
         if end < 0:
-            self._ledger.futile += limit - at
+            self._ledger.futile += limit - start
         return end
 
-    def _accept(self, at: int, end: int) -> bool:
-        found = one_event(self._text[at:end], self._ledger.counts)
-        if found is not None:
-            self.events.append(found[0])
-            self.texts.append(found[1])
-        return found is not None
+    def _accept(self, start: int, end: int) -> bool:
+        decoded = one_event(self._text[start:end], self._ledger.counts)
+        if decoded is not None:
+            self.events.append(decoded[0])
+            self.texts.append(decoded[1])
+        return decoded is not None
 
-    def _unfinished(self, at: int) -> int:
-        """Well-formed up to the end of the text."""
-        if not self._ended and len(self._text) - at < PATIENT_BYTES:
+    def _unfinished(self, start: int) -> int:
+        """An entry that is well-formed up to the end of the text."""
+        if not self._ended and len(self._text) - start < PATIENT_BYTES:
             return -1
-        end = self._tolerant_end(at, len(self._text)) if self._ended else -1
-        if end > 0 and self._accept(at, end):
+        end = self._tolerant_end(start, len(self._text)) if self._ended else -1
+        if end > 0 and self._accept(start, end):
             return end
-        return self._give_up(at)
+        return self._give_up(start)
 
-    def _give_up(self, at: int) -> int:
-        self._ledger.lose(self._text[at : at + 1])
+    def _give_up(self, start: int) -> int:
+        self._ledger.lose(self._text[start : start + 1])
         self.gave_up = not self._ended
         return len(self._text)
 
     def _damaged(self, at: int, bad: int) -> int:
-        """Mend the entry, or lose it up to where the next one seems to begin."""
+        """Repair the entry, or lose it up to where the next one seems to begin."""
         text, n = self._text, len(self._text)
         if not self._ended and n - bad < LOOK_BYTES:
             return -1
@@ -202,9 +199,7 @@ class Walk:
         return self._give_up(at)
 
     def _past_fragments(self, guess: int, limit: int, last: int) -> int:
-        """The boundary moved behind objects of the lost entry's own arguments: an event has a
-        phase.
-        """
+        """The boundary moved past objects of the lost entry's arguments, which have no phase."""
         while guess < min(limit, last if last > 0 else limit):
             after = _NEXT_EVENT.search(self._text, guess)
             ends = [e for e in (after.start() + 1 if after else -1, last) if e > 0]
@@ -213,45 +208,43 @@ class Walk:
             guess = min(ends)
         return guess
 
-    def _other(self, at: int) -> int:
-        """An entry that is no object: a value of another kind, or debris."""
+    def _other(self, start: int) -> int:
+        """An entry that is not an object: another kind of value, or debris."""
         text, n = self._text, len(self._text)
-        if text[at] == _QUOTE:
-            match = WHOLE_STRING.match(text, at)
+        if text[start] == _QUOTE:
+            match = WHOLE_STRING.match(text, start)
             end = match.end() if match and match.lastgroup is None else -1
-        elif text[at : at + 1] == b"[":
-            end, bad = self._extent(at)
+        elif text[start : start + 1] == b"[":
+            end, bad = self._extent(start)
             if bad > 0:
                 end = self._boundary(bad)
         else:
-            match = _GARBAGE.match(text, at)
-            end = match.end() if match else at + 1
+            match = _GARBAGE.match(text, start)
+            end = match.end() if match else start + 1
             end = end if end < n or self._ended else -1
         if end > 0:
-            self._ledger.lose(text[at : at + 1])
+            self._ledger.lose(text[start : start + 1])
             space = _SPACE.match(text, end)
             behind = text[space.end() : space.end() + 1] if space else b""
             return end if behind in b",]{" else max(end, self._boundary(end))
-        if not self._ended and n - at < PATIENT_BYTES:
+        if not self._ended and n - start < PATIENT_BYTES:
             return -1
-        return self._give_up(at)
+        return self._give_up(start)
 
-    def _boundary(self, at: int) -> int:
-        """End of the first entry, from ``at`` on, that another one follows; −1 when there is none.
-        Found ones are remembered.
-        """
-        low, found = self._next
-        if not (low <= at and (found < 0 or at < found)):
-            match = _NEXT_EVENT.search(self._text, at)
-            found = match.start() + 1 if match else -1
-            self._next = (at, found)
-        return found
+    def _boundary(self, start: int) -> int:
+        """End of the first entry after ``start`` that is followed by another, −1 none; cached."""
+        low, end = self._next
+        if not (low <= start and (end < 0 or start < end)):
+            match = _NEXT_EVENT.search(self._text, start)
+            end = match.start() + 1 if match else -1
+            self._next = (start, end)
+        return end
 
-    def _array_end(self, at: int) -> int:
-        """The same for the entry that the end of the array follows."""
-        low, found = self._last
-        if not (low <= at and (found < 0 or at < found)):
-            match = _LAST_EVENT.search(self._text, at)
-            found = match.start() + 1 if match else -1
-            self._last = (at, found)
-        return found
+    def _array_end(self, start: int) -> int:
+        """The same for the last entry of the array."""
+        low, end = self._last
+        if not (low <= start and (end < 0 or start < end)):
+            match = _LAST_EVENT.search(self._text, start)
+            end = match.start() + 1 if match else -1
+            self._last = (start, end)
+        return end

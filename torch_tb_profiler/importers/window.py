@@ -1,6 +1,4 @@
-"""A sliding window over a text stream, with the few scanning moves that the top level of JSON
-needs.
-"""
+"""A sliding window over a text stream, with what scanning the top level of JSON needs."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ class Text(Protocol):
 
 
 class Window:
-    """``buffer`` is the text from ``offset`` on; ``ended`` says that the stream has no more."""
+    """``buffer`` is the text from ``offset`` on; ``ended``: the stream has no more."""
 
     def __init__(
         self, stream: Text, progress: Callable[[int, int | None], None] | None = None
@@ -68,21 +66,19 @@ class Window:
         self.offset += n
 
     def skip_space(self, also: bytes = b"") -> bytes:
-        """Drop white space (and the byte ``also``); the byte that follows, ``b""`` at the end."""
+        """Drop whitespace (and the bytes ``also``); the byte that follows, ``b""`` at the end."""
         while True:
-            kept = self.buffer.lstrip(b" \t\r\n\0" + also) if self.buffer else b""
-            self.offset += len(self.buffer) - len(kept)
-            self.buffer = kept
-            if kept:
-                return kept[:1]
+            rest = self.buffer.lstrip(b" \t\r\n\0" + also) if self.buffer else b""
+            self.offset += len(self.buffer) - len(rest)
+            self.buffer = rest
+            if rest:
+                return rest[:1]
             if self.ended:
                 return b""
             self.fill(1 << 16)
 
     def string(self) -> bytes | None:
-        """Take the string (quotes included) at the start; None when it does not end within
-        ``KEY_BYTES``.
-        """
+        """Take the string (with quotes) at the start; None if it does not end within ``KEY_BYTES``."""
         want = 1 << 12
         while True:
             match = WHOLE_STRING.match(self.buffer)
@@ -95,9 +91,7 @@ class Window:
             self.fill(want)
 
     def value(self, limit: int) -> tuple[bytes | None, bool]:
-        """Take one JSON value: (its text, or None when larger than ``limit``), whether it was
-        complete.
-        """
+        """Take a JSON value: (its text, None if larger than ``limit``; whether it was complete)."""
         first = self.skip_space()
         if first == b'"':
             return self._long_string(limit)
@@ -106,16 +100,16 @@ class Window:
         return self._container(limit)
 
     def _scalar(self, limit: int) -> tuple[bytes | None, bool]:
-        kept, size = b"", 0
+        text, size = b"", 0
         while True:
             match = _SCALAR.match(self.buffer)
             end = match.end() if match else 0
-            more = end == len(self.buffer) and not self.ended
+            unfinished = end == len(self.buffer) and not self.ended
             size += end
-            kept = kept + self.buffer[:end] if size <= limit else b""
+            text = text + self.buffer[:end] if size <= limit else b""
             self.advance(end)
-            if not more:
-                return kept or None, size > 0
+            if not unfinished:
+                return text or None, size > 0
             self.fill(1 << 16)
 
     def _long_string(self, limit: int) -> tuple[bytes | None, bool]:
@@ -128,7 +122,7 @@ class Window:
                 self.drain()
                 return None, False
             if len(self.buffer) > max(limit, 0):
-                # Too large to keep: drop all but the opening quote and what may be half an escape.
+                # Too large: drop all but the opening quote and a possible half escape.
                 half = (len(self.buffer) - len(self.buffer.rstrip(b"\\"))) % 2
                 self.offset += len(self.buffer) - 1 - half
                 self.buffer = b'"' + b"\\" * half
@@ -162,8 +156,7 @@ class Window:
             take(self.buffer[:end], end)
             self.advance(end)
             if broken:
-                # Outside of any string: a quote was lost or is one too many before, and this is the
-                # key that matters.
+                # Outside any string: a quote before it is missing or surplus; this key matters.
                 return None, True
             if open_string:
                 text, whole = self._long_string(max(0, limit - size))
@@ -177,7 +170,7 @@ class Window:
             self.fill(len(self.buffer) + (1 << 16))
 
     def seek(self, pattern: re.Pattern[bytes]) -> bool:
-        """Drop everything up to the end of the first match; False (all dropped) when there is none."""
+        """Drop everything up to the end of the first match; False (all dropped) if there is none."""
         while True:
             match = pattern.search(self.buffer)
             if match:

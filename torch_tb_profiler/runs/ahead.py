@@ -16,11 +16,11 @@ from torch_tb_profiler.runs.import_job import Report, content_version
 from torch_tb_profiler.runs.jobs import TARGET, Job, Jobs, News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import in_this_process_only
 from torch_tb_profiler.store.model import Facts, Trace
 
-Import = Callable[[Found, "Report | None"], "tuple[Trace, Facts]"]
+Import = Callable[[ListedFile, "Report | None"], "tuple[Trace, Facts]"]
 
 WORTH_BYTES = 48 << 20
 """Text below which workers save nothing: one starts in 0.22 s of a core, which imports 12 MB
@@ -47,7 +47,7 @@ class Ahead:
 
     def __init__(
         self,
-        files: Sequence[Found],
+        files: Sequence[ListedFile],
         settings: Settings,
         here: Import,
         report: Report | None = None,
@@ -72,7 +72,9 @@ class Ahead:
                 }
                 self._jobs = Jobs(settings, self._hear, target, quiet=True)
 
-    def _missing(self, files: Sequence[Found], cache: CacheFolder) -> list[tuple[Found, Path]]:
+    def _missing(
+        self, files: Sequence[ListedFile], cache: CacheFolder
+    ) -> list[tuple[ListedFile, Path]]:
         """Files that a worker can import and that no earlier call did, and where what comes of them
         is kept.
         """
@@ -100,7 +102,7 @@ class Ahead:
                 _remove_parts(Path(job.sidecar))
             self._cache.close()
 
-    def take(self, found: Found) -> tuple[Trace, Facts]:
+    def take(self, found: ListedFile) -> tuple[Trace, Facts]:
         """One of the files; those behind it are begun.
 
         Raises:
@@ -114,7 +116,7 @@ class Ahead:
         self._tally.finish(found.location)
         return made
 
-    def _made(self, found: Found, job: Job) -> tuple[Trace, Facts] | None:
+    def _made(self, found: ListedFile, job: Job) -> tuple[Trace, Facts] | None:
         """What a worker made; None where this process has to, such as on a full disk."""
         from torch_tb_profiler.store import sidecar
 
@@ -170,7 +172,7 @@ class Ahead:
 class _Tally:
     """How far the imports of several files are together, as bytes of the files."""
 
-    def __init__(self, files: Sequence[Found], report: Report | None) -> None:
+    def __init__(self, files: Sequence[ListedFile], report: Report | None) -> None:
         self._sizes = {found.location: found.size for found in files}
         self._done: dict[str, float] = {}
         self._report = report
@@ -208,7 +210,7 @@ class _Tally:
             )
 
 
-def _text_bytes(files: Sequence[Found]) -> int:
+def _text_bytes(files: Sequence[ListedFile]) -> int:
     return sum(
         max(found.size, 0) * (SHRUNK if found.name.lower().endswith((".gz", ".zst")) else 1)
         for found in files

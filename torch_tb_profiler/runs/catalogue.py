@@ -30,7 +30,7 @@ from torch_tb_profiler.runs.timelines import TIMELINE
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
-from torch_tb_profiler.sources.listing import Found, Listing, list_files
+from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.watch import Changes, Watch
 
 MAPPED_INSIGHTS = 1024
@@ -401,7 +401,7 @@ class Catalogue:
         if entry.sidecar:
             self._shelf.drop(entry.sidecar)
 
-    def _retries(self, name: str) -> list[Found]:
+    def _retries(self, name: str) -> list[ListedFile]:
         due = [
             e
             for (root, _), e in self._entries.items()
@@ -411,7 +411,7 @@ class Catalogue:
             entry.retry_at, entry.state = None, State.WAITING
         return [e.found for e in due]
 
-    def _accept(self, name: str, found: Found) -> None:
+    def _accept(self, name: str, found: ListedFile) -> None:
         """Use the sidecar of a whole file, or reject the file by its content, or queue its import."""
         with self._lock:
             entry = self._entries.get((name, found.location))

@@ -22,7 +22,7 @@ from torch_tb_profiler.importers.cutter import Batch, EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.repair import repair
-from torch_tb_profiler.importers.sqlite.filling import DATABASE_TABLES
+from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened

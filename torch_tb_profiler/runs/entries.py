@@ -9,7 +9,7 @@ from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.jobs import Job
 from torch_tb_profiler.runs.model import Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.sources import names, places
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import defects
 
 Key = tuple[str, str, str]
@@ -27,7 +27,7 @@ class Entry:
 
     root: str
     home: str
-    found: Found
+    found: ListedFile
     state: State = State.WAITING
     message: str = ""
     progress: float = 0.0

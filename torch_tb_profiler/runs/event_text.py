@@ -23,7 +23,7 @@ from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
 from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
 from torch_tb_profiler.importers.sqlite import read_record
-from torch_tb_profiler.importers.sqlite.filling import DATABASE_TABLES
+from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.tracks import id_text
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened

@@ -72,9 +72,11 @@ class LateRank:
     cause: Cause | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run by rank. ``place``: which member each rank of ``figures`` is."""
+    """The workers of a run by rank, equal to itself alone. ``place``: which member each rank of
+    ``figures`` is.
+    """
 
     members: tuple[Member, ...]
     place: tuple[int, ...]

@@ -22,7 +22,7 @@ from torch_tb_profiler.runs.timelines import TIMELINE
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.cache_folder import CacheFolder
-from torch_tb_profiler.sources.listing import Found, list_files
+from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -134,7 +134,7 @@ def load_all(
 
 def once(note: str) -> str:
     """A note of a listing in the words of who looks once."""
-    return re.sub(r"( \(yet\))?; it is looked at again and again\.$", ".", note)
+    return re.sub(r"( \(yet\))?; it is checked regularly\.$", ".", note)
 
 
 def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry]:
@@ -214,7 +214,7 @@ def _derived(
     )
 
 
-def _file(location: str) -> Found:
+def _file(location: str) -> ListedFile:
     home = location if places.scheme_of(location) else places.local_path(location)
     listing = list_files(home)
     for found in listing.files:
@@ -223,7 +223,7 @@ def _file(location: str) -> Found:
         ):
             return found
     if places.is_web(home):
-        return Found(home, "", places.base_name(home), -1, None, "")
+        return ListedFile(home, "", places.base_name(home), -1, None, "")
     if not listing.files and listing.notes:
         raise SourceError(
             f"{places.shown(home)} does not exist.", "Give the path or URL of a trace file."
@@ -250,7 +250,7 @@ def _judge(entry: Entry, *, named: bool) -> None:
         entry.fail(reason, is_trace=False)
 
 
-def _import(settings: Settings, found: Found, progress: Report | None) -> tuple[Trace, Facts]:
+def _import(settings: Settings, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
     if not settings.use_cache:
         return read(found.location, settings, progress)
     from torch_tb_profiler.store import sidecar
@@ -266,7 +266,7 @@ def _import(settings: Settings, found: Found, progress: Report | None) -> tuple[
 
 
 def _kept(
-    found: Found,
+    found: ListedFile,
     settings: Settings,
     place: Callable[[Path], Path],
     read_kept: Callable[[Path], T],

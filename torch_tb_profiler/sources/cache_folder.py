@@ -1,6 +1,4 @@
-"""The folder of the sidecar files: where it is, what a sidecar is called, and which ones go when it
-grows too large.
-"""
+"""The cache folder of sidecar files: location, file names, eviction."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ import weakref
 from pathlib import Path
 
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import words
 
 SUFFIX = ".safetensors"
@@ -23,11 +21,11 @@ _DAY_SECONDS = 86_400.0
 
 
 class CacheFolder:
-    """A folder that can be written to.
+    """A writable cache folder.
 
     Attributes:
         path: the folder; it exists.
-        note: why it is not the one that was asked for, in words; ``""`` when it is.
+        note: why it is not the configured folder; ``""`` if it is.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -38,50 +36,48 @@ class CacheFolder:
         if self._own:
             self._make_own()
             return
-        wanted = _wanted(settings)
+        folder = _configured(settings)
         try:
-            wanted.mkdir(parents=True, exist_ok=True)
-            _try_writing(wanted)
-            self.path = wanted
+            folder.mkdir(parents=True, exist_ok=True)
+            _try_writing(folder)
+            self.path = folder
         except OSError as error:
             self._make_own()
             self.note = (
-                f"The cache folder {wanted} cannot be written to ({words(error)}): imports are kept"
-                f" in {self.path} until the end of this process."
+                f"The cache folder {folder} is not writable ({words(error)}): imports are kept in"
+                f" {self.path} until this process ends."
             )
 
     def _make_own(self) -> None:
         self._own = True
         self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
-        # A server ends without saying so; the folder goes with the process.
+        # Servers exit without calling close(); the folder goes with the process.
         self._end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
-    def sidecar(self, found: Found, version: str) -> Path:
-        """The sidecar's path for one content of a file, read by one version of the program.
+    def sidecar(self, file: ListedFile, version: str) -> Path:
+        """The sidecar's path for one version of a file, read by one version of the program.
 
-        Where nothing tells two contents of one size apart, the path is of this process only: a
-        later one imports again.
+        Without a stamp to tell contents of equal size apart, the path is valid in this process only.
         """
-        once = "" if found.stamp else self._once
-        key = "\0".join((found.location, str(found.size), found.stamp, version, once))
+        once = "" if file.stamp else self._once
+        key = "\0".join((file.location, str(file.size), file.stamp, version, once))
         return self.path / (
             hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + SUFFIX
         )
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
-        """Note that a sidecar is in use: the least recently used go first."""
+        """Mark a sidecar as used: the least recently used are removed first."""
         with contextlib.suppress(OSError):
             os.utime(sidecar)
 
     def trim(self) -> int:
-        """Remove the least recently used sidecars until the folder is within its limit, and what
-        broken imports left; the number removed.
+        """Remove least recently used sidecars beyond the limit, and remains of broken imports.
 
-        A sidecar that is mapped right now stays readable on POSIX and cannot be removed on Windows;
-        both are fine.
+        Returns the number of files removed. A mapped sidecar stays readable on POSIX and cannot be
+        removed on Windows; both are fine.
         """
-        kept: list[tuple[float, int, Path]] = []
+        sidecars: list[tuple[float, int, Path]] = []
         removed = 0
         for path in self.path.iterdir():
             try:
@@ -89,13 +85,12 @@ class CacheFolder:
             except OSError:
                 continue
             if path.name.endswith(SUFFIX):
-                kept.append((status.st_mtime, status.st_size, path))
+                sidecars.append((status.st_mtime, status.st_size, path))
             elif SUFFIX in path.name and time.time() - status.st_mtime > _DAY_SECONDS:
                 removed += _remove(path)
-        total = sum(size for _, size, _ in kept)
-        # The newest stays whatever the limit: removing what was just made would make it again for
-        # ever.
-        for _, size, path in sorted(kept)[:-1]:
+        total = sum(size for _, size, _ in sidecars)
+        # The newest stays whatever the limit, or it would be rebuilt forever.
+        for _, size, path in sorted(sidecars)[:-1]:
             if total <= self._limit:
                 break
             if _remove(path):
@@ -104,12 +99,12 @@ class CacheFolder:
         return removed
 
     def close(self) -> None:
-        """Remove the folder when it was made for this process alone."""
+        """Remove the folder if it was made for this process alone."""
         if self._own:
             self._end()
 
 
-def _wanted(settings: Settings) -> Path:
+def _configured(settings: Settings) -> Path:
     if settings.cache_dir:
         return Path(settings.cache_dir).expanduser()
     import platformdirs

@@ -1,7 +1,7 @@
-"""Inflate a stream of bytes whose compression is told by its first bytes, never by its name.
+"""Decompress a byte stream; the compression is detected from its first bytes, never its name.
 
-Concatenated members (``cat a.gz b.gz``) are one text. A stream that ends early or is damaged gives
-all that could be inflated, and the problem in words.
+Concatenated members (``cat a.gz b.gz``) are one text. A truncated or damaged stream yields all that
+could be decompressed and a description of the problem.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PIECE_BYTES = 4 << 20
 SLICE_BYTES = 8 << 10
-"""Compressed bytes inflated at a time: what a damaged slice holds is lost, and a slice of zstd may
-grow without a limit.
+"""Compressed bytes inflated at once: a damaged slice is lost whole, and zstd may expand one without
+limit.
 """
 _GZIP_WINDOW = 31
 # isal's stub calls the class an instance.
@@ -27,7 +27,7 @@ _DAMAGED = cast("type[Exception]", isal_zlib.error)
 
 @dataclass
 class Inflated:
-    """How far an inflating stream is: raw bytes consumed, and what was wrong once it ended."""
+    """Progress of a decompression: raw bytes consumed, and the problem it ended with."""
 
     consumed: int = 0
     problem: str | None = None
@@ -41,7 +41,7 @@ def compression_of(head: bytes) -> str:
 
 
 def inflate(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
-    """Pieces of inflated text (at most ``PIECE_BYTES`` each); ``state`` is kept up to date."""
+    """Pieces of inflated text (at most ``PIECE_BYTES`` each); updates ``state`` as it goes."""
     head = b""
     for data in raw:
         head += data
@@ -65,8 +65,8 @@ def _count(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
 
 def _slices(raw: Iterator[bytes]) -> Iterator[bytes]:
     for data in raw:
-        for at in range(0, len(data), SLICE_BYTES):
-            yield data[at : at + SLICE_BYTES]
+        for start in range(0, len(data), SLICE_BYTES):
+            yield data[start : start + SLICE_BYTES]
 
 
 def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
@@ -98,9 +98,7 @@ def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
 
 
 def _is_member(rest: bytes, state: Inflated) -> bool:
-    """Whether another gzip member begins; a lone first byte at the edge of a read is given the
-    benefit of the doubt.
-    """
+    """Whether another gzip member begins; a lone first byte at the end of a read counts as one."""
     if rest[:2] == GZIP or (len(rest) == 1 and rest == GZIP[:1]):
         return True
     state.problem = f"{len(rest)} or more bytes that are not gzip follow the last gzip member"
@@ -124,8 +122,8 @@ def _unzstd(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
             except zstandard.ZstdError as error:
                 state.problem = f"the zstd stream is damaged near byte {state.consumed}: {error}"
                 return
-            for at in range(0, len(piece), PIECE_BYTES):
-                yield piece[at : at + PIECE_BYTES]
+            for start in range(0, len(piece), PIECE_BYTES):
+                yield piece[start : start + PIECE_BYTES]
             rest = b""
             if inflater.eof:
                 rest = inflater.unused_data

@@ -1,6 +1,4 @@
-"""Every file below a logdir that may be a trace, local or remote, with what tells one version of it
-from another.
-"""
+"""Every file below a logdir that may be a trace, local or remote, with its version."""
 
 from __future__ import annotations
 
@@ -15,21 +13,20 @@ from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources import names, places, streams
 
 FOLDER_LIMIT = 100_000
-"""Folders visited in one walk: symbolic links may span a finite but endless-looking maze."""
+"""Folders visited in one walk: symbolic links may span a seemingly endless maze."""
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedFile:
     """One file.
 
     Attributes:
-        location: what ``streams`` opens.
-        folder: the folder relative to the logdir, ``/`` between parts, ``""`` for the logdir
-            itself; fit for JSON (``places.readable``).
-        name: the file's own name, fit for JSON.
-        size: bytes; −1 when the server does not tell.
-        modified_ns: time of the last change, Unix ns; None when not told.
-        stamp: tells versions of one size apart (time or ETag); ``""`` when nothing does.
+        location: the path or URL that ``streams`` opens.
+        folder: relative to the logdir, ``/`` between parts, ``""`` for the logdir itself.
+        name: the file's base name; like ``folder`` fit for JSON (``places.readable``).
+        size: bytes; −1 unknown.
+        modified_ns: time of the last change, Unix ns; None unknown.
+        stamp: distinguishes versions of equal size (time or ETag); ``""`` unknown.
     """
 
     location: str
@@ -47,15 +44,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Listing:
-    """Files in natural order of their paths, and in words what could not be looked at."""
+    """Files in natural order of their paths, and a sentence for each thing that could not be read."""
 
-    files: tuple[Found, ...]
+    files: tuple[ListedFile, ...]
     notes: tuple[str, ...] = ()
 
 
 @dataclass
 class _Walk:
-    files: list[Found] = field(default_factory=list)
+    files: list[ListedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     folders: int = 0
 
@@ -69,13 +66,12 @@ class _Walk:
 
 
 def list_files(location: str) -> Listing:
-    """Every file with a suffix that a trace may have (``names.parse``) at or below a location,
-    hidden ones left out.
+    """Files at or below a location whose suffix a trace may have (``names.parse``); no hidden ones.
 
-    A place that does not exist (yet) gives no file and a note that says so.
+    A location that does not exist (yet) yields no files and a note.
 
     Raises:
-        SourceError: a remote place could not be read (``MissingDriver`` when a package is missing).
+        SourceError: a remote location cannot be read (``MissingDriver``: a package is missing).
     """
     if not places.scheme_of(location):
         return _list_local(places.local_path(location))
@@ -83,7 +79,7 @@ def list_files(location: str) -> Listing:
         return _list_remote(location)
     except ProfilerError:
         raise
-    except Exception as error:  # drivers raise whatever they like: botocore, aiohttp, OSError ...
+    except Exception as error:  # drivers raise anything: botocore, aiohttp, OSError ...
         raise SourceError(
             f"{places.shown(location)} could not be listed: {places.words(error)}.",
             "Check the URL and the credentials.",
@@ -97,40 +93,29 @@ def _is_candidate(name: str) -> bool:
 def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
-        status = os.stat(root)
-        return Listing(
-            (
-                Found(
-                    root,
-                    "",
-                    places.readable(os.path.basename(root)),
-                    status.st_size,
-                    status.st_mtime_ns,
-                    str(status.st_mtime_ns),
-                ),
-            )
-        )
+        name = places.readable(os.path.basename(root))
+        return Listing((_local_file(root, "", name, os.stat(root)),))
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
-        return Listing((), (f"{places.readable(root)} {kind}; it is looked at again and again.",))
+        return Listing((), (f"{places.readable(root)} {kind}; it is checked regularly.",))
     stack: list[tuple[str, str, frozenset[str]]] = [(root, "", frozenset())]
     while stack:
         path, folder, above = stack.pop()
         real = os.path.realpath(path)
-        # Only the folders on the way down count: two links to one folder are two runs, a link to a
-        # folder above would never end.
+        # Only ancestors matter: two links to one folder are two runs, a link to an ancestor is a
+        # cycle.
         if real in above:
             continue
         walk.folders += 1
         if walk.folders > FOLDER_LIMIT:
-            walk.notes.append(f"More than {FOLDER_LIMIT:,} folders: the rest was not looked at.")
+            walk.notes.append(f"More than {FOLDER_LIMIT:,} folders: the rest was not visited.")
             break
         stack += [(*child, above | {real}) for child in _enter(path, folder, walk)]
     return walk.listing()
 
 
 def _enter(path: str, folder: str, walk: _Walk) -> Iterator[tuple[str, str]]:
-    """Takes the files of one folder into the walk and gives its folders."""
+    """Add the files of one folder to the walk and yield its subfolders."""
     try:
         with os.scandir(path) as entries:
             for entry in entries:
@@ -140,7 +125,7 @@ def _enter(path: str, folder: str, walk: _Walk) -> Iterator[tuple[str, str]]:
                 if _is_folder(entry):
                     yield entry.path, f"{folder}/{name}" if folder else name
                 elif _is_candidate(name):
-                    _take(entry, folder, name, walk)
+                    _add_local(entry, folder, name, walk)
     except OSError as error:
         walk.notes.append(
             f"The folder {folder or places.readable(path)} could not be read:"
@@ -155,30 +140,23 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _take(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> None:
+def _add_local(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> None:
+    path = f"{folder}/{name}".lstrip("/")
     try:
         status = entry.stat()
         if entry.is_file():
-            walk.files.append(
-                Found(
-                    entry.path,
-                    folder,
-                    name,
-                    status.st_size,
-                    status.st_mtime_ns,
-                    str(status.st_mtime_ns),
-                )
-            )
+            walk.files.append(_local_file(entry.path, folder, name, status))
     except FileNotFoundError:
-        # Removed between the listing and the look, or a link that leads nowhere.
+        # Removed since it was listed, or a dangling link.
         if entry.is_symlink():
-            walk.notes.append(f"{folder}/{name} is a symbolic link that leads nowhere.".lstrip("/"))
+            walk.notes.append(f"{path} is a dangling symbolic link.")
     except OSError as error:
-        walk.notes.append(
-            f"{folder}/{name} could not be looked at: {error.strerror or places.words(error)}.".lstrip(
-                "/"
-            )
-        )
+        walk.notes.append(f"{path} could not be read: {error.strerror or places.words(error)}.")
+
+
+def _local_file(path: str, folder: str, name: str, status: os.stat_result) -> ListedFile:
+    modified = status.st_mtime_ns
+    return ListedFile(path, folder, name, status.st_size, modified, str(modified))
 
 
 def _list_remote(location: str) -> Listing:
@@ -192,10 +170,7 @@ def _list_remote(location: str) -> Listing:
             return Listing((_remote_file(fs, info, location, "", places.base_name(location)),))
         entries = fs.find(path, detail=True)
     except FileNotFoundError:
-        return Listing(
-            (),
-            (f"{places.shown(location)} does not exist (yet); it is looked at again and again.",),
-        )
+        return _absent(location)
     walk = _Walk()
     root = path.strip("/")
     for name, info in entries.items():
@@ -207,8 +182,13 @@ def _list_remote(location: str) -> Listing:
     return walk.listing()
 
 
+def _absent(location: str) -> Listing:
+    note = f"{places.shown(location)} does not exist (yet); it is checked regularly."
+    return Listing((), (note,))
+
+
 def _list_web(fs: Any, root: str) -> Listing:
-    """An index page of links, walked down; or the URL of a file."""
+    """Walk down an index page of links, or take the URL of one file."""
     walk = _Walk()
     if names.parse(places.base_name(root)) is not None:
         return Listing((_web_file(fs, root, "", places.base_name(root)),))
@@ -220,20 +200,11 @@ def _list_web(fs: Any, root: str) -> Listing:
             links = fs.ls(url, detail=False)
         except FileNotFoundError:
             if not folder:
-                return Listing(
-                    (),
-                    (
-                        (
-                            f"{places.shown(root)} does not exist (yet); it is looked at again and"
-                            " again."
-                        ),
-                    ),
-                )
+                return _absent(root)
             continue
         for link in links:
             name = places.base_name(link)
-            # Index pages link to themselves in other sort orders (?C=N;O=D) and to the folder
-            # above.
+            # Index pages link to themselves in other sort orders (?C=N;O=D) and to their parent.
             if (
                 "?" in link
                 or link in seen
@@ -246,44 +217,27 @@ def _list_web(fs: Any, root: str) -> Listing:
             if link.endswith("/") and link != url:
                 stack.append((link, f"{folder}/{name}" if folder else name))
             elif _is_candidate(name):
-                _take_web(fs, link, folder, name, walk)
+                try:
+                    walk.files.append(_web_file(fs, link, folder, name))
+                except FileNotFoundError:
+                    path = f"{folder}/{name}".lstrip("/")
+                    walk.notes.append(f"The index lists {path}, which the server does not have.")
     return walk.listing()
 
 
-def _take_web(fs: Any, link: str, folder: str, name: str, walk: _Walk) -> None:
-    try:
-        walk.files.append(_web_file(fs, link, folder, name))
-    except FileNotFoundError:
-        walk.notes.append(
-            f"The index links to {folder}/{name}, which the server does not have.".replace(
-                " /", " "
-            )
-        )
-
-
-def _web_file(fs: Any, url: str, folder: str, name: str) -> Found:
+def _web_file(fs: Any, url: str, folder: str, name: str) -> ListedFile:
     return _remote_file(fs, fs.info(url), url, folder, name)
 
 
-def _remote_file(fs: Any, info: dict[str, Any], location: str, folder: str, name: str) -> Found:
+def _remote_file(
+    fs: Any, info: dict[str, Any], location: str, folder: str, name: str
+) -> ListedFile:
     modified = _modified_ns(fs, info)
-    tag = next(
-        (
-            str(info[k])
-            for k in ("ETag", "etag", "e_tag", "md5Hash", "content_md5", "Content-MD5")
-            if info.get(k)
-        ),
-        "",
-    )
+    keys = ("ETag", "etag", "e_tag", "md5Hash", "content_md5", "Content-MD5")
+    tags = [str(info[key]) for key in keys if info.get(key)]
+    stamp = tags[0] if tags else "" if modified is None else str(modified)
     size = info.get("size")
-    return Found(
-        location,
-        folder,
-        name,
-        -1 if size is None else int(size),
-        modified,
-        tag or ("" if modified is None else str(modified)),
-    )
+    return ListedFile(location, folder, name, -1 if size is None else int(size), modified, stamp)
 
 
 def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:
@@ -297,7 +251,7 @@ def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:
 
 
 def _as_ns(value: Any) -> int | None:
-    """Drivers tell times as seconds, as datetime, as ISO text or as HTTP date."""
+    """A driver's time as Unix ns: it may be seconds, a datetime, ISO text or an HTTP date."""
     try:
         if isinstance(value, (int, float)):
             return int(value * 1_000_000_000)
@@ -308,10 +262,8 @@ def _as_ns(value: Any) -> int | None:
                 else datetime.fromisoformat(value.replace("Z", "+00:00"))
             )
         if isinstance(value, datetime):
-            return int(
-                (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
-                * 1_000_000_000
-            )
+            aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+            return int(aware.timestamp() * 1_000_000_000)
     except (ValueError, OverflowError, TypeError):
-        return None
+        pass
     return None

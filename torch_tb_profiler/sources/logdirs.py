@@ -15,19 +15,17 @@ import re
 from torch_tb_profiler.sources.names import unique
 from torch_tb_profiler.sources.places import base_name, local_path, scheme_of
 
-# As in TensorBoard's own reading of the flag, so that one command line means one thing to all
-# plugins.
+# As TensorBoard itself parses the flag, so that it means the same to every plugin.
 _URL = re.compile(r"^[a-zA-Z][0-9a-zA-Z+.\-]*://")
 _DRIVE = re.compile(r"^[a-zA-Z]:[\\/]" if os.name == "nt" else r"^[a-zA-Z]:\\")
 
 
 def parse_logdirs(logdir: str | None, logdir_spec: str | None) -> dict[str, str]:
-    """The places to look in, by name; the name is ``""`` for a place that needs none (it is the
-    only one).
+    """Locations by name; a single location without a name is called ``""``.
 
-    A path may hold colons when it begins with ``/``, with a URL's scheme or with a Windows drive
-    letter. Places without a name beside others take that of their folder. Local paths are made
-    absolute, so that a later change of the working directory does not matter.
+    A path may hold colons if it begins with ``/``, a URL scheme or a Windows drive letter. Several
+    locations without a name take that of their folder. Local paths become absolute, so that a later
+    change of the working directory does not matter.
     """
     pairs = [_split(part) for part in (logdir_spec or "").split(",") if part.strip()]
     if logdir:

@@ -1,4 +1,4 @@
-"""What a location is called: its scheme, its last part, and how it may be shown to people."""
+"""Locations (paths and URLs): their scheme, their base name, and a form that is safe to display."""
 
 from __future__ import annotations
 
@@ -19,27 +19,23 @@ def scheme_of(location: str) -> str:
 
 
 def is_web(location: str) -> bool:
-    """Whether a location is read from a web server."""
+    """Whether a location is an HTTP or HTTPS URL."""
     return scheme_of(location) in ("http", "https")
 
 
 def in_this_process_only(location: str) -> bool:
-    """Whether another process cannot read the location: fsspec's ``memory://`` lives in one
-    process.
-    """
+    """Whether only this process can read the location: fsspec's ``memory://``."""
     return scheme_of(location) == "memory"
 
 
 def local_path(location: str) -> str:
-    """The absolute path of a local location; ``file://`` and ``~`` are resolved, symbolic links are
-    not.
-    """
+    """The absolute path of a local location; resolves ``file://`` and ``~`` but not symbolic links."""
     path = location[7:] if location.startswith("file://") else location
     return os.path.abspath(os.path.expanduser(unquote(path) if path != location else path))
 
 
 def base_name(location: str) -> str:
-    """The last part of a path or URL, without query: ``http://h/a/b.json?t=1`` → ``b.json``."""
+    """The last component of a path or URL, without query: ``http://h/a/b.json?t=1`` → ``b.json``."""
     if is_web(location):
         return unquote(urlsplit(location).path).rstrip("/").rpartition("/")[2]
     parts = re.split(
@@ -50,9 +46,7 @@ def base_name(location: str) -> str:
 
 
 def shown(location: str) -> str:
-    """A location for people's eyes: credentials and query (signed URLs hold secrets there) are left
-    out.
-    """
+    """A location fit to display: without credentials and without the query, which may be signed."""
     if not scheme_of(location):
         return readable(local_path(location))
     parts = urlsplit(location)
@@ -60,13 +54,13 @@ def shown(location: str) -> str:
 
 
 def readable(name: str) -> str:
-    """A file name that JSON can carry: bytes that are no UTF-8 (Linux allows them) become
-    ``\\udcff`` and stay distinct.
+    """A file name that JSON can carry: bytes that are not UTF-8 become ``\udcff`` and stay
+    distinct.
     """
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def words(error: BaseException) -> str:
-    """An exception in one line: its type and its text."""
+    """An exception in one line: its type and message."""
     text = " ".join(str(error).split()).rstrip(".")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,4 +1,4 @@
-"""Whether a file may be a trace, by its first bytes; the import decides in the end."""
+"""Whether a file may be a trace, judged by its first bytes; the import has the final say."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _PHASE = re.compile(rb'"ph"\s*:')
 PICKLE = re.compile(rb"\x80[\x02-\x05]")
 """The header of a pickle of protocol 2 to 5; no text begins like that."""
 MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
-"""A list of lists of numbers: what ``export_memory_timeline`` writes, and no trace."""
+"""A list of lists of numbers, as ``export_memory_timeline`` writes it."""
 SQLITE = b"SQLite format 3\0"
 """The header of every SQLite database."""
 _SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT")
-_SQLITE_LEAF, _SQLITE_KIND_AT, _SQLITE_UTF8, _SQLITE_ENCODING_AT = 0x0D, 100, b"\0\0\0\1", 56
+_SQLITE_LEAF, _SQLITE_KIND_OFFSET = b"\x0d", 100
+_SQLITE_UTF8, _SQLITE_ENCODING_OFFSET = b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
 _FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
-"""A line of folded stacks: frames, a blank, a whole number."""
+"""A line of folded stacks: frames, a blank, an integer."""
 _FOLDED_FRAMES = 20
-"""A first line that does not end within the head is one when it has so many frames."""
+"""A first line that does not end within the head counts as a stack if it has this many frames."""
 _SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 TRACE_KEYS = frozenset(
@@ -54,9 +55,7 @@ TRACE_KEYS = frozenset(
 
 @dataclass(frozen=True)
 class Head:
-    """The first inflated bytes of a file. ``whole``: there are no more. ``problem``: what broke the
-    inflating, or None.
-    """
+    """The first inflated bytes of a file; ``whole``: all of it; ``problem``: why inflating stopped."""
 
     text: bytes
     whole: bool
@@ -64,7 +63,7 @@ class Head:
 
 
 def read_head(location: str) -> Head:
-    """The first ``HEAD_BYTES`` of inflated text.
+    """The first ``HEAD_BYTES`` bytes of inflated text.
 
     Raises:
         SourceError: the file cannot be opened or read.
@@ -73,7 +72,7 @@ def read_head(location: str) -> Head:
     with file:
         state = Inflated()
         text = b""
-        # Fed in small pieces: a few compressed KiB may inflate to gigabytes, and only the beginning
+        # In small pieces: a few compressed KiB may inflate to gigabytes, and only the beginning
         # is wanted.
         for piece in inflate(_pieces(file), state):
             text += piece[:HEAD_BYTES]
@@ -88,7 +87,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def rejection(location: str) -> str | None:
-    """Why the file cannot be a trace, in words; None when it may be one.
+    """Why the file cannot be a trace, as a sentence; None if it may be one.
 
     Raises:
         SourceError: the file cannot be opened or read.
@@ -103,18 +102,18 @@ def rejection(location: str) -> str | None:
 
 
 def judge(head: Head) -> str | None:
-    """Why this beginning is not that of a trace; None when it may be.
+    """Why no trace begins like this, as a sentence; None if one may.
 
-    An object is taken when ``traceEvents`` or a key that Kineto writes is in its head, or when it
-    goes on beyond it: header keys of any size may stand first. An array is taken when its objects
-    have ``ph``, or when it is a memory timeline. A pickle is taken when a key of memory snapshots
-    is in its head: other pickles abound, and are not worth reading on.
+    An object is accepted if its head holds ``traceEvents`` or another key of Kineto's, or if it is
+    longer than the head, because header keys of any size may come first. An array is accepted if
+    its objects have ``ph`` or if it is a memory timeline, a pickle if its head holds a key of
+    memory snapshots.
     """
     if PICKLE.match(head.text):
         return (
             None
             if _SNAPSHOT_KEY.search(head.text)
-            else "Not a trace: a pickle that holds no memory snapshot (it was not read)."
+            else "Not a trace: a pickle that holds no memory snapshot (it was not loaded)."
         )
     if head.text.startswith(SQLITE):
         return _judge_sqlite(head)
@@ -124,7 +123,7 @@ def judge(head: Head) -> str | None:
     if not text:
         if head.problem:
             return f"Nothing could be inflated: {head.problem}."
-        return "The file is empty." if not head.text else "The file holds only white space."
+        return "The file is empty." if not head.text else "The file holds only whitespace."
     first = text[:1]
     if first == b"{":
         return _judge_object(text, head)
@@ -133,17 +132,12 @@ def judge(head: Head) -> str | None:
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "Not a trace: the text is UTF-16; traces are UTF-8."
     if first == b"<":
-        return (
-            "Not a trace: it is an HTML or XML page (a download that met a login page looks like"
-            " this)."
-        )
+        return "Not a trace: an HTML or XML page (perhaps a login page saved by a download)."
     return f"Not a trace: it begins with {_printable(text)}, not with {{ or [."
 
 
 def is_folded(head: bytes) -> bool:
-    """Whether a text begins like folded stacks, ``a;b;c 123`` a line: what ``export_stacks``
-    writes, and samplers.
-    """
+    """Whether a text begins like folded stacks, ``a;b;c 123`` a line (``export_stacks``, samplers)."""
     if _FOLDED.match(head):
         return True
     return (
@@ -155,21 +149,21 @@ def is_folded(head: bytes) -> bool:
 
 
 def sqlite_bytes(head: bytes) -> int:
-    """How large a database is by its header: pages of a size (1 stands for 65,536)."""
+    """Size of a database in bytes as its header states it; a page size of 1 stands for 65,536."""
     page = int.from_bytes(head[16:18], "big")
     return (1 << 16 if page == 1 else page) * int.from_bytes(head[28:32], "big")
 
 
 def _judge_sqlite(head: Head) -> str | None:
-    """Databases abound (MLflow's, browsers'): the list of tables must name one of a profiler's, if
-    it is within the head. One that is cut off is the
-    import's to refuse."""
+    """Databases abound (MLflow's, browsers'): accept one if its table list names a profiler's
+    table, or does not fit into the head. A truncated one is left to the importer.
+    """
     text = head.text
     if _SQLITE_TABLE.search(text):
         return None
     all_listed = (
-        text[_SQLITE_KIND_AT : _SQLITE_KIND_AT + 1] == bytes([_SQLITE_LEAF])
-        and text[_SQLITE_ENCODING_AT:][:4] == _SQLITE_UTF8
+        text[_SQLITE_KIND_OFFSET:][:1] == _SQLITE_LEAF
+        and text[_SQLITE_ENCODING_OFFSET:][:4] == _SQLITE_UTF8
     )
     if all_listed or (head.whole and len(text) >= sqlite_bytes(text)):
         return "Not a trace: an SQLite database without the tables of nvprof or Nsight Systems."
@@ -183,7 +177,7 @@ def _judge_object(text: bytes, head: Head) -> str | None:
     if not head.whole or TRACE_KEYS.intersection(keys):
         return None
     if head.problem:
-        return f"Nothing of a trace is left before {head.problem}."
+        return f"No trace events could be read before {head.problem}."
     listed = ", ".join(k.decode("utf-8", "replace") for k in dict.fromkeys(keys[:4]))
     return (
         f"Not a trace: a JSON object without traceEvents (its first keys: {listed})."

@@ -1,11 +1,10 @@
-"""Open a place (path or fsspec URL) as a stream of inflated text, without a full copy first.
+"""Open a location (path or fsspec URL) as a stream of inflated text, without copying it first.
 
 ::
 
     file or URL ──▶ raw bytes ──▶ [gzip | zstd | plain, by the first bytes] ──▶ read-ahead thread ──▶ TextStream.read()
 
-Inflating runs in a thread of its own: python-isal and zstandard let go of the interpreter lock, so
-it costs the decoder nothing where a second core is free.
+Inflating runs in its own thread: python-isal and zstandard release the GIL.
 """
 
 from __future__ import annotations
@@ -73,10 +72,10 @@ def filesystem_of(location: str) -> tuple[Any, str]:
 
 
 def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
-    """The raw bytes of a location and their number, if it is known.
+    """A binary file object over the raw bytes of a location, and its size in bytes or None.
 
     Raises:
-        SourceError: it cannot be opened; the reason is in the message.
+        SourceError: it cannot be opened.
     """
     if is_url(location):
         fs, path = filesystem_of(location)
@@ -102,7 +101,7 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
 
 
 def _why(error: BaseException, location: str) -> str:
-    """The error in words; credentials and signatures in the URL stay out of them."""
+    """The error as text, without the credentials and signatures in the URL."""
     return words(error).replace(location, shown(location))
 
 
@@ -110,11 +109,9 @@ class TextStream:
     """Inflated text of one file, read ahead by a thread.
 
     Attributes:
-        size: raw (compressed) size in bytes, None when the source does not tell.
-        problem: after the end, what was wrong with the compressed stream, else None.
-        path: the local file that holds these very bytes; None where there is none, or it is
-            compressed.
-        name: what the file is called, without folders; empty where that is not known.
+        size: raw (compressed) size in bytes; None unknown.
+        path: the local file with exactly these bytes; None if remote or compressed.
+        name: base name of the file; ``""`` unknown.
     """
 
     def __init__(
@@ -136,19 +133,19 @@ class TextStream:
 
     @property
     def done(self) -> int:
-        """Raw bytes taken from the source so far."""
+        """Raw bytes read from the source so far."""
         return self._state.consumed
 
     @property
     def problem(self) -> str | None:
-        """What was wrong with the compressed stream, known after the end."""
+        """What was wrong with the compressed stream; known once it has ended."""
         return self._state.problem
 
     def read(self, n: int) -> bytes:
-        """The next ``n`` bytes at most, ``b""`` at the end. A short answer is not the end.
+        """The next ``n`` bytes at most; ``b""`` only at the end.
 
         Raises:
-            SourceError: the source broke off.
+            SourceError: reading failed.
         """
         if not self._rest and not self._ended:
             block = self._blocks.get()
@@ -157,8 +154,8 @@ class TextStream:
             elif isinstance(block, BaseException):
                 self._ended = True
                 raise SourceError(
-                    f"Reading broke off: {words(block)}.",
-                    "Try again; if it stays, check the file system.",
+                    f"Reading failed: {words(block)}.",
+                    "Try again; if it persists, check the file system.",
                 ) from block
             else:
                 self._rest = block
@@ -231,7 +228,7 @@ def open_text(location: str, settings: Settings | None = None) -> TextStream:
 
 
 class TextInMemory:
-    """A text stream over bytes in memory, as ``TextStream`` is one over a file."""
+    """The interface of ``TextStream`` over bytes in memory."""
 
     problem: str | None = None
 

@@ -1,4 +1,4 @@
-"""Which files are new, changed, still growing, whole or gone since the last look."""
+"""Which files are new, changed, still growing, complete or removed since the last listing."""
 
 from __future__ import annotations
 
@@ -6,46 +6,45 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from torch_tb_profiler.sources.listing import Found
+from torch_tb_profiler.sources.listing import ListedFile
 
 Version = tuple[int, str]
 """(size, stamp): differs between two contents of one file."""
 
 
-def version_of(found: Found) -> Version:
-    """What tells this content of a file from its next."""
-    return found.size, found.stamp
+def version_of(file: ListedFile) -> Version:
+    """Distinguishes this content of a file from the next."""
+    return file.size, file.stamp
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What one look found.
+    """What changed between two listings.
 
     Attributes:
-        whole: files that are quiet now and were not reported in this version before: to be
-            imported.
+        whole: files that have settled and were not reported in this version before: import them.
         growing: files that changed a moment ago.
-        removed: locations that are gone.
+        removed: locations that no longer exist.
     """
 
-    whole: tuple[Found, ...]
-    growing: tuple[Found, ...]
+    whole: tuple[ListedFile, ...]
+    growing: tuple[ListedFile, ...]
     removed: tuple[str, ...]
 
 
 @dataclass
-class _Known:
+class _FileState:
     version: Version
     quiet_since: float
     reported: bool = False
 
 
 class Watch:
-    """Remembers the last look. Not thread-safe: it belongs to one scanner.
+    """Compares each listing with the one before. Not thread-safe: it belongs to one scanner.
 
-    A file is growing for ``settle_seconds`` after its last change. At first sight its own time
-    stamp says when that was; later this process' clock does, which a server's wrong clock cannot
-    disturb. Where no time is told (some servers) there is nothing to wait for.
+    A file is growing for ``settle_seconds`` after its last change. When first seen, its timestamp
+    says when that was; afterwards our own clock does, so a server's wrong clock does no harm. A
+    file without a timestamp (some servers) counts as settled.
     """
 
     def __init__(
@@ -57,39 +56,37 @@ class Watch:
         self._settle = settle_seconds
         self._clock = clock
         self._wall_ns = wall_ns
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _FileState] = {}
 
-    def look(self, files: Iterable[Found]) -> Changes:
-        """Compare the files of a complete listing with those of the last one."""
+    def look(self, files: Iterable[ListedFile]) -> Changes:
+        """Compare a complete listing with the previous one."""
         now = self._clock()
         whole, growing, present = [], [], set()
-        for found in files:
-            present.add(found.location)
-            known = self._note(found, now)
-            if now - known.quiet_since < self._settle:
-                growing.append(found)
-            elif not known.reported:
-                known.reported = True
-                whole.append(found)
+        for file in files:
+            present.add(file.location)
+            state = self._update(file, now)
+            if now - state.quiet_since < self._settle:
+                growing.append(file)
+            elif not state.reported:
+                state.reported = True
+                whole.append(file)
         removed = tuple(location for location in self._known if location not in present)
         for location in removed:
             del self._known[location]
         return Changes(tuple(whole), tuple(growing), removed)
 
-    def _note(self, found: Found, now: float) -> _Known:
-        version = version_of(found)
-        known = self._known.get(found.location)
-        if known is None:
-            known = self._known[found.location] = _Known(version, now - self._age(found))
-        elif known.version != version:
-            quiet = now if found.modified_ns is not None else now - self._settle
-            known = self._known[found.location] = _Known(version, quiet)
-        return known
+    def _update(self, file: ListedFile, now: float) -> _FileState:
+        version = version_of(file)
+        state = self._known.get(file.location)
+        if state is None:
+            state = self._known[file.location] = _FileState(version, now - self._age(file))
+        elif state.version != version:
+            quiet = now if file.modified_ns is not None else now - self._settle
+            state = self._known[file.location] = _FileState(version, quiet)
+        return state
 
-    def _age(self, found: Found) -> float:
-        """Seconds since the last change as the file's own stamp tells it; a stamp in the future
-        tells nothing but "wait".
-        """
-        if found.modified_ns is None:
+    def _age(self, file: ListedFile) -> float:
+        """Seconds since the last change by the file's own timestamp; 0 if that is in the future."""
+        if file.modified_ns is None:
             return self._settle
-        return max(0.0, (self._wall_ns() - found.modified_ns) / 1e9)
+        return max(0.0, (self._wall_ns() - file.modified_ns) / 1e9)

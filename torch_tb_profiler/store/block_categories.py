@@ -1,8 +1,7 @@
-"""What blocks of memory are for, as ``export_memory_timeline`` writes it; the column ``category``
-holds positions in ``BLOCK_CATEGORIES``.
+"""Categories of memory blocks as ``export_memory_timeline`` writes them.
 
-Source: ``_CATEGORY_TO_INDEX`` of ``torch/profiler/_memory_profiler.py`` (2.13): the order of the
-    colours there, not that of the enum's values.
+Source: ``_CATEGORY_TO_INDEX`` of ``torch/profiler/_memory_profiler.py`` (2.13), which has the order
+of its colours, not of the enum's values.
 """
 
 from __future__ import annotations
@@ -16,4 +15,4 @@ BLOCK_CATEGORIES = (
     "gradient",
     "autograd_detail",
 )
-"""One name per number; PyTorch's next number, 7, says that it does not know, which is −1 here."""
+"""One name per number; PyTorch's 7, "unknown", is −1 here."""

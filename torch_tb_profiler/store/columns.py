@@ -1,7 +1,4 @@
-"""What a table is: declared columns over numpy arrays of one length.
-
-Nothing here knows about traces; ``schema.py`` and ``fact_schema.py`` declare the tables.
-"""
+"""Tables: declared columns over numpy arrays of equal length."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Column:
-    """One declared column: its name, numpy dtype, unit (``""`` when it has none) and one sentence."""
+    """One declared column: name, numpy dtype, unit (``""`` if none) and a sentence."""
 
     name: str
     dtype: str
@@ -29,21 +26,21 @@ class Column:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A declared table: its name, one sentence, its columns in order."""
+    """A declared table: name, a sentence, its columns in order."""
 
     name: str
     doc: str
     columns: tuple[Column, ...]
 
     def empty(self) -> Table:
-        """A table of no rows."""
+        """A table without rows."""
         return Table(self, {c.name: np.zeros(0, c.dtype) for c in self.columns})
 
     def build(self, **columns: Any) -> Table:
-        """A table from arrays (or sequences); each is cast to the declared dtype.
+        """A table from arrays or sequences, each cast to the declared dtype.
 
         Raises:
-            ValueError: a column is missing, unknown, or of another length than the first.
+            ValueError: a column is missing, unknown or of a different length.
         """
         names = [c.name for c in self.columns]
         if set(columns) != set(names):
@@ -75,13 +72,13 @@ class Table(Mapping[str, Array]):
         return iter(self._columns)
 
     def __len__(self) -> int:
-        """The number of columns, as a mapping has it; rows are ``n``."""
+        """The number of columns, as for any mapping; ``n`` is the number of rows."""
         return len(self._columns)
 
     def take(self, rows: Array) -> Table:
-        """The rows selected by an index array or a boolean mask, in that order."""
+        """The rows selected by an index array or boolean mask, in that order."""
         return Table(self.spec, {k: v[rows] for k, v in self._columns.items()})
 
     def replace(self, **columns: Any) -> Table:
-        """The same table with some columns exchanged."""
+        """The same table with some columns replaced."""
         return self.spec.build(**{**self._columns, **columns})

@@ -1,13 +1,6 @@
-"""Writes ``docs/columns.md`` from the declared tables: ``python -m
-torch_tb_profiler.store.columns_doc --write``.
-"""
+"""The page ``docs/columns.md``, made of the declared tables by ``python -m tests.generate``."""
 
 from __future__ import annotations
-
-import argparse
-import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -21,13 +14,13 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 _HEAD = """# Columns
 
 Generated from `torch_tb_profiler/store/schema.py`, `fact_schema.py`, `timeline_schema.py` and `insight_schema.py` by
-`python -m torch_tb_profiler.store.columns_doc --write`; do not edit. A sidecar file holds the tables of a trace and its facts in the safetensors
-format; a second one, made when the timeline is first looked at, those of the timeline; a third one, made when findings or one of the views Memory,
-Module, Distributed and Diff are first asked for, those of the insight. Times are nanoseconds after the first event of the trace.
--1 (integers), NaN (floats) and 0 where a column says so stand for "unknown" or "none".
+`python -m tests.generate --write`; do not edit. Sidecar files hold these tables in the safetensors format: one the trace and its
+facts, a second the timeline (made when the Trace view is first opened), a third the insight (made when findings or one of the views Memory, Module,
+Distributed and Diff are first opened). Times are nanoseconds after the first event of the trace.
+-1 (integers), NaN (floats) and, where a column says so, 0 stand for "unknown" or "none".
 
-- *number of a string*: points into the string table of the same file, -1 is the empty text.
-- *row of X*: row number of table X, -1 is none.
+- *number of a string*: index into the string table of the same file; -1 is the empty text.
+- *row of X*: row number in table X; -1 is none.
 """
 
 
@@ -67,28 +60,5 @@ def _type(dtype: str) -> str:
     try:
         name: str = np.dtype(dtype).name
         return name
-    except TypeError:
-        # A type of pandas.
+    except TypeError:  # a pandas dtype
         return dtype
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print, ``--write`` or ``--check`` the page; 1 when a checked page is stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write the page")
-    parser.add_argument(
-        "--check", action="store_true", help="fail when the page is not what would be written"
-    )
-    parser.add_argument("page", nargs="?", type=Path, default=Path("docs/columns.md"))
-    given = parser.parse_args(arguments)
-    if given.check:
-        return 0 if given.page.read_text(encoding="utf-8") == text() else 1
-    if given.write:
-        given.page.write_text(text(), encoding="utf-8")
-    else:
-        sys.stdout.write(text())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,4 @@
-"""What can be wrong with a trace, each with a name, a severity and a sentence; found ones are
-counted, never thrown.
-
-Severity: ``info`` (worth knowing), ``notice`` (a figure may be affected), ``data_loss`` (something
-    in the file could not be
-used), ``error`` (a figure is missing or wrong because of it).
-"""
+"""What can be wrong with a trace. Defects are counted, never raised."""
 
 from __future__ import annotations
 
@@ -15,17 +9,21 @@ from enum import Enum
 
 
 class Severity(str, Enum):
-    """How bad a defect is, in rising order."""
+    """How bad a defect is, in ascending order."""
 
     INFO = "info"
+    """Worth knowing."""
     NOTICE = "notice"
+    """A figure may be affected."""
     DATA_LOSS = "data_loss"
+    """Something in the file could not be used."""
     ERROR = "error"
+    """A figure is missing or wrong."""
 
 
 @dataclass(frozen=True)
 class Defect:
-    """A kind of defect: its name, severity, one sentence, and the figures that it makes doubtful."""
+    """A kind of defect: name, severity, a sentence, and the figures that it makes doubtful."""
 
     name: str
     severity: Severity
@@ -37,9 +35,7 @@ DEFECTS: dict[str, Defect] = {}
 
 
 def declare(name: str, severity: Severity, sentence: str, *doubtful: str) -> str:
-    """Register a kind of defect and return its name; called at import time by the room that finds
-    it.
-    """
+    """Register a kind of defect and return its name; called on import by the room that detects it."""
     DEFECTS[name] = Defect(name, severity, sentence, doubtful)
     return name
 
@@ -51,7 +47,7 @@ class DefectCounts:
         self._counts: Counter[str] = Counter(counts or {})
 
     def add(self, name: str, count: int = 1) -> None:
-        """Count ``count`` more of a declared defect; 0 adds nothing.
+        """Count a declared defect ``count`` times.
 
         Raises:
             KeyError: the defect was not declared.
@@ -62,7 +58,7 @@ class DefectCounts:
             self._counts[name] += int(count)
 
     def absorb(self, other: DefectCounts) -> None:
-        """Add the other's counts to these."""
+        """Add the counts of another."""
         self._counts.update(other._counts)
 
     def merged(self, other: DefectCounts) -> DefectCounts:
@@ -73,7 +69,7 @@ class DefectCounts:
         return self._counts[name]
 
     def __iter__(self) -> Iterator[tuple[Defect, int]]:
-        """(kind, count), the gravest first."""
+        """(kind, count), the most severe first."""
         order = list(Severity)
         known = [
             (DEFECTS.get(n) or Defect(n, Severity.NOTICE, n), c) for n, c in self._counts.items()
@@ -85,43 +81,43 @@ class DefectCounts:
         return dict(self._counts)
 
 
-# Found while the bytes are read. Kinds of the analysis are declared in analysis/facts/defects.py.
+# Detected on import. Those of the analysis are declared in analysis/facts/defects.py.
 TRUNCATED = declare(
     "truncated_file",
     Severity.DATA_LOSS,
-    "The file ends in the middle; everything before the cut is used.",
+    "The file is truncated; everything before the end is used.",
     "all totals",
 )
 TRUNCATED_GZIP = declare(
     "truncated_compression",
     Severity.DATA_LOSS,
-    "The compressed stream ends early or is damaged; what could be inflated is used.",
+    "The compressed data is truncated or damaged; what could be decompressed is used.",
     "all totals",
 )
-TRAILING = declare(
-    "trailing_garbage", Severity.INFO, "Bytes follow the end of the trace; they are ignored."
-)
+TRAILING = declare("trailing_garbage", Severity.INFO, "Data after the end of the trace is ignored.")
 UNPARSABLE = declare(
     "unparsable_event",
     Severity.DATA_LOSS,
-    "An entry of traceEvents is not readable JSON and was left out.",
+    "An entry of traceEvents is not valid JSON and was dropped.",
     "counts and totals",
 )
 REPAIRED = declare(
     "repaired_text",
     Severity.INFO,
-    "An event held characters that JSON forbids (control characters, lone backslashes, bare N/A);"
-    " it was repaired.",
+    "An event with text that JSON forbids (control characters, lone backslashes, bare N/A) was"
+    " repaired.",
 )
-BAD_UTF8 = declare("invalid_utf8", Severity.INFO, "Text that is not UTF-8 was replaced by U+FFFD.")
+BAD_UTF8 = declare(
+    "invalid_utf8", Severity.INFO, "Text that is not UTF-8 was replaced with U+FFFD."
+)
 NOT_AN_EVENT = declare(
     "not_an_event",
     Severity.DATA_LOSS,
-    "An entry of traceEvents is not an object and was left out.",
+    "An entry of traceEvents is not an object and was dropped.",
     "counts and totals",
 )
 NO_NAME = declare(
-    "missing_name", Severity.NOTICE, "An event has no name; it is stored with an empty one."
+    "missing_name", Severity.NOTICE, "An event has no name; its name is stored as empty."
 )
 NO_CATEGORY = declare(
     "missing_category",
@@ -132,124 +128,119 @@ NO_CATEGORY = declare(
 NO_TIME = declare(
     "missing_timestamp",
     Severity.DATA_LOSS,
-    "An event has no usable timestamp and was left out.",
+    "An event has no valid timestamp and was dropped.",
     "counts and totals",
 )
 NO_DURATION = declare(
     "missing_duration",
     Severity.DATA_LOSS,
-    "An event has no duration; it is stored with 0.",
+    "An event has no duration; it is stored as 0.",
     "totals of its name",
 )
 NEGATIVE_DURATION = declare(
     "negative_duration",
     Severity.NOTICE,
-    "An event has a negative duration; it is stored with 0.",
+    "An event has a negative duration; it is stored as 0.",
     "totals of its name",
 )
 DUPLICATE = declare(
     "duplicate_event",
     Severity.NOTICE,
-    "An event is written twice, identical in all that is kept; the second one was left out.",
+    "An event occurs twice with identical fields; the second one was dropped.",
 )
 UNKNOWN_CATEGORY = declare(
     "unknown_category",
     Severity.INFO,
-    "An event has a category with no known role; it is kept and counted in no figure.",
+    "An event has a category with no known role; it is kept but counts in no figure.",
     "step-time breakdown",
 )
 UNKNOWN_PHASE = declare(
-    "unknown_phase", Severity.INFO, "An entry has a phase that this version does not read."
+    "unknown_phase", Severity.INFO, "An entry has a phase that is not supported."
 )
 UNMATCHED_BEGIN = declare(
     "unmatched_begin",
     Severity.DATA_LOSS,
-    "A begin (an event of ph B, a range that was still open) has no end; it was left out.",
+    "A begin event (ph B) or an open range has no end; it was dropped.",
     "totals of its name",
 )
 UNMATCHED_END = declare(
-    "unmatched_end", Severity.DATA_LOSS, "An end event (ph E) has no begin; it was left out."
+    "unmatched_end", Severity.DATA_LOSS, "An end event (ph E) has no begin; it was dropped."
 )
 WRONG_TYPE = declare(
     "wrong_argument_type",
     Severity.INFO,
-    "An argument is of another type than expected and counts as unknown.",
+    "An argument has an unexpected type and counts as unknown.",
 )
 BIG_INTEGER = declare(
-    "integer_out_of_range",
-    Severity.INFO,
-    "An integer does not fit into 64 bits and counts as unknown.",
+    "integer_out_of_range", Severity.INFO, "An integer exceeds 64 bits and counts as unknown."
 )
 HEADER_LOST = declare(
-    "header_skipped", Severity.INFO, "A top-level key was too large or unreadable and was skipped."
+    "header_skipped", Severity.INFO, "A top-level key was too large or invalid and was skipped."
 )
 FAR_EVENT = declare(
     "far_away_event",
     Severity.NOTICE,
-    "An instant lies more than a day away from everything else and was left out.",
+    "An instant more than a day away from everything else was dropped.",
 )
 NOT_A_STACK = declare(
     "unusable_stack",
     Severity.DATA_LOSS,
-    "A line of folded stacks has no whole number behind it, or is too deep, and was left out.",
+    "A line of folded stacks does not end in an integer or is too deep; it was dropped.",
     "all totals",
 )
 DAMAGED_TABLE = declare(
     "damaged_table",
     Severity.DATA_LOSS,
-    "A table of the database is damaged in the middle; the rows before the damage are used.",
+    "A table of the database is damaged; the rows before the damage are used.",
     "counts and totals",
 )
 UNFINISHED_DATABASE = declare(
     "unfinished_database",
     Severity.DATA_LOSS,
-    "The database was not closed by who wrote it: what stands in the -wal or -journal file beside"
-    " it was not read.",
+    "The database was not closed properly: the content of its -wal or -journal file was not read.",
     "all totals",
 )
 NOT_READ = declare(
     "rows_not_read",
     Severity.INFO,
-    "A row of a table, or of a kind, that this version does not read: it is in no view and in no"
-    " figure.",
+    "A row of an unsupported table or kind: it appears in no view and no figure.",
 )
 CPU_NOT_READ = declare(
     "cpu_activity_not_read",
     Severity.INFO,
-    "A sample of a CPU's call stack, or a switch of threads on a CPU: they are in the file and not"
-    " shown.",
+    "A CPU call stack sample or a thread switch: in the file but not shown.",
 )
 MANAGED_NOT_READ = declare(
     "managed_memory_not_read",
     Severity.INFO,
-    "A page fault or a counter of managed (unified) memory: they are in the file and not shown.",
+    "A page fault or counter of managed (unified) memory: in the file but not shown.",
 )
 METRICS_NOT_READ = declare(
     "metrics_not_read",
     Severity.INFO,
-    "A value of a hardware counter, of a network card, or of the device's power and clocks, in a"
-    " table that this version does not read.",
+    "A value of a hardware counter, a network card, or the device's power or clocks in an"
+    " unsupported table.",
 )
 NESTED_KERNELS_NOT_READ = declare(
     "nested_kernels_not_read",
     Severity.DATA_LOSS,
-    "A kernel that another kernel launched (dynamic parallelism): it is in no figure.",
+    "A kernel launched by another kernel (dynamic parallelism): it counts in no figure.",
     "device time",
 )
 PROFILER_WARNING = declare(
     "profiler_warning",
     Severity.NOTICE,
-    "The profiler itself warned while it recorded; its words are marks of the Trace view.",
-    "whatever it warns of",
+    "The profiler issued a warning while recording; the Trace view marks it.",
+    "what it warns about",
 )
 SEVERAL_PROCESSES = declare(
     "several_processes",
     Severity.NOTICE,
-    "A process with kernels (where there are none, ranges) of its own beside others in the same"
-    " file: they are laid over each other as one worker. Steps are those of one process, totals are"
-    " sums over all, and the step-time breakdown says what any of them did. Record a file per"
-    " process (nsys profile -o rank%q{RANK}) to see them as ranks.",
+    "The file holds several processes with kernels (or, without any kernels, ranges); they are"
+    " shown as one worker. Steps are those of one process, totals are sums over all, and the"
+    " step-time breakdown covers all of them. Record one file per process (nsys profile -o"
+    " rank%q{RANK}) to see them as ranks.",
     "step-time breakdown",
     "averages per step",
 )
-NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file holds no event.", "everything")
+NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file has no events.", "everything")

@@ -1,9 +1,7 @@
-"""The tables of facts that are derived from a trace once, and that every view reads instead of its
-events.
+"""The tables of facts, derived once per trace and read by every view instead of its events.
 
-They are small (one row per distinct thing and step), live in the sidecar beside the trace's own
-tables, and make a warm start independent of the number of events. Any selection of steps is a sum
-over rows. ``step`` columns are row numbers of ``steps``; −1 holds what lies in no step.
+One row per distinct thing and step: any selection of steps is a sum over rows, whatever the number
+of events. ``step`` columns are row numbers of ``steps``; −1: outside all steps.
 """
 
 from __future__ import annotations
@@ -17,20 +15,10 @@ STEPS = TableSpec(
     "steps",
     "Steps in time order. The eight categories add up to end - start, exactly.",
     (
-        Column("name", "i4", TEXT, "What the page calls it, e.g. `ProfilerStep#5`."),
+        Column("name", "i4", TEXT, "Display name, e.g. `ProfilerStep#5`."),
         Column("number", "i8", "", "N of ProfilerStep#N; -1 otherwise."),
-        Column(
-            "start",
-            "i8",
-            "ns",
-            "Begin: the host's begin or, if later, the end of the previous step.",
-        ),
-        Column(
-            "end",
-            "i8",
-            "ns",
-            "End: the host's end or, if later, the end of the device work launched in it.",
-        ),
+        Column("start", "i8", "ns", "The later of host_start and the end of the previous step."),
+        Column("end", "i8", "ns", "The later of host_end and the end of the device work launched."),
         Column("host_start", "i8", "ns", "Begin of the annotation."),
         Column("host_end", "i8", "ns", "End of the annotation."),
         Column("kernel", "i8", "ns", "Category 1 of the breakdown."),
@@ -46,28 +34,21 @@ STEPS = TableSpec(
             "flags",
             "u1",
             "StepFlag",
-            "cold 1, odd 2, cut off by the end of the recording 4, stands for the whole span 8.",
+            "Cold 1, odd 2, cut off by the recording's end 4, stands for the whole span 8.",
         ),
     ),
 )
 
 DEVICES = TableSpec(
     "devices",
-    "Accelerators that did work in the trace, and their properties.",
+    "Accelerators with work in the trace, and their properties.",
     (
         Column("id", "i4", "", "Device id."),
         Column("name", "i4", TEXT, "Product name; -1 unknown."),
         Column("memory", "i8", "bytes", "Memory; -1 unknown."),
-        Column(
-            "capability", "i4", TEXT, "Compute capability, e.g. `9.0`, or architecture; -1 unknown."
-        ),
+        Column("capability", "i4", TEXT, "Compute capability (`9.0`) or architecture; -1 unknown."),
         Column("multiprocessors", "i4", "", "SMs or compute units; -1 unknown."),
-        Column(
-            "peak_allocated",
-            "i8",
-            "bytes",
-            "Highest `Total Allocated` of the memory records; -1 unknown.",
-        ),
+        Column("peak_allocated", "i8", "bytes", "Highest `Total Allocated` recorded; -1 unknown."),
     ),
 )
 
@@ -78,31 +59,18 @@ DEVICE_STEPS = TableSpec(
         Column("device", "i4", "row of devices", "The accelerator."),
         Column("step", "i4", STEP, "The step."),
         Column("busy", "i8", "ns", "Time with at least one kernel, communication included."),
-        Column(
-            "sm_integral",
-            "f8",
-            "ns",
-            "Integral of min(sum of blocks per SM, 1); NaN when no kernel of the step says.",
-        ),
-        Column(
-            "occupancy_weighted",
-            "f8",
-            "% ns",
-            "Sum of occupancy times duration, kernels clipped to the window.",
-        ),
-        Column(
-            "occupancy_time", "i8", "ns", "Sum of durations of the kernels with a known occupancy."
-        ),
-        Column("kernel_time", "i8", "ns", "Sum of kernel durations, clipped."),
+        Column("sm_integral", "f8", "ns", "Integral of min(sum of blocks per SM, 1); NaN unknown."),
+        Column("occupancy_weighted", "f8", "% ns", "Sum of occupancy times duration, clipped."),
+        Column("occupancy_time", "i8", "ns", "Sum of durations where the occupancy is known."),
+        Column("kernel_time", "i8", "ns", "Sum of kernel durations, clipped to the window."),
         Column("matrix_time", "i8", "ns", "Of it, kernels known to use matrix cores."),
-        Column("matrix_unknown_time", "i8", "ns", "Of it, kernels of which it is not known."),
+        Column("matrix_unknown_time", "i8", "ns", "Of it, kernels for which this is unknown."),
     ),
 )
 
 STACKS = TableSpec(
     "stacks",
-    "Call stacks as a tree: a stack is a node, its frames are the way to the root, innermost"
-    " first.",
+    "Call stacks as a tree: each stack is a node, its frames are the path to the root.",
     (
         Column("parent", "i4", "row of stacks", "The caller; -1 for an outermost frame."),
         Column("frame", "i4", TEXT, "`file(line): function`."),
@@ -128,30 +96,20 @@ OPERATORS = TableSpec(
 
 OPERATOR_STEPS = TableSpec(
     "operator_steps",
-    "Calls and times per operator and step (the step whose host window holds the begin of the"
-    " call).",
+    "Calls and times per operator and step (the one whose host window holds the call's begin).",
     (
-        Column("operator", "i4", "row of operators", "Which."),
+        Column("operator", "i4", "row of operators", "The operator."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of calls."),
         Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
-        Column(
-            "device_total", "i8", "ns", "Device time launched by the calls and what they called."
-        ),
+        Column("device_total", "i8", "ns", "Device time launched by the calls and their callees."),
         Column("host_self", "i8", "ns", "Host time less that of called operators."),
         Column("host_total", "i8", "ns", "Host time from begin to end."),
         Column("matrix_self", "i8", "ns", "Of device_self, kernels known to use matrix cores."),
         Column("matrix_total", "i8", "ns", "Of device_total, likewise."),
-        Column(
-            "matrix_unknown_self", "i8", "ns", "Of device_self, kernels of which it is not known."
-        ),
+        Column("matrix_unknown_self", "i8", "ns", "Of device_self, kernels not known either way."),
         Column("matrix_unknown_total", "i8", "ns", "Of device_total, likewise."),
-        Column(
-            "kernel_self",
-            "i8",
-            "ns",
-            "Of device_self, kernels (not copies or memsets): the base of the shares.",
-        ),
+        Column("kernel_self", "i8", "ns", "Of device_self, kernels: the base of the shares."),
         Column("kernel_total", "i8", "ns", "Of device_total, likewise."),
     ),
 )
@@ -162,15 +120,13 @@ KERNELS = TableSpec(
     (
         Column("name", "i4", TEXT, "Full name."),
         Column("operator", "i4", TEXT, "Name of the operator that launched it; -1 unknown."),
-        Column("reason", "u1", "NoOperator", "Why the operator is not known; 0 when it is."),
+        Column("reason", "u1", "NoOperator", "Why the operator is unknown; 0 if known."),
         Column("grid", "i4", TEXT, "Grid as JSON text; -1 unknown."),
         Column("block", "i4", TEXT, "Block as JSON text; -1 unknown."),
         Column("registers", "i4", "", "Registers per thread; -1 unknown."),
         Column("shared_memory", "i8", "bytes", "Shared memory of a block; -1 unknown."),
-        Column(
-            "matrix", "u1", "Knowledge", "Whether it uses matrix cores: 0 no, 1 yes, 2 unknown."
-        ),
-        Column("matrix_eligible", "u1", "Knowledge", "Whether its operator could."),
+        Column("matrix", "u1", "Knowledge", "Uses matrix cores: 0 no, 1 yes, 2 unknown."),
+        Column("matrix_eligible", "u1", "Knowledge", "Whether its operator could use them."),
         Column("communication", "u1", "0 or 1", "Whether it is communication."),
     ),
 )
@@ -179,7 +135,7 @@ KERNEL_STEPS = TableSpec(
     "kernel_steps",
     "Calls and times per kernel and step (the step that launched it).",
     (
-        Column("kernel", "i4", "row of kernels", "Which."),
+        Column("kernel", "i4", "row of kernels", "The kernel."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of launches."),
         Column("total", "i8", "ns", "Sum of durations."),
@@ -194,24 +150,11 @@ KERNEL_STEPS = TableSpec(
 
 SPAN_LINKS = TableSpec(
     "span_links",
-    "For every row of spans, in the same order: where it stands in the call tree and what"
-    " caused it.",
+    "For every row of spans, in the same order: its place in the call tree, and what caused it.",
     (
-        Column(
-            "parent",
-            "i4",
-            ROW,
-            "Innermost enclosing host span of the same track; -1 none or not a host span.",
-        ),
-        Column(
-            "launch", "i4", ROW, "For device work: the runtime call that launched it; -1 unknown."
-        ),
-        Column(
-            "operator",
-            "i4",
-            ROW,
-            "For device work and runtime calls: the innermost enclosing operator; -1 unknown.",
-        ),
+        Column("parent", "i4", ROW, "Innermost enclosing host span of the track; -1 none."),
+        Column("launch", "i4", ROW, "Of device work: the runtime call behind it; -1 unknown."),
+        Column("operator", "i4", ROW, "Of device work and runtime calls: operator; -1 unknown."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
     ),
 )

@@ -1,6 +1,6 @@
-"""Categories of flows that mean something to us; others are shown as they are written."""
+"""Flow categories with a meaning of their own; others are shown as written."""
 
 FORWARD_BACKWARD = ("fwdbwd", "forward_backward")
-"""From an operator to the one that undoes it, in PyTorch's words of several versions."""
+"""From an operator to its backward, as several versions of PyTorch call it."""
 GRAPH_CAPTURE = "graph_capture"
-"""From where a node of a graph was made to the work that its replays do."""
+"""From the capture of a graph node to the work of its replays."""

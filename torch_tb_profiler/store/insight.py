@@ -1,4 +1,4 @@
-"""A trace's insight in memory: the declared tables, their texts, and a few small facts beside them."""
+"""A trace's insight in memory: its tables, their texts and a few plain values."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from torch_tb_profiler.store.strings import StringTable
 
 @dataclass(frozen=True)
 class Insight:
-    """What the Memory, Module, Distributed and Diff views and the findings rest on.
+    """The basis of the findings and of the Memory, Module, Distributed and Diff views.
 
     Attributes:
-        strings: texts of the tables; its own, not those of the trace.
-        tables: by the names of ``insight_schema.INSIGHT_TABLES``; all are present, possibly empty.
+        strings: texts of the tables; not those of the trace.
+        tables: all of ``insight_schema.INSIGHT_TABLES`` by name, possibly empty.
         about: plain values:
 
-            ``module_source``  what the modules are made from: ``python`` (frames of nn.Modules), ``hierarchy`` (arguments), ``lightning``
-                               (its profiler's annotations), or empty
-            ``backward``       ``{"tied", "untied", "outside"}``: backward functions laid at a module, without a known forward, with one outside modules
-            ``paths_pooled``   calls too deep, or of too many distinct paths, which count for a path around them
+            ``module_source``  where modules come from: ``python`` (frames), ``hierarchy`` (arguments), ``lightning`` (annotations), or empty
+            ``backward``       ``{"tied", "untied", "outside"}``: backward functions attributed to a module, without a forward, outside modules
+            ``paths_pooled``   calls too deep or on too many distinct paths, pooled in an enclosing path
             ``memory_source``  ``records``, ``snapshot``, ``timeline`` or empty
-            ``findings``       plain values, see ``analysis/findings/engine.py``
+            ``findings``       see ``analysis/findings/engine.py``
     """
 
     strings: StringTable

@@ -1,9 +1,6 @@
-"""The tables of a trace's insight: what the Memory, Module, Distributed and Diff views and the
-findings rest on.
+"""The tables of a trace's insight: the basis of findings and of Memory, Module, Distributed, Diff.
 
-Made from the trace and its facts when one of those views is first asked for, and kept in a sidecar
-of its own. ``text`` columns point into ``Insight.strings``, not into the trace's strings. Times are
-int64 nanoseconds after the first event of the trace.
+Times are int64 nanoseconds after the first event of the trace.
 """
 
 from __future__ import annotations
@@ -12,7 +9,7 @@ from enum import IntEnum
 
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.fact_schema import STEP
-from torch_tb_profiler.store.schema import ROW, TEXT
+from torch_tb_profiler.store.schema import BLOCK_CATEGORY, ROW, TEXT
 
 OWN_TEXT = "number of a string of the insight"
 PATH = "row of paths"
@@ -21,7 +18,7 @@ MEMORY_NODE = "row of memory_nodes"
 
 
 class PathKind(IntEnum):
-    """What a path ends in; stored as uint8 in ``paths.kind``."""
+    """What the last call of a path is."""
 
     MODULE = 0
     ANNOTATION = 1
@@ -35,62 +32,49 @@ _WORK_SUMS = (
 
 
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
-    """The columns of a table per step that are summed over all steps; ``group``: what they are of."""
+    """The columns of a table per step that can be summed over steps; ``group``: its key column."""
     return tuple(column for column in steps.columns if column.name not in (group, "step"))
 
 
 PATHS = TableSpec(
     "paths",
-    "The call trees of all threads and steps laid over each other: one row per distinct way of"
-    " names from an outermost call, parents before children.",
+    "The call trees of all threads and steps merged: one row per distinct sequence of names from an"
+    " outermost call, parents before children.",
     (
         Column(
             "parent",
             "i4",
             PATH,
-            "What called it; of a backward function the module whose forward it undoes, of a module"
-            " that runs again in the backward pass what called its forward; -1 outermost.",
+            "Its caller; for a backward function the module of its forward, for a module recomputed"
+            " in the backward pass the caller of its forward; -1 outermost.",
         ),
         Column("kind", "u1", "PathKind", "0 module, 1 annotation, 2 operator."),
-        Column("name", "i4", OWN_TEXT, "Name; of a module without `nn.Module: `, e.g. `Linear_0`."),
+        Column("name", "i4", OWN_TEXT, "Name; modules without `nn.Module: `, e.g. `Linear_0`."),
         Column("backward", "u1", "0 or 1", "Whether it ran in the backward pass."),
-        Column("event", "i4", ROW, "The longest call of it, as an example."),
+        Column("event", "i4", ROW, "Its longest call, as an example."),
         Column("first", "i8", "ns", "Begin of its first call."),
     ),
 )
 
 PATH_STEPS = TableSpec(
     "path_steps",
-    "Calls and times per path and step. Path -1 holds the device time that no path launched; then"
-    " all else is 0.",
+    "Calls and times per path and step. Path -1 holds the device time that no path launched.",
     (
-        Column("path", "i4", PATH, "Which; -1 none."),
+        Column("path", "i4", PATH, "The path; -1 none."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of calls."),
         Column("host_total", "i8", "ns", "Host time from begin to end."),
-        Column(
-            "host_self",
-            "i8",
-            "ns",
-            "Of it, outside the calls beneath it and outside runtime calls.",
-        ),
-        Column("runtime", "i8", "ns", "Of it, in runtime calls made by itself."),
-        Column(
-            "device_self", "i8", "ns", "Device time launched by the call itself: sum of durations."
-        ),
-        Column(
-            "device_total",
-            "i8",
-            "ns",
-            "Device time launched by it and everything beneath it, backward operators included.",
-        ),
+        Column("host_self", "i8", "ns", "Of it, outside nested calls and runtime calls."),
+        Column("runtime", "i8", "ns", "Of it, in runtime calls of its own."),
+        Column("device_self", "i8", "ns", "Device time launched by the call itself."),
+        Column("device_total", "i8", "ns", "The same with its callees and their backward."),
         Column("launched", "i8", "events", "Device events launched by the call itself."),
         Column(
             "increase",
             "i8",
             "bytes",
-            "Allocated less released by the call itself, all devices but the CPU; where no such"
-            " record exists, the CPU.",
+            "Allocated less released by the call itself on all accelerators; without any such"
+            " record, on the CPU.",
         ),
         Column("allocated", "i8", "bytes", "Allocated by the call itself, likewise."),
     ),
@@ -98,22 +82,15 @@ PATH_STEPS = TableSpec(
 
 PATH_SUMS = TableSpec(
     "path_sums",
-    "For every row of paths, in the same order: path_steps summed over all steps, what is outside"
-    " them included.",
+    "For every row of paths, in the same order: the sums of path_steps inside and outside steps.",
     _summed(PATH_STEPS, "path"),
 )
 
 MODULE_STEPS = TableSpec(
     "module_steps",
-    "path_steps summed over the paths in each module and outside the modules in it, per step.",
+    "path_steps summed over the paths of each module, nested modules excluded, per step.",
     (
-        Column(
-            "module",
-            "i4",
-            PATH,
-            "The module's path; -1 outside all modules, with the device time that no path"
-            " launched.",
-        ),
+        Column("module", "i4", PATH, "The module's path; -1 outside all modules."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Calls of the module itself; 0 outside all."),
         Column("host", "i8", "ns", "Sum of host_self and runtime."),
@@ -123,8 +100,7 @@ MODULE_STEPS = TableSpec(
 
 NAME_STEPS = TableSpec(
     "name_steps",
-    "Operators per name and step: operator_steps of the facts summed over shapes, types and"
-    " stacks.",
+    "Operators per name and step: operator_steps summed over shapes, types and stacks.",
     (
         Column("name", "i4", TEXT, "Name; a string of the trace."),
         Column("step", "i4", STEP, "The step, as in operator_steps; -1 outside all."),
@@ -136,8 +112,7 @@ NAME_STEPS = TableSpec(
 
 OPERATOR_SUMS = TableSpec(
     "operator_sums",
-    "For every row of operators of the facts, in the same order: operator_steps summed over all"
-    " steps, what is outside them included.",
+    "For every row of operators, in the same order: operator_steps summed inside and outside steps.",
     _summed(NAME_STEPS, "name"),
 )
 
@@ -149,16 +124,15 @@ SPAN_PATHS = TableSpec(
             "path",
             "i4",
             PATH,
-            "Of modules, annotations and operators their own; of runtime calls, device work and"
-            " other Python frames that around them or their launch; -1 none.",
+            "Its own for modules, annotations and operators; the enclosing one (of the launch) for"
+            " runtime calls, device work and other Python frames; -1 none.",
         ),
     ),
 )
 
 LINES = TableSpec(
     "lines",
-    "Python frames around launches that no operator encloses, as a tree like stacks of the facts:"
-    " parents before children.",
+    "Python frames around launches outside operators, as a tree like stacks, parents first.",
     (
         Column("parent", "i4", "row of lines", "The caller; -1 for an outermost frame."),
         Column("frame", "i4", TEXT, "`file(line): function`; a string of the trace."),
@@ -167,7 +141,7 @@ LINES = TableSpec(
 
 LINE_STEPS = TableSpec(
     "line_steps",
-    "Device work per line that launched it outside every operator, and step.",
+    "Device work launched outside operators, per line and step.",
     (
         Column("line", "i4", "row of lines", "The innermost frame around the launch."),
         Column("step", "i4", STEP, "The step, as in path_steps; -1 outside all."),
@@ -180,7 +154,7 @@ WORK = TableSpec(
     "work",
     "Device work (kernels, copies, memsets) per launching path and name, over all steps.",
     (
-        Column("path", "i4", PATH, "What launched it; -1 none."),
+        Column("path", "i4", PATH, "The path that launched it; -1 none."),
         Column("name", "i4", TEXT, "Full name; a string of the trace."),
         *_WORK_SUMS,
     ),
@@ -190,7 +164,7 @@ WORK_STEPS = TableSpec(
     "work_steps",
     "The same per step.",
     (
-        Column("work", "i4", "row of work", "Which."),
+        Column("work", "i4", "row of work", "The work."),
         Column("step", "i4", STEP, "The step that launched it; -1 outside all."),
         *_WORK_SUMS,
         Column("event", "i4", ROW, "The longest."),
@@ -204,8 +178,8 @@ WORK_NAME_STEPS = TableSpec(
         Column("name", "i4", TEXT, "Full name; a string of the trace."),
         Column("step", "i4", STEP, "The step, as in work_steps; -1 outside all."),
         *_WORK_SUMS,
-        Column("most", "i8", "ns", "Of it, what one path launched, the largest."),
-        Column("event", "i4", ROW, "The longest that this path launched."),
+        Column("most", "i8", "ns", "Of it, the largest part that one path launched."),
+        Column("event", "i4", ROW, "The longest launched by that path."),
     ),
 )
 
@@ -232,61 +206,39 @@ MEMORY_DEVICES = TableSpec(
             "begin",
             "i8",
             "bytes",
-            "Allocated before the first record; where no record states a total, the least that the"
-            " releases allow.",
+            "Allocated before the first record; if no record states a total, the least that the"
+            " releases imply.",
         ),
-        Column(
-            "end",
-            "i8",
-            "bytes",
-            "Allocated after the last record: begin + the sum of increments, exactly.",
-        ),
+        Column("end", "i8", "bytes", "Allocated after the last record: begin + all increments."),
         Column("peak", "i8", "bytes", "Highest allocated."),
-        Column("peak_time", "i8", "ns", "When, for the first time."),
+        Column("peak_time", "i8", "ns", "First time of the peak."),
         Column("peak_reserved", "i8", "bytes", "Highest reserved; -1 unknown."),
         Column("stated", "i8", "records", "Records that state a total."),
-        Column(
-            "mismatched",
-            "i8",
-            "records",
-            "Of them, those whose total is not the one before plus the bytes since.",
-        ),
+        Column("mismatched", "i8", "records", "Of them, not the previous total plus the bytes."),
     ),
 )
 
 MEMORY_CURVE = TableSpec(
     "memory_curve",
-    "Every allocator record, and what is allocated and reserved after it, ordered by (device,"
-    " time).",
+    "Every allocator record with the totals after it, ordered by (device, time).",
     (
         Column("device", "i4", MEMORY_DEVICE, "The device."),
-        Column("time", "i8", "ns", "When."),
+        Column("time", "i8", "ns", "Time."),
         Column("bytes", "i8", "bytes", "Size; negative for a release."),
         Column("allocated", "i8", "bytes", "Allocated after it: as stated, else the running sum."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
-        Column(
-            "node",
-            "i4",
-            MEMORY_NODE,
-            "The innermost operator that ran then on its thread; -1 none.",
-        ),
-        Column("path", "i4", PATH, "That operator's path, or the module's around it; -1 unknown."),
-        Column(
-            "category",
-            "i1",
-            "position in BLOCK_CATEGORIES",
-            "What the file says that it is for; -1 unknown.",
-        ),
+        Column("node", "i4", MEMORY_NODE, "Innermost operator then on its thread; -1 none."),
+        Column("path", "i4", PATH, "That operator's path, or the enclosing module's; -1 unknown."),
+        Column("category", "i1", BLOCK_CATEGORY, "Category as recorded; -1 unknown."),
     ),
 )
 
 MEMORY_NODES = TableSpec(
     "memory_nodes",
-    "Calls of operators that allocated or released, and the operators around them, ordered by"
-    " (depth, event).",
+    "Operator calls that allocated or released, and those enclosing them; by (depth, event).",
     (
-        Column("parent", "i4", MEMORY_NODE, "The operator around it; -1 none."),
-        Column("depth", "i4", "operators", "How many operators are around it."),
+        Column("parent", "i4", MEMORY_NODE, "The enclosing operator; -1 none."),
+        Column("depth", "i4", "operators", "Number of enclosing operators."),
         Column("outermost", "u1", "0 or 1", "Whether none of them has its name."),
         Column("event", "i4", ROW, "The call."),
         Column("name", "i4", OWN_TEXT, "Name of the operator."),
@@ -303,54 +255,24 @@ ALLOCATIONS = TableSpec(
         Column("bytes", "i8", "bytes", "Size."),
         Column("begin", "i8", "ns", "When it was allocated; -1 before the recording."),
         Column("end", "i8", "ns", "When it was released; -1 not within the recording."),
-        Column(
-            "node",
-            "i4",
-            MEMORY_NODE,
-            "The operator that allocated it; -1 none, or allocated before the recording.",
-        ),
-        Column(
-            "released_by", "i4", MEMORY_NODE, "The operator that released it; -1 none or unknown."
-        ),
-        Column(
-            "path",
-            "i4",
-            PATH,
-            "Where it was allocated: the operator's path, or the module's around it; -1 unknown.",
-        ),
+        Column("node", "i4", MEMORY_NODE, "The operator that allocated it; -1 none or earlier."),
+        Column("released_by", "i4", MEMORY_NODE, "The operator that released it; -1 unknown."),
+        Column("path", "i4", PATH, "That operator's path, or the enclosing module's; -1 unknown."),
         Column(
             "record",
             "i4",
             "row of memory_curve",
-            "Its allocation, where that was lost the earliest it can have been; -1 before the"
-            " recording.",
+            "Its allocation, or the earliest possible one if lost; -1 before the recording.",
         ),
         Column(
             "release",
             "i4",
             "row of memory_curve",
-            "Its release, or what shows that it was released; -1 not within the recording.",
+            "Its release, or the record that implies it; -1 not within the recording.",
         ),
-        Column(
-            "line",
-            "i4",
-            OWN_TEXT,
-            "Where the program allocated it: the nearest Python frame that is the user's, else the"
-            " innermost; -1 unknown.",
-        ),
-        Column(
-            "frames",
-            "i4",
-            OWN_TEXT,
-            "Its own call stack where the records carry one (snapshots): frames joined by line"
-            " feeds, innermost first; -1 none.",
-        ),
-        Column(
-            "category",
-            "i1",
-            "position in BLOCK_CATEGORIES",
-            "What the file says that it is for; -1 unknown.",
-        ),
+        Column("line", "i4", OWN_TEXT, "The user's nearest Python frame, or any; -1 unknown."),
+        Column("frames", "i4", OWN_TEXT, "Call stack, innermost first (snapshots); -1 none."),
+        Column("category", "i1", BLOCK_CATEGORY, "Category as recorded; -1 unknown."),
     ),
 )
 
@@ -358,9 +280,7 @@ COLLECTIVES = TableSpec(
     "collectives",
     "Collectives and point-to-point transfers of this worker, ordered by start.",
     (
-        Column(
-            "event", "i4", ROW, "The device kernel, or without one the host's region or operator."
-        ),
+        Column("event", "i4", ROW, "The device kernel; without one, the host region or operator."),
         Column("host", "i4", ROW, "The host call that started it; -1 unknown."),
         Column(
             "kind",
@@ -369,9 +289,7 @@ COLLECTIVES = TableSpec(
             "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`,"
             " `gather`, `scatter`, `barrier`, `send`, `recv`, or the name as written.",
         ),
-        Column(
-            "library", "i4", OWN_TEXT, "`nccl`, `rccl`, `gloo`, `mpi`, `hccl`, ...; -1 unknown."
-        ),
+        Column("library", "i4", OWN_TEXT, "`nccl`, `rccl`, `gloo`, `mpi`, `hccl` ...; -1 unknown."),
         Column("group", "i4", OWN_TEXT, "Process group; -1 unknown."),
         Column("group_size", "i4", "ranks", "Ranks of the group; -1 unknown."),
         Column("dtype", "i4", OWN_TEXT, "Data type; -1 unknown."),
@@ -379,10 +297,10 @@ COLLECTIVES = TableSpec(
             "bytes",
             "i8",
             "bytes",
-            "Message size as nccl-tests counts it: of all_gather and reduce_scatter the whole, else"
-            " of one rank; -1 unknown.",
+            "Message size as nccl-tests defines it: all ranks for all_gather and reduce_scatter,"
+            " else one; -1 unknown.",
         ),
-        Column("sequence", "i8", "", "Number that the backend gave it; -1 unknown."),
+        Column("sequence", "i8", "", "Sequence number of the backend; -1 unknown."),
         Column("peer", "i4", "rank", "The other rank of a send or recv; -1 unknown or none."),
         Column("start", "i8", "ns", "Begin on this worker."),
         Column("end", "i8", "ns", "End on this worker."),
@@ -391,16 +309,14 @@ COLLECTIVES = TableSpec(
             "exposed",
             "i8",
             "ns",
-            "Of it, time in which the device computed nothing; without a device, in which the"
-            " host's threads ran no operator.",
+            "Of it, without computation on the device; without a device, without host operators.",
         ),
     ),
 )
 
 COMMUNICATION_STEPS = TableSpec(
     "communication_steps",
-    "How communication and computation share each step; the four add up to end - start of the step,"
-    " exactly.",
+    "Overlap of communication and computation per step; the four add up to end - start exactly.",
     (
         Column("step", "i4", STEP, "The step."),
         Column("computation", "i8", "ns", "Computation alone."),
@@ -412,9 +328,9 @@ COMMUNICATION_STEPS = TableSpec(
 
 WORKLOADS = TableSpec(
     "workloads",
-    "Distinct (name, input shapes, types, strides, concrete inputs) of calls of operators that"
-    " launched device work, themselves or through what they called, or that have a performance"
-    " model; in a trace without device work also of all others that no modelled call is around.",
+    "Distinct (name, input shapes, types, strides, concrete inputs) of operator calls that launched"
+    " device work, directly or through callees, or have a performance model; without any device"
+    " work, of all others outside modelled calls as well.",
     (
         Column("name", "i4", OWN_TEXT, "Name of the operator."),
         Column("dims", "i4", OWN_TEXT, "Input shapes as JSON text; -1 not recorded."),
@@ -423,64 +339,44 @@ WORKLOADS = TableSpec(
         Column("concrete", "i4", OWN_TEXT, "Concrete inputs as JSON text; -1 not recorded."),
         Column("family", "i4", OWN_TEXT, "Family of its performance model; -1 not modelled."),
         Column("flops", "i8", "FLOP", "Of one call; -1 not modelled."),
-        Column(
-            "bytes",
-            "i8",
-            "bytes",
-            "Least memory traffic of one call; -1 not modelled, or an element type is not known.",
-        ),
+        Column("bytes", "i8", "bytes", "Least memory traffic of one call; -1 unknown."),
         Column("unit", "i4", OWN_TEXT, "`matrix` or `vector`; -1 no arithmetic, or not modelled."),
-        Column(
-            "precision", "i4", OWN_TEXT, "`fp64`, `fp32`, `fp16`, `bf16`, `fp8` ...; -1 not known."
-        ),
-        Column(
-            "parameters",
-            "i4",
-            OWN_TEXT,
-            "What the model read, like `M=788, N=768, K=768`; -1 not modelled.",
-        ),
+        Column("precision", "i4", OWN_TEXT, "`fp64`, `fp32`, `fp16`, `bf16` ...; -1 unknown."),
+        Column("parameters", "i4", OWN_TEXT, "E.g. `M=788, N=768, K=768`; -1 not modelled."),
     ),
 )
 
 WORKLOAD_STEPS = TableSpec(
     "workload_steps",
-    "Calls and times per workload and step (the step whose host window holds the begin of the"
-    " call). Counted calls are those that sums count, each piece of work once: the calls that"
-    " device work is laid at (see workload_kernels); in a trace without device work those that no"
-    " modelled call is around.",
+    "Calls and times per workload and step (the one whose host window holds the call's begin). Sums"
+    " use the counted calls, so that all work counts once: those to which device work is attributed"
+    " (see workload_kernels); without any device work, those outside modelled calls.",
     (
-        Column("workload", "i4", "row of workloads", "Which."),
+        Column("workload", "i4", "row of workloads", "The workload."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "calls", "Number of calls."),
         Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
-        Column(
-            "device_total", "i8", "ns", "Device time launched by the calls and what they called."
-        ),
+        Column("device_total", "i8", "ns", "Device time launched by the calls and their callees."),
         Column("host_total", "i8", "ns", "Host time from begin to end."),
         Column("counted", "i8", "calls", "Of the calls, those that are counted."),
         Column(
             "counted_time",
             "i8",
             "ns",
-            "Device time that is laid at the counted calls; in a trace without device work their"
-            " host time, without a model less that of the operators called.",
+            "Device time attributed to the counted calls; without any device work their host time,"
+            " self time if not modelled.",
         ),
-        Column(
-            "event",
-            "i4",
-            ROW,
-            "The counted call with the largest time, else the call with the most host time.",
-        ),
+        Column("event", "i4", ROW, "Longest counted call, else the one with the most host time."),
     ),
 )
 
 WORKLOAD_KERNELS = TableSpec(
     "workload_kernels",
-    "Device work by the workload that it is laid at and step (the step that launched it). It is"
-    " laid at the outermost of the modelled calls around its launch that launch work with no other"
-    " modelled call between; without a modelled call around at the operator that launched it.",
+    "Device work by the workload to which it is attributed, and the step that launched it: the"
+    " outermost enclosing modelled call that launches work with no other modelled call in between;"
+    " without a modelled call, the launching operator.",
     (
-        Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),
+        Column("workload", "i4", "row of workloads", "The workload; -1 no operator."),
         Column("kernel", "i4", OWN_TEXT, "Full name of the kernel, copy or memset."),
         Column("step", "i4", STEP, "The step; -1 outside all."),
         Column("calls", "i8", "launches", "Number of launches."),
@@ -489,16 +385,15 @@ WORKLOAD_KERNELS = TableSpec(
             "flops",
             "i8",
             "FLOP",
-            "FLOPs of the workload that these launches did, all together: a call's work is laid at"
-            " its main kernels; -1 unknown, 0 for what prepares or finishes.",
+            "FLOPs of all these launches: a call's work belongs to its main kernels; -1 unknown, 0"
+            " for kernels that prepare or finish.",
         ),
         Column("bytes", "i8", "bytes", "Likewise; -1 unknown."),
         Column(
             "fast",
             "u1",
             "0 or 1",
-            "Whether any of these launches was part of a convolution by Winograd's algorithm or by"
-            " Fourier transforms, which needs fewer operations than FLOPs counts.",
+            "Whether any of them is a Winograd or FFT convolution, which needs fewer FLOPs.",
         ),
         Column("matrix", "u1", "Knowledge", "Whether it uses matrix cores."),
         Column("event", "i4", ROW, "The longest launch."),
@@ -509,14 +404,9 @@ COUNTER_STEPS = TableSpec(
     "counter_steps",
     "Counter samples (`ph` C) per series and step.",
     (
-        Column(
-            "counter",
-            "i4",
-            OWN_TEXT,
-            "Name of the counter: that of the event and the key of its value, where it has one.",
-        ),
-        Column("device", "i4", OWN_TEXT, "Device or process that it is of, e.g. `GPU 0`."),
-        Column("step", "i4", STEP, "The step in whose time the sample begins; -1 outside all."),
+        Column("counter", "i4", OWN_TEXT, "Name of the event, and the key of its value if any."),
+        Column("device", "i4", OWN_TEXT, "Its device or process, e.g. `GPU 0`."),
+        Column("step", "i4", STEP, "The step in which the sample begins; -1 outside all."),
         Column("samples", "i8", "samples", "How many."),
         Column("total", "f8", "", "Their sum."),
         Column("least", "f8", "", "The smallest."),
@@ -526,9 +416,8 @@ COUNTER_STEPS = TableSpec(
 
 DEVICE_WORKLOADS = TableSpec(
     "device_workloads",
-    "For every kernel, copy and memset, in the order of their rows of spans: the workload that it"
-    " is laid at.",
-    (Column("workload", "i4", "row of workloads", "Which; -1 launched by no operator."),),
+    "For every kernel, copy and memset, in the order of spans: the workload it is attributed to.",
+    (Column("workload", "i4", "row of workloads", "The workload; -1 no operator."),),
 )
 
 INSIGHT_TABLES = (

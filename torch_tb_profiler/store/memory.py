@@ -1,12 +1,12 @@
-"""When memory that was freed goes back to the system.
+"""When freed memory goes back to the system (glibc only).
 
-A trace is gathered in some ten thousand small arrays, which glibc keeps for later when they are
-freed: half of the peak of a large import (measured: 830 against 510 MB on 5 million events).
-Elsewhere the allocator does it by itself, or not at all.
+A trace is gathered in some ten thousand small arrays, which glibc keeps when they are freed: half
+of the peak of a large import (measured: 830 against 510 MB for 5 million events).
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 
@@ -15,29 +15,22 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
 
 
 def give_back_memory() -> None:
-    """Ask glibc to return free pages; nothing happens on other systems."""
-    if not sys.platform.startswith("linux"):
-        return
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError):
-        return
-    trim(0)
+    """Ask glibc to return free pages to the system."""
+    _call_glibc("malloc_trim", 0)
 
 
 def keep_freed_memory() -> None:
-    """Let this process use freed memory again instead of asking the system for fresh pages; nothing
-    happens on other systems.
+    """Make this process reuse freed memory instead of mapping fresh pages.
 
-    For a process that makes many large arrays one after the other and then has nothing to do: glibc
-    would map each one anew, and the system would clear every page of it. Measured on the timeline
-    of ten million events: 3.7 instead of 5.8 to 6.8 s at the same peak.
+    For a process that creates many large arrays in sequence: glibc would map each one anew, and the
+    kernel would clear every page. Measured on the timeline of ten million events: 3.7 instead of
+    5.8 to 6.8 s at the same peak.
     """
-    if not sys.platform.startswith("linux"):
-        return
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):
-        return
-    mallopt(_M_MMAP_MAX, 0)
-    mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
+    _call_glibc("mallopt", _M_MMAP_MAX, 0)
+    _call_glibc("mallopt", _M_TRIM_THRESHOLD, (1 << 31) - 1)
+
+
+def _call_glibc(function: str, *arguments: int) -> None:
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            getattr(ctypes.CDLL(None), function)(*arguments)

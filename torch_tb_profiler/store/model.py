@@ -1,6 +1,4 @@
-"""An imported trace and the facts derived from it: immutable, and all that the rooms above ever
-see.
-"""
+"""An imported trace and the facts derived from it, both immutable."""
 
 from __future__ import annotations
 
@@ -17,15 +15,13 @@ class Trace:
     """One trace file as columns.
 
     Attributes:
-        strings: every text of the trace, once.
-        tables: by the names of ``schema.TRACE_TABLES``; all are present, possibly empty.
-        header: the small top-level keys of the file (``deviceProperties``, ``distributedInfo``,
-            ``with_stack`` ...), parsed.
-        defects: what was found wrong, counted.
-        entries: number of entries of ``traceEvents``.
-        origin_ns: time of the first event as written in the file, ns; add it to get the file's own
-            times.
-        base_ns: ``baseTimeNanoseconds``, 0 when absent; origin_ns + base_ns is Unix time where the
+        strings: the distinct texts of the trace.
+        tables: all of ``schema.TRACE_TABLES`` by name, possibly empty.
+        header: the small top-level keys of the file (``deviceProperties``, ``with_stack`` ...).
+        defects: counts of what was wrong.
+        entries: number of entries in ``traceEvents``.
+        origin_ns: time of the first event as written in the file, ns.
+        base_ns: ``baseTimeNanoseconds``, 0 if absent; origin_ns + base_ns is Unix time if the
             writer used both.
     """
 
@@ -43,14 +39,13 @@ class Trace:
 
 @dataclass(frozen=True)
 class Facts:
-    """What ``analysis.derive`` finds in one trace; texts point into ``strings`` (the trace's,
-    extended).
+    """What ``analysis.facts.derive`` computes from one trace.
 
     Attributes:
-        strings: the trace's strings followed by those the analysis made.
-        tables: by the names of ``fact_schema.FACT_TABLES``; all are present, possibly empty.
-        summary: small facts that are no table; the keys are documented in ``analysis/facts/derive.py``.
-        defects: the trace's counts and those that the analysis added.
+        strings: the trace's strings followed by those that the analysis added.
+        tables: all of ``fact_schema.FACT_TABLES`` by name, possibly empty.
+        summary: facts that are not tables; ``analysis/facts/derive.py`` documents the keys.
+        defects: the trace's counts plus those of the analysis.
     """
 
     strings: StringTable

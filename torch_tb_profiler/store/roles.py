@@ -1,8 +1,7 @@
-"""What an event is for, decided once from its category.
+"""The role of an event, decided by its category.
 
-``ROLE_OF_CATEGORY`` is the whole vocabulary (lower case); the setting ``categories`` goes before
-it, so that an accelerator that nobody hard-coded needs one line. Families like ``*_runtime`` and
-``*_driver`` are recognised by their ending.
+``ROLE_OF_CATEGORY`` is the vocabulary (lower case); the setting ``categories`` overrides it, for
+accelerators that are not listed. ``*_runtime`` and ``*_driver`` are recognised by their suffix.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ class Role(IntEnum):
     PYTHON = 8
     """A Python frame (``python_function``)."""
     SYNC = 9
-    """A device-side synchronisation record (``cuda_sync``)."""
+    """A device-side synchronization record (``cuda_sync``)."""
     OVERHEAD = 10
-    """Time the profiler itself took."""
+    """Time spent by the profiler itself."""
     COUNTER_RANGE = 11
-    """A range with hardware counters: of CUPTI's range profiler, or a scope of Intel's."""
+    """A range with hardware counters (CUPTI's range profiler, Intel's scopes)."""
     PROFILER = 12
     """The profiler's own span (category ``Trace``)."""
 
 
 DEVICE_ROLES = (Role.KERNEL, Role.MEMCPY, Role.MEMSET)
-"""Roles of the work that a device does."""
+"""Roles of device work."""
 
 ROLE_OF_CATEGORY: dict[str, Role] = {
     "cpu_op": Role.OPERATOR,
@@ -82,30 +81,27 @@ ROLE_OF_NAME: dict[tuple[str, str], Role] = {
     ("mtia_ccp_events", "event_record"): Role.SYNC,
     ("mtia_ccp_events", "dma_request"): Role.MEMCPY,
 }
-"""(lower-case category, name) → role, for categories that put work and waiting together; it goes
-before the category's own role.
+"""(lower-case category, name) → role, where one category mixes work and waiting; wins over its
+role.
 """
 
 
 def role_of(category: str, own: Mapping[str, Role] | None = None) -> Role | None:
-    """The role of a category in any capitalisation; None when it is not known (counted as a
-    defect). ``own`` goes before our table.
-    """
+    """The role of a category in any case, None if unknown; ``own`` overrides our table."""
     key = category.lower()
-    found = (own or {}).get(key, ROLE_OF_CATEGORY.get(key))
-    if found is None and key.endswith(("_runtime", "_driver")):
+    role = (own or {}).get(key, ROLE_OF_CATEGORY.get(key))
+    if role is None and key.endswith(("_runtime", "_driver")):
         return Role.RUNTIME
-    return found
+    return role
 
 
 def own_roles(text: str) -> dict[str, Role]:
-    """Roles of a user's own categories, from the setting: ``npu_kernel=kernel, npu_call=runtime`` →
-    category (lower case) → role.
+    """Parse the setting ``categories``, e.g. ``npu_kernel=kernel, npu_call=runtime``.
 
     Raises:
-        BadRequest: an entry has no ``=``, or names a role that does not exist.
+        BadRequest: an entry has no ``=`` or names an unknown role.
     """
-    found = {}
+    roles = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         category, mark, role = (piece.strip() for piece in entry.partition("="))
         if not mark or not category or role.upper() not in Role.__members__:
@@ -113,7 +109,7 @@ def own_roles(text: str) -> dict[str, Role]:
             raise BadRequest(
                 f"The setting categories holds {entry!r}, expected category=role with a role of:"
                 f" {known}.",
-                "Correct or unset it.",
+                "Correct it or unset it.",
             )
-        found[category.lower()] = Role[role.upper()]
-    return found
+        roles[category.lower()] = Role[role.upper()]
+    return roles

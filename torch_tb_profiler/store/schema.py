@@ -1,10 +1,7 @@
-"""The tables of one imported trace. ``docs/columns.md`` is generated from this file and
-``fact_schema.py``.
+"""The tables of one imported trace; ``docs/columns.md`` is generated from them.
 
-Times are int64 nanoseconds after the first event of the trace. ``number of a string`` columns point
-into the trace's ``StringTable`` (−1: none). ``row of spans`` columns are row numbers of the
-``spans`` table. Columns of width "one per event of a role" live in side tables keyed by ``span`` so
-that a Python frame pays nothing for kernel columns.
+Times are int64 nanoseconds after the first event of the trace. Columns that only events of one role
+have are in side tables keyed by ``span``, so that a Python frame costs no kernel columns.
 """
 
 from __future__ import annotations
@@ -13,21 +10,22 @@ from torch_tb_profiler.store.columns import Column, TableSpec
 
 TEXT = "number of a string"
 ROW = "row of spans"
+BLOCK_CATEGORY = "position in BLOCK_CATEGORIES"
 
 SPANS = TableSpec(
     "spans",
-    "Everything that has a begin and an end, ordered by (start, -dur, position in the file); the"
-    " row number is the event's id.",
+    "Events with a begin and an end, ordered by (start, -dur, position in the file); the row number"
+    " is the event's id.",
     (
         Column("start", "i8", "ns", "Begin, after the trace's first event."),
-        Column("dur", "i8", "ns", "Length; 0 where the file gave none (counted as a defect)."),
+        Column("dur", "i8", "ns", "Duration; 0 if missing (counted as a defect)."),
         Column("name", "i4", TEXT, "Name of the event."),
         Column("category", "i4", TEXT, "Category as written."),
         Column("track", "i4", "row of tracks", "The thread or stream it ran on."),
-        Column("role", "u1", "Role", "What it is for, from its category."),
-        Column("correlation", "i8", "", "Id that ties a launch to its device work; -1 none."),
+        Column("role", "u1", "Role", "Its role, from its category."),
+        Column("correlation", "i8", "", "Id that links a launch to its device work; -1 none."),
         Column("external", "i8", "", "`External id`; -1 none."),
-        Column("ordinal", "i4", "", "Position among the entries of traceEvents, from 0."),
+        Column("ordinal", "i4", "", "Position in traceEvents, from 0."),
     ),
 )
 
@@ -71,7 +69,7 @@ PYTHON_ARGS = TableSpec(
         Column("span", "i4", ROW, "The frame."),
         Column("id", "i8", "", "`Python id`; -1 none."),
         Column("parent", "i8", "", "`Python parent id`; -1 none."),
-        Column("module", "i8", "", "`Python module id`; -1 when the frame is not a module's."),
+        Column("module", "i8", "", "`Python module id`; -1 not a module's frame."),
     ),
 )
 
@@ -99,13 +97,7 @@ COUNTER_ARGS = TableSpec(
     (
         Column("span", "i4", ROW, "The range."),
         Column("counter", "i4", TEXT, "Name of the counter as written."),
-        Column(
-            "value",
-            "f8",
-            "",
-            "Its value, in the counter's own unit; always finite: a counter without a value has no"
-            " row.",
-        ),
+        Column("value", "f8", "", "Its finite value, in the counter's own unit."),
     ),
 )
 
@@ -113,51 +105,30 @@ MEMORY = TableSpec(
     "memory",
     "Allocator records (`[memory]` instants), ordered by time.",
     (
-        Column("time", "i8", "ns", "When."),
+        Column("time", "i8", "ns", "Time."),
         Column("track", "i4", "row of tracks", "The thread."),
         Column("device_type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
         Column("device", "i4", "", "Device id; -1 none."),
         Column("address", "u8", "", "Address; 0 unknown."),
-        Column(
-            "bytes",
-            "i8",
-            "bytes",
-            "Size; negative for a release; 0 where only the reserved memory changed.",
-        ),
+        Column("bytes", "i8", "bytes", "Size; negative: released; 0: only reserved changed."),
         Column("allocated", "i8", "bytes", "Allocated after it; -1 unknown."),
         Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
-        Column(
-            "frames",
-            "i4",
-            TEXT,
-            "Call stack of a snapshot's record: frames joined by line feeds, innermost first.",
-        ),
-        Column(
-            "category",
-            "i1",
-            "position in BLOCK_CATEGORIES",
-            "What a memory timeline says that the block is for; -1 unknown.",
-        ),
-        Column(
-            "ordinal",
-            "i4",
-            "",
-            "Position among the entries of traceEvents; -1: a block from before the recording, told"
-            " by a snapshot or a timeline.",
-        ),
+        Column("frames", "i4", TEXT, "Call stack, one frame a line, innermost first (snapshots)."),
+        Column("category", "i1", BLOCK_CATEGORY, "Category (memory timelines); -1 unknown."),
+        Column("ordinal", "i4", "", "Position in traceEvents; -1: allocated before the recording."),
     ),
 )
 
 FLOWS = TableSpec(
     "flows",
-    "Ends of arrows (`ph` s, t, f), ordered by time.",
+    "Ends of flows (`ph` s, t, f), ordered by time.",
     (
-        Column("time", "i8", "ns", "When."),
+        Column("time", "i8", "ns", "Time."),
         Column("track", "i4", "row of tracks", "The thread or stream."),
-        Column("id", "i8", "", "Id that ties the ends."),
+        Column("id", "i8", "", "Id that links the ends."),
         Column("category", "i4", TEXT, "Category as written."),
         Column("phase", "u1", "ASCII", "The letter of `ph`."),
-        Column("ordinal", "i4", "", "Position among the entries of traceEvents."),
+        Column("ordinal", "i4", "", "Position in traceEvents."),
     ),
 )
 
@@ -165,13 +136,13 @@ INSTANTS = TableSpec(
     "instants",
     "Instants and counter samples (`ph` i, I, R, C) other than memory records, ordered by time.",
     (
-        Column("time", "i8", "ns", "When."),
+        Column("time", "i8", "ns", "Time."),
         Column("track", "i4", "row of tracks", "The thread."),
         Column("name", "i4", TEXT, "Name."),
         Column("category", "i4", TEXT, "Category as written."),
         Column("phase", "u1", "ASCII", "The letter of `ph`."),
         Column("args", "i4", TEXT, "Arguments as JSON text."),
-        Column("ordinal", "i4", "", "Position among the entries of traceEvents."),
+        Column("ordinal", "i4", "", "Position in traceEvents."),
     ),
 )
 
@@ -191,8 +162,7 @@ TRACKS = TableSpec(
 
 CHUNKS = TableSpec(
     "chunks",
-    "Where the events lie in the inflated text, so that one event can be read again with all its"
-    " arguments.",
+    "Where events are in the inflated text, to reread one with all its arguments.",
     (
         Column("ordinal", "i4", "", "Position of the first event of the chunk."),
         Column("offset", "i8", "bytes", "First byte of the chunk in the inflated text."),
@@ -202,7 +172,7 @@ CHUNKS = TableSpec(
 
 MARKS = TableSpec(
     "marks",
-    "Where in time defects touch the trace; at most 10,000 rows per defect.",
+    "When defects affect the trace; at most 10,000 rows per defect.",
     (
         Column("defect", "i4", TEXT, "Name of the defect."),
         Column("start", "i8", "ns", "Begin."),

@@ -1,12 +1,11 @@
-"""A trace and its facts in one file that the next start maps instead of importing again.
+"""Sidecar files: tables that the next start maps instead of importing the trace again.
 
-The layout is safetensors' (published, no pickle, readable by its library): eight bytes with the
-length of a JSON header, the header with dtype, shape and place of every array, the arrays. Own code
-because the library copies every array on both ways, and a sidecar of gigabytes is to be mapped::
+The format is safetensors: the length of a JSON header, the header with dtype, shape and offsets of
+every array, the arrays. We do not use its library because it copies every array::
 
     | u64 n | {"spans.start": {"dtype": "I64", "shape": [n], "data_offsets": [a, b]}, …, "__metadata__": {…}} | arrays … |
 
-Written under a temporary name and renamed, so that a reader sees a whole file or none.
+Files are written under a temporary name and renamed, so that readers see a complete file or none.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 T = TypeVar("T")
 
 LAYOUT = "5"
-"""Changes with the tables' columns or this file's layout."""
+"""Changes with the tables' columns or the format of this file."""
 TIMELINE_LAYOUT = "timeline 1"
-"""The same for the sidecar of a timeline."""
+"""The same for timeline sidecars."""
 INSIGHT_LAYOUT = "insight 2"
-"""The same for the sidecar of an insight."""
+"""The same for insight sidecars."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
-"""Up to this size every byte is checked when a sidecar is opened (some ten milliseconds); beyond
-it, all but the columns of events.
+"""Up to this size every byte is verified on opening (about 10 ms); beyond it, all but event
+columns.
 """
 
 _DTYPES = {
@@ -79,10 +78,10 @@ _NUMPY = {v: k for k, v in _DTYPES.items()}
 
 
 def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
-    """Write both beside each other and rename into place.
+    """Write a trace and its facts to one sidecar.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder is not writable.
     """
     arrays: dict[str, Array] = {
         "strings.offsets": facts.strings.offsets,
@@ -105,10 +104,10 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
 
 
 def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
-    """Write a timeline and rename into place.
+    """Write a timeline's sidecar.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder is not writable.
     """
     _write_file(
         Path(path),
@@ -118,10 +117,10 @@ def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
 
 
 def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
-    """Write an insight and rename into place.
+    """Write an insight's sidecar.
 
     Raises:
-        OSError: the folder cannot be written.
+        OSError: the folder is not writable.
     """
     arrays = {
         "strings.offsets": insight.strings.offsets,
@@ -158,14 +157,14 @@ def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -
 
 def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
     header: dict[str, Any] = {"__metadata__": metadata}
-    at = 0
+    offset = 0
     for name, array in sorted(arrays.items(), key=lambda x: -x[1].dtype.itemsize):
         header[name] = {
             "dtype": _DTYPES[array.dtype.str[1:]],
             "shape": [len(array)],
-            "data_offsets": [at, at + array.nbytes],
+            "data_offsets": [offset, offset + array.nbytes],
         }
-        at += array.nbytes
+        offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGN)
     blocks = {
@@ -186,16 +185,12 @@ def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str])
 
 
 def _always_checked(name: str) -> bool:
-    """Facts and strings: small, and all that the pages show. The columns of events grow with the
-    trace.
-    """
+    """Facts and strings are small; event columns grow with the trace."""
     return not name.startswith(_LARGE)
 
 
 def _checksum(blocks: list[Any]) -> str:
-    """Adler-32 of some blocks, one after the other: eight hex digits. It runs at the speed of
-    memory.
-    """
+    """Adler-32 of the concatenated blocks: eight hex digits. It runs at memory speed."""
     total = 1
     for block in blocks:
         total = isal_zlib.adler32(block, total)
@@ -203,28 +198,25 @@ def _checksum(blocks: list[Any]) -> str:
 
 
 def _verify(data: mmap.mmap, size: int, stated: str, arrays: dict[str, Array]) -> None:
-    """Raises ValueError when the file is not as it was written: header, facts and strings always, a
-    small file in whole.
-    """
+    """Raise ValueError if the file changed; covers header, facts and strings, of a small file all."""
     if 8 + size + sum(array.nbytes for array in arrays.values()) != len(data):
-        raise ValueError("the file is cut off or has grown")
+        raise ValueError("the file is truncated or has grown")
     header = data[8 : 8 + size].replace((_SUM % stated).encode(), (_SUM % _NO_SUM).encode(), 1)
     blocks = {name: array.data.cast("B") for name, array in arrays.items() if len(array)}
-    found = _checksum(
+    checksum = _checksum(
         [data[:8], header, *(block for name, block in blocks.items() if _always_checked(name))]
     )
-    if found != stated[:8] or (
+    if checksum != stated[:8] or (
         len(data) <= CHECK_WHOLE_BYTES and _checksum(list(blocks.values())) != stated[8:]
     ):
-        raise ValueError("its checksum does not fit")
+        raise ValueError("its checksum does not match")
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
-    """Map a sidecar; pages are read when they are looked at.
+    """Map a sidecar; pages are read on access.
 
     Raises:
-        SidecarError: the file is missing, damaged, cut off, or of another layout. It is to be
-            rebuilt, never guessed.
+        SidecarError: the file is missing, damaged, truncated or of another layout.
     """
     return _read_file(path, LAYOUT, _rebuild)
 
@@ -271,7 +263,7 @@ def _read_file(
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         size = int.from_bytes(data[:8], "little")
         if not 0 < size <= min(MAX_HEADER_BYTES, len(data) - 8):
-            raise ValueError("the header's length is wrong")
+            raise ValueError("the header length is wrong")
         header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")
         about = msgspec.json.decode(metadata["about"])
@@ -291,7 +283,7 @@ def _read_file(
     ) as error:
         raise SidecarError(
             f"{os.path.basename(path)} cannot be used: {error}",
-            "It is rebuilt by importing the trace again.",
+            "Import the trace again to rebuild it.",
         ) from error
 
 
@@ -300,7 +292,7 @@ def _mapped(data: mmap.mmap, base: int, entry: dict[str, Any]) -> Array:
     (count,) = entry["shape"]
     dtype = np.dtype(_NUMPY[entry["dtype"]])
     if base + end > len(data) or end - start != count * dtype.itemsize or start < 0 or count < 0:
-        raise ValueError("the file is cut off")
+        raise ValueError("the file is truncated")
     return np.frombuffer(data, dtype, count, base + start)
 
 

@@ -1,4 +1,4 @@
-"""The categories that the wall time of a step is split into."""
+"""The categories into which the wall time of a step is split."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ CATEGORIES = (
     "cpu_exec",
     "other",
 )
-"""In order of priority: time that could be laid at several belongs to the first."""
+"""In order of priority: time that fits several belongs to the first."""

@@ -1,4 +1,4 @@
-"""Interned text: every distinct string of a trace stands once, rows hold its number.
+"""Interned text: every distinct string of a trace is stored once, rows hold its number.
 
 ::
 
@@ -21,7 +21,7 @@ NONE = -1
 
 
 class StringTable:
-    """Read side: number → text, over two arrays that a sidecar can map."""
+    """Number → text, over two arrays that a sidecar can map."""
 
     def __init__(self, offsets: Ints, blob: Array) -> None:
         """``offsets`` int64 of shape (n + 1,) into ``blob`` uint8; text is UTF-8."""
@@ -57,14 +57,14 @@ class StringTable:
         return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(offsets)]
 
     def number(self, text: str) -> int:
-        """The number of a text, −1 when it is not in the table."""
+        """The number of a text, −1 if it is not in the table."""
         if self._numbers is None:
             self._numbers = {t: i for i, t in enumerate(self.all())}
         return self._numbers.get(text, NONE)
 
 
 class StringBuilder:
-    """Write side: text → number; a new text gets the next number."""
+    """Text → number; a new text gets the next number."""
 
     def __init__(self, base: StringTable | None = None) -> None:
         self._numbers: dict[str, int] = (
@@ -75,11 +75,11 @@ class StringBuilder:
         return len(self._numbers)
 
     def intern(self, text: str) -> int:
-        """The number of a text, given now if it is new."""
+        """The number of a text, assigned now if it is new."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     def intern_all(self, texts: Iterable[str]) -> list[int]:
-        """Numbers of many texts."""
+        """The numbers of many texts."""
         known = self._numbers
         listed = texts if isinstance(texts, list) else list(texts)
         new = [t for t in dict.fromkeys(listed) if t not in known]
@@ -87,5 +87,5 @@ class StringBuilder:
         return [known[t] for t in listed]
 
     def table(self) -> StringTable:
-        """The read side of what is interned so far."""
+        """The table of everything interned so far."""
         return StringTable.of(list(self._numbers))

@@ -1,4 +1,4 @@
-"""A trace's timeline in memory: the declared tables and a few small facts beside them."""
+"""A trace's timeline in memory: its tables and a few plain values."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from torch_tb_profiler.store.columns import Table
 
 @dataclass(frozen=True)
 class Timeline:
-    """What is drawn of one trace.
+    """What the Trace view draws.
 
     Attributes:
-        tables: by the names of ``timeline_schema.TIMELINE_TABLES``; all are present, possibly
-            empty.
+        tables: all of ``timeline_schema.TIMELINE_TABLES`` by name, possibly empty.
         about: plain values:
 
-            ``arrow_kinds``   list of ``{"kind", "label", "total", "untied"}``; ``arrows.kind`` counts its rows; ``untied``: flow events that lead
-                              nowhere
+            ``arrow_kinds``   list of ``{"kind", "label", "total", "untied"}``, indexed by ``arrows.kind``; ``untied``: flow events with one end
             ``series``        list of ``{"key", "name", "track", "unit", "mean", "lowest", "highest", "first", "count", "thinned"}``: the counter
-                              series; ``first`` and ``count`` are rows of ``samples``, ``track`` a
-                              row of the trace's tracks (-1: of no process),
-                              ``thinned``: samples were left out
+                              series; ``first`` and ``count`` are rows of ``samples``, ``track`` a row of tracks (-1: none), ``thinned``: samples
+                              were dropped
             ``device_activity``, ``host_activity``  busy share, 0 to 255, of equal parts of the span; None without such work
             ``has_modules``   whether any event belongs to a module
             ``span_ns``       end of the last event

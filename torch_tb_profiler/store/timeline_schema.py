@@ -1,9 +1,7 @@
-"""The tables of a timeline: every event of a trace placed on a lane, and the summaries that are
-drawn where events are too small to see.
+"""The tables of a timeline: a lane for every event, and summaries of those too small to see.
 
-They lie in a sidecar of their own that is made when a trace is first looked at on the timeline. An
-*event* here is a row of ``spans``, or (from the number of spans on) a row of ``instants`` that is
-no counter sample. ``name`` columns are rows of ``names``.
+An *event* is a row of ``spans`` or (counting on from there) a row of ``instants`` that is not a
+counter sample. ``name`` columns are rows of ``names``.
 """
 
 from __future__ import annotations
@@ -25,19 +23,19 @@ class GroupKind(IntEnum):
     PYTHON = 0
     """Python frames, by depth."""
     CALLS = 1
-    """Operators, annotations, runtime calls and all else of a host thread, by depth."""
+    """Operators, annotations, runtime calls and the rest of a host thread, by depth."""
     DEVICE_ANNOTATION = 2
     """Shadows of annotations on a stream, by depth."""
     WORK = 3
     """Kernels, copies and memsets of a stream: one lane, more where they overlap."""
     SYNC = 4
-    """Synchronisation records and counter ranges of a stream."""
+    """Synchronization records and counter ranges of a stream."""
     INSTANT = 5
-    """Events without a length that are no counter samples."""
+    """Events without a duration, except counter samples."""
 
 
 class Look(IntEnum):
-    """What an event looks like on the page: its role, communication told apart."""
+    """How the page draws an event: by role, with communication apart."""
 
     OTHER = Role.OTHER
     OPERATOR = Role.OPERATOR
@@ -58,29 +56,24 @@ class Look(IntEnum):
 
 GROUPS = TableSpec(
     "groups",
-    "Lanes of one kind of one track, in the order in which they are shown.",
+    "Lanes of one kind and track, in display order.",
     (
         Column("track", "i4", "row of tracks", "The thread or stream."),
         Column("kind", "u1", "GroupKind", "What it holds."),
         Column("lane", "i4", LANE, "Its first lane; the others follow."),
         Column("lanes", "i4", "", "How many lanes."),
         Column("events", "i8", "events", "How many events."),
-        Column(
-            "overlapping",
-            "i8",
-            "events",
-            "Of them, those on a sub-lane because they overlap another.",
-        ),
+        Column("overlapping", "i8", "events", "Of them, on a sub-lane because they overlap."),
     ),
 )
 
 LANES = TableSpec(
     "lanes",
-    "Rows of slices that do not overlap, ordered by (group, depth, sub).",
+    "Rows of non-overlapping slices, ordered by (group, depth, sub).",
     (
         Column("group", "i4", "row of groups", "The group."),
-        Column("depth", "i4", "", "How many events enclose those of this lane."),
-        Column("sub", "i4", "", "0; more for what overlaps the lanes before of the same depth."),
+        Column("depth", "i4", "", "Number of enclosing events."),
+        Column("sub", "i4", "", "0; higher for overlaps with earlier lanes of this depth."),
         Column("first", "i8", "row of slices", "Its first slice."),
         Column("count", "i8", "events", "How many slices."),
     ),
@@ -92,23 +85,18 @@ SLICES = TableSpec(
     (
         Column("start", "i8", "ns", "Begin, after the trace's first event."),
         Column("dur", "i8", "ns", "Length."),
-        Column("event", "i4", EVENT, "Which."),
+        Column("event", "i4", EVENT, "The event."),
     ),
 )
 
 PLACES = TableSpec(
     "places",
-    "For every event its lane and the module that it belongs to.",
+    "For every event its lane and its module.",
     (
         Column("lane", "i4", LANE, "Its lane; -1 for counter samples."),
         Column("name", "i4", NAME, "Its name."),
-        Column(
-            "module",
-            "i4",
-            NAME,
-            "The innermost `nn.Module` frame around it or around what caused it; -1 none.",
-        ),
-        Column("look", "u1", "Look", "What it looks like."),
+        Column("module", "i4", NAME, "Innermost `nn.Module` around it or its launch; -1 none."),
+        Column("look", "u1", "Look", "How it is drawn."),
     ),
 )
 
@@ -124,8 +112,7 @@ NAMES = TableSpec(
 
 LEVELS = TableSpec(
     "levels",
-    "Levels of detail that are stored, ascending. Level L merges what is shorter than its bucket of"
-    " 2^L ns.",
+    "Stored levels of detail, ascending. Level L merges events shorter than its bucket of 2^L ns.",
     (
         Column("level", "i4", "", "L."),
         Column("first", "i8", "row of summaries", "Its first slice."),
@@ -135,16 +122,16 @@ LEVELS = TableSpec(
 
 LEVEL_LANES = TableSpec(
     "level_lanes",
-    "Where each lane begins in each stored level: (number of lanes + 1) rows per level.",
+    "Begin of each lane in each stored level: (number of lanes + 1) rows per level.",
     (Column("first", "i8", "row of summaries", "First slice of the lane in the level."),),
 )
 
 SUMMARIES = TableSpec(
     "summaries",
-    "Slices of the stored levels, ordered by (level, lane, start). `count` 1: an event as it is.",
+    "Slices of the stored levels, ordered by (level, lane, start); count 1: a single event.",
     (
         Column("start", "i8", "ns", "Begin of the first event."),
-        Column("dur", "i8", "ns", "From there to the end of the last event."),
+        Column("dur", "i8", "ns", "Until the end of the last event."),
         Column("busy", "i8", "ns", "Sum of the durations."),
         Column("count", "i4", "events", "How many events."),
         Column("event", "i4", EVENT, "The longest of them."),
@@ -153,20 +140,17 @@ SUMMARIES = TableSpec(
 )
 
 BLOCK_SLICES = 1 << 14
-"""Slices of a block: rows b · 2^14 to (b + 1) · 2^14 of ``slices``, whatever lanes they are of.
-What is left at the end is in no block.
-"""
+"""Slices of a block: rows b · 2^14 to (b + 1) · 2^14 of ``slices``; the last few are in no block."""
 
 BLOCKS = TableSpec(
     "blocks",
-    "Where the figures of each block of slices begin: (number of blocks + 1) rows, or none. Blocks"
-    " beyond a bound are left out.",
+    "Begin of each block in block_sums: (number of blocks + 1) rows, or none; limited in number.",
     (Column("first", "i8", "row of block_sums", "Its first row."),),
 )
 
 BLOCK_SUMS = TableSpec(
     "block_sums",
-    "Figures of each block of slices by name and look, ordered by (block, name, look).",
+    "Sums of each block of slices by name and look, ordered by (block, name, look).",
     (
         Column("name", "i4", NAME, "The name."),
         Column("look", "u1", "Look", "The look."),
@@ -174,20 +158,15 @@ BLOCK_SUMS = TableSpec(
         Column("total", "i8", "ns", "Sum of the durations."),
         Column("shortest", "i8", "ns", "Shortest duration."),
         Column("longest", "i8", "ns", "Longest duration."),
-        Column("slice", "i4", "row of slices", "The longest, the first of equal ones."),
+        Column("slice", "i4", "row of slices", "The first of the longest."),
     ),
 )
 
 ARROWS = TableSpec(
     "arrows",
-    "What leads from one event to another, ordered by source_time.",
+    "Links from one event to another, ordered by source_time.",
     (
-        Column(
-            "kind",
-            "i4",
-            "row of the arrow kinds in about",
-            "Launch, forward to backward, or the category of a flow.",
-        ),
+        Column("kind", "i4", "row of about.arrow_kinds", "Launch, backward, or a flow category."),
         Column("source", "i4", EVENT, "From."),
         Column("target", "i4", EVENT, "To."),
         Column("source_time", "i8", "ns", "When it leaves."),
@@ -201,12 +180,7 @@ SAMPLES = TableSpec(
     (
         Column("time", "i8", "ns", "When."),
         Column("value", "f8", "of the series", "The value from then on."),
-        Column(
-            "integral",
-            "f8",
-            "of the series times ns",
-            "Integral from the series' first sample to this one.",
-        ),
+        Column("integral", "f8", "of the series times ns", "Integral since the first sample."),
     ),
 )
 

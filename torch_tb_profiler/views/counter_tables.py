@@ -32,6 +32,7 @@ with torch_tb_profiler.record("./log/run", experimental_config=per_kernel) as pr
         train_step(batch)
         profiler.step()"""
 COUNTERS = Missing(
+    key="counters",
     what="Hardware counters",
     why=(
         "The trace holds neither profiled ranges nor counter samples: no metrics were asked for"

@@ -1,4 +1,4 @@
-"""The definitions of all figures, for the page; ``npm run --prefix fe generate`` makes the file
+"""The definitions of all figures, for the page; ``python -m tests.generate`` makes the file
 from ``docs/definitions.md``.
 """
 

@@ -134,7 +134,7 @@ def run_payload(
         tree=NO_TREE,
         tree_pooled=0,
         notes=_notes([(pair.name, p.notes) for pair, p in zip(pairs, payloads, strict=True)]),
-        missing=list({m.what: m for p in payloads for m in p.missing}.values()),
+        missing=list({m.key: m for p in payloads for m in p.missing}.values()),
         workers=workers,
         only_a=only[0],
         only_b=only[1],

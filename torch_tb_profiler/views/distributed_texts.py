@@ -126,6 +126,7 @@ def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
     if figures.ranks and not any(len(rank) for rank in figures.ranks):
         return [
             Missing(
+                key="collectives",
                 what="Collectives",
                 why=(
                     "No worker recorded a collective: none was called, or neither host nor device"
@@ -137,6 +138,7 @@ def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
     if listed < 2:
         return [
             Missing(
+                key="waiting",
                 what="Waiting and who is late",
                 why=(
                     "The run holds one worker: what is waiting for others only their traces tell."

@@ -1,4 +1,4 @@
-"""Route ``/findings``: what costs time that could be had back, in words."""
+"""Route ``/findings``: what costs recoverable time, in words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.units import format_bytes, format_ns, format_share
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE, RuleText
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -50,7 +52,7 @@ def findings_payload(
         steps=made["steps"],
         step_ns=made["step_ns"],
         findings=found,
-        unsure=[UNSURE[key].format_map(words) for key in made["unsure"]],
+        unsure=[_filled(UNSURE[key], words) for key in made["unsure"]],
         missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
@@ -78,17 +80,25 @@ def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
 
 
 def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
-    text, numbers = RULES[item["rule"]], dict(item["numbers"])
-    words = _words(source, made) | {key: _printed(key, value) for key, value in numbers.items()}
+    rule, numbers, on_host = (
+        RULES[item["rule"]],
+        item["numbers"],
+        not source.facts.summary["has_device"],
+    )
+    words = _words(source, made)
+    words |= {key: _printed(rule, key, value) for key, value in numbers.items()}
     words |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
-    words |= _gain(item)
-    if "doing" in words:
-        words["doing"] = _doing(words)
+    if item["recoverable_ns"] is not None:
+        words |= {"gain": format_ns(item["recoverable_ns"]), "share": format_share(item["share"])}
+    sentences = [
+        (on_host and rule.host_sentence) or rule.sentence,
+        *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
+    ]
     return Finding(
         rule=item["rule"],
-        title=capitalised(text.title.format_map(words)),
-        sentence=_sentence(source, text, words),
-        views=list(text.views),
+        title=capitalised(_filled(rule.title, words)),
+        sentence=capitalised(_filled(" ".join(sentences), words)),
+        views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         share=item["share"],
         artefact=item["artefact"],
@@ -96,59 +106,20 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
         + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
-        attempt=text.attempt.format_map(words),
-        caveat=text.caveat.format_map(words),
+        attempt=_filled(rule.attempt, words),
+        caveat=_filled(rule.caveat, words),
         numbers=[
-            Number(label=label.format_map(words), value=numbers[key], unit=unit)
-            for key, (label, unit) in NUMBERS.items()
-            if key in numbers
+            Number(label=_filled(label, words), value=numbers[key], unit=unit)
+            for key, (label, unit) in rule.numbers.items()
+            if label and key in numbers
         ],
-        links=[Link(text=name, url=url) for name, url in text.links],
+        links=[Link(text=name, url=url) for name, url in rule.links],
     )
 
 
-def _sentence(source: Source, text: RuleText, words: Mapping[str, str]) -> str:
-    on_host = text.host_sentence and not source.facts.summary["has_device"]
-    sentence = (text.host_sentence if on_host else text.sentence).format_map(words)
-    if words.get("operators") and "waits" in words:
-        sentence += f" Most of them are in {words['operators']}."
-    if words.get("largest"):
-        sentence += f" Most of it is {words['largest']}."
-    if words.get("padding"):
-        sentence += f" There, pad {words['padding']}."
-    if words.get("loading"):
-        sentence += f" {words['loading']}"
-    return capitalised(sentence)
-
-
-def _doing(words: Mapping[str, str]) -> str:
-    """What a late rank did before it came."""
-    if not words["doing"]:
-        return "What kept it, the trace does not say."
-    where = f" in {words['module']}" if words["module"] else ""
-    return (
-        f"Before that {words['doing']}{where} takes {words['extra']} more on it than on the rank"
-        " that waits longest."
-    )
-
-
-def _gain(item: Mapping[str, Any]) -> dict[str, str]:
-    if item["recoverable_ns"] is None:
-        return {}
-    found = {"gain": format_ns(item["recoverable_ns"]), "share": format_share(item["share"])}
-    if item["rule"] == "input_bound":
-        numbers = item["numbers"]
-        single, several = numbers["single_process"] > 0, numbers["worker_processes"] > 0
-        found["loading"] = (
-            "The batches are made in the training process (num_workers=0)."
-            if single and not several
-            else (
-                "Worker processes make the batches, and the program still waits for them."
-                if several and not single
-                else ""
-            )
-        )
-    return found
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    """A text with its words; how it is broken into lines in its file does not matter."""
+    return " ".join(text.split()).format_map(words)
 
 
 def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
@@ -161,8 +132,8 @@ def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _printed(key: str, value: float) -> str:
-    unit = NUMBERS[key][1] if key in NUMBERS else ""
+def _printed(rule: Rule, key: str, value: float) -> str:
+    _, unit = rule.numbers.get(key, ("", ""))
     if unit == "ns":
         return format_ns(value)
     if unit == "bytes":
@@ -200,8 +171,11 @@ def _label(source: Source, row: int) -> str:
 
 def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_out: int) -> str:
     if made["step_ns"] is None:
+        return "Nothing to analyse: the trace holds no steps and no events that could form one."
+    if "sums" in made["unsure"]:
         return (
-            "There is nothing to look at: the trace holds no step and no event that could make one."
+            f"The file holds only sums ({format_ns(made['step_ns'])} in total): it tells where time"
+            " was spent, not when."
         )
     word = "recording" if "no_steps" in made["unsure"] else "step"
     # Utilization is of kernels alone and of all selected steps: the two figures stand on one page
@@ -209,19 +183,14 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     busy = (
         ""
         if made["busy"] is None
-        else f" The {device} works, copies included, for {format_share(made['busy'], 0)} of it."
+        else f" {capitalised(device)} active {format_share(made['busy'], 0)} (incl. copies)."
     )
     costing = costly(found)
-    if "sums" in made["unsure"]:
-        return (
-            f"The file holds sums, {format_ns(made['step_ns'])} in all: where they were spent is"
-            " known, when is not."
-        )
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
-        own = f" {format_share(lost, 0)} of it is laid at the recording itself." if lost else ""
+        own = f" Recording itself accounts for {format_share(lost, 0)} of it." if lost else ""
         return (
-            f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} was found that costs"
+            f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} found that costs"
             f" {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
         )
     total, share = (
@@ -231,10 +200,11 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     left = (
         f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
     )
-    most = costing[0].title
+    cause = costing[0].title
     # A title that begins with a name keeps its capital.
-    most = most if RULES[costing[0].rule].title.startswith("{") else most[:1].lower() + most[1:]
+    named = RULES[costing[0].rule].title.startswith("{")
+    cause = cause if named else cause[:1].lower() + cause[1:]
     return (
         f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of"
-        f" {format_ns(made['step_ns'])}{left} could be had back. Most of it: {most}.{busy}"
+        f" {format_ns(made['step_ns'])}{left} is recoverable. Main cause: {cause}.{busy}"
     )

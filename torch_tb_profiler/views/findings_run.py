@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.findings.straggler import find_stragglers, with_stragglers
+from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
@@ -27,8 +25,6 @@ def findings_in_run(
     here = (source.worker, source.span)
     if here not in seats or len(seats) < 2 or not made["step_ns"]:
         return findings_payload(source, made)
-    place, steps = seats.index(here), np.array(made["rows"], np.int64)
-    stragglers = find_stragglers(
-        figures, [(one.late, one.cause) for one in late], place, steps, made["step_ns"]
-    )
-    return findings_payload(source, with_stragglers(made, stragglers, figures, place, seats))
+    pairs = [(one.late, one.cause) for one in late]
+    found = with_stragglers(made, pairs, figures, seats.index(here), seats)
+    return findings_payload(source, found)

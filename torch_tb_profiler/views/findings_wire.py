@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from torch_tb_profiler.analysis.findings.rule import FindingView
 from torch_tb_profiler.views.wire import Link, Missing, Number, Wire
-
-FindingView = Literal[
-    "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
-]
 
 
 class Evidence(Wire, frozen=True, kw_only=True):
@@ -27,9 +22,9 @@ class Evidence(Wire, frozen=True, kw_only=True):
 class Finding(Wire, frozen=True, kw_only=True):
     """Something that costs time.
 
-    ``sentence`` names what and how much. ``recoverable_ns``: per step, an upper bound of what could
-    be had back; no time is claimed by two (``null``: it costs no step time, e.g. memory near
-    capacity; ``share`` is null then too). ``evidence``: the dearest few of ``evidence_count``.
+    ``sentence`` names what and how much. ``recoverable_ns``: per step, an upper bound of what
+    is recoverable; no time is claimed by two (``null``: it costs no step time, e.g. memory near
+    capacity; ``share`` is null then too). ``evidence``: the most expensive few of ``evidence_count``.
     ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it
         does not apply. ``artefact``: of the profiler itself.
     """

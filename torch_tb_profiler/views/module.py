@@ -21,6 +21,7 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
 
 MODULES = Missing(
+    key="modules",
     what="nn.Modules",
     why=(
         "The trace names no nn.Module: Python frames were not recorded, or what ran is in no"

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from torch_tb_profiler.views.wire import Missing
 
 CATEGORY_LABELS = {
@@ -75,8 +77,9 @@ def profile_call(*options: str, devices: bool = False) -> str:
     return "\n".join(lines)
 
 
-MISSING: dict[str, Missing] = {
-    "device": Missing(
+_MISSING = (
+    Missing(
+        key="device",
         what="Accelerator activity",
         why=(
             "The trace holds no kernel, copy or memset: the accelerator was not recorded, was not"
@@ -84,7 +87,8 @@ MISSING: dict[str, Missing] = {
         ),
         call=profile_call(devices=True),
     ),
-    "device_times": Missing(
+    Missing(
+        key="device_times",
         what="Times of kernels",
         why=(
             "The recording measured the hardware counters of each kernel (profiler_metrics), and"
@@ -93,43 +97,44 @@ MISSING: dict[str, Missing] = {
         ),
         call=profile_call(devices=True),
     ),
-    "host": Missing(
+    Missing(
+        key="host",
         what="Host operators",
-        why=(
-            "The trace holds no host operator: the CPU activity was not recorded. Kernels cannot be"
-            " followed back to operators."
-        ),
+        why="The CPU activity was not recorded: kernels cannot be followed back to operators.",
         call=profile_call(devices=True),
     ),
-    "operators_of_device": Missing(
+    Missing(
+        key="operators_of_device",
         what="Device time of operators",
-        why=(
-            "The trace has operators and device work, but no launch that lies within an operator:"
-            " which operator caused what is unknown."
-        ),
+        why="No launch lies within an operator: which operator caused which kernel is unknown.",
         call=profile_call(devices=True),
     ),
-    "shapes": Missing(
+    Missing(
+        key="shapes",
         what="Input shapes",
         why="The operators carry no input shapes: record_shapes was off.",
         call=profile_call("record_shapes=True"),
     ),
-    "stack": Missing(
+    Missing(
+        key="stack",
         what="Call stacks",
         why="The trace has neither call stacks nor Python frames: with_stack was off.",
         call=profile_call("with_stack=True"),
     ),
-    "steps": Missing(
+    Missing(
+        key="steps",
         what="Steps",
         why="The trace has no ProfilerStep: prof.step() was not called.",
         call=profile_call(),
     ),
-    "memory": Missing(
+    Missing(
+        key="memory",
         what="Memory records",
         why="The trace has no allocator record: profile_memory was off.",
         call=profile_call("profile_memory=True"),
     ),
-    "events": Missing(
+    Missing(
+        key="events",
         what="Events",
         why=(
             "The file is a memory snapshot or a memory timeline: it holds allocations, which the"
@@ -137,7 +142,8 @@ MISSING: dict[str, Missing] = {
         ),
         call=profile_call(devices=True),
     ),
-}
+)
+MISSING: dict[str, Missing] = {lack.key: lack for lack in _MISSING}
 
 
 _NVTX_CALL = "\n".join(
@@ -180,6 +186,9 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
     ),
 }
 """Why, and what to run, where another profiler recorded."""
+_OTHER_PROFILERS = MISSING | {
+    key: structs.replace(MISSING[key], why=why, call=call) for key, (why, call) in _BY_NVTX.items()
+}
 _INSTEAD = {"device": "device_times"}
 """Another reason for the same lack."""
 
@@ -191,17 +200,6 @@ def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     absent = set(found)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
-    texts = _other_profilers() if "pytorch_profiler" in absent else MISSING
-    return [texts[key] for of in wanted for key in (of, _INSTEAD.get(of)) if key in absent]
-
-
-def _other_profilers() -> dict[str, Missing]:
-    """The texts for what nvprof or Nsight Systems recorded."""
-    return {
-        key: (
-            Missing(what=text.what, why=_BY_NVTX[key][0], call=_BY_NVTX[key][1])
-            if key in _BY_NVTX
-            else text
-        )
-        for key, text in MISSING.items()
-    }
+    texts = _OTHER_PROFILERS if "pytorch_profiler" in absent else MISSING
+    keys = dict.fromkeys(key for lack in wanted for key in (lack, _INSTEAD.get(lack, lack)))
+    return [texts[key] for key in keys if key in absent]

@@ -1,14 +1,11 @@
 """``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and the ``*_wire.py`` beside it as
 TypeScript.
 
-``python -m torch_tb_profiler.views.typescript`` prints the text, ``--write`` writes it into the
-checkout.
+``python -m tests.generate --write`` writes it.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
@@ -51,11 +48,11 @@ PAYLOADS = (
 )
 
 HEADER = """\
-// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
 TABLES_HEADER = """\
-// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 """
 
@@ -98,16 +95,6 @@ def _fields(cls: type) -> tuple[inspect.Field, ...]:
     described = inspect.type_info(cls)
     assert isinstance(described, inspect.StructType)
     return described.fields
-
-
-def target() -> Path:
-    """Where the checkout keeps the file."""
-    return Path(__file__).resolve().parents[2] / "fe" / "src" / "api" / "types.gen.ts"
-
-
-def generated() -> dict[Path, str]:
-    """The generated files of the checkout and their texts."""
-    return {target(): typescript(), target().with_name("tables.gen.ts"): tables()}
 
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
@@ -190,18 +177,3 @@ def _literal(value: Any) -> str:
         if isinstance(value, str)
         else str(value)
     )
-
-
-def main(arguments: list[str]) -> int:
-    """``--write`` writes the file; without it the text is printed."""
-    if arguments == ["--write"]:
-        target().parent.mkdir(parents=True, exist_ok=True)
-        for path, text in generated().items():
-            path.write_text(text, encoding="utf-8")
-        return 0
-    sys.stdout.write("".join(generated().values()))
-    return 0 if not arguments else 2
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

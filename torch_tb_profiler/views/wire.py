@@ -154,8 +154,11 @@ class Vocabulary(Wire, frozen=True, kw_only=True):
 
 
 class Missing(Wire, frozen=True, kw_only=True):
-    """Something a view cannot show, why, and the ``profile(...)`` call that records it."""
+    """Something a view cannot show, why, and the ``profile(...)`` call that records it; ``key`` tells
+    it from others, whatever it is called.
+    """
 
+    key: str
     what: str
     why: str
     call: str

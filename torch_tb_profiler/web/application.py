@@ -10,10 +10,11 @@ from typing import Any
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.parameters import shown
 from torch_tb_profiler.web.replies import guarded
-from torch_tb_profiler.web.routes import Catalogue, Routes
+from torch_tb_profiler.web.routes import handlers
 from torch_tb_profiler.web.static_files import ENTRY, StaticFiles, page
 
 Environ = dict[str, Any]
@@ -29,7 +30,7 @@ class Application:
     def __init__(
         self, catalogue: Catalogue, settings: Settings, static: StaticFiles | None = None
     ) -> None:
-        self._routes = Routes(catalogue, settings).handlers
+        self._routes = handlers(catalogue, settings)
         self._static = static or StaticFiles()
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:

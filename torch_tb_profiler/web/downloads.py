@@ -1,21 +1,20 @@
-"""Route ``/trace/file``: the original file, or a small trace of a window of time."""
+"""Replies that are files."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.runs.download import cut, original
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.packed import packed
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.web import parameters, replies
+from torch_tb_profiler.web import replies
+from torch_tb_profiler.web.replies import Body
 
-_GZIP = "application/gzip"
+GZIP = "application/gzip"
 _BY_FIRST_BYTES = (
-    (b"\x1f\x8b", _GZIP),
+    (b"\x1f\x8b", GZIP),
     (b"\x28\xb5\x2f\xfd", "application/zstd"),
     (b"SQLite format 3\0", "application/vnd.sqlite3"),
 )
@@ -45,28 +44,41 @@ class Pieces:
         """Let go of the file; called by the server at the end of the response."""
         self._source.close()
 
+    @property
+    def content_type(self) -> str:
+        """What the first bytes say."""
+        types = (kind for magic, kind in _BY_FIRST_BYTES if self.first.startswith(magic))
+        return next(types, "application/json")
 
-def trace_file(request: Request, opened: Opened, settings: Settings) -> Response:
-    """The bytes as they lie in the file; with ``t0`` and ``t1`` a gzip of the events of that
-    window.
 
-    Raises:
-        BadRequest: a wrong time window.
-        SourceError: the file cannot be read any more.
-    """
-    window = parameters.time_window(request.args)
-    name = opened.span.path.replace("\\", "/").rpartition("/")[2]
-    if window is None:
-        source, size = original(opened)
-        pieces = Pieces(source)
-        kind = next(
-            (t for magic, t in _BY_FIRST_BYTES if pieces.first.startswith(magic)),
-            "application/json",
-        )
-        return replies.stream(pieces, kind, parameters.headers_of(name), size)
-    start, end = window
-    stem = name.partition(".json")[0].removesuffix(".pt.trace")
-    pieces = Pieces(packed(cut(opened, start, end, settings)))
-    return replies.stream(
-        pieces, _GZIP, parameters.headers_of(f"{stem}.{start}-{end}.pt.trace.json.gz")
-    )
+@dataclass(frozen=True)
+class Download:
+    """A file to be saved: kept in memory, or sent piece by piece and never stored."""
+
+    name: str
+    content_type: str
+    content: Body | Pieces
+    size: int | None = None
+
+    def response(self, request: Request) -> Response:
+        """The reply, under a sanitised name."""
+        headers = {"Content-Disposition": f'attachment; filename="{file_name(self.name)}"'}
+        if isinstance(self.content, Body):
+            return replies.send(request, self.content, self.content_type, headers=headers)
+        return replies.stream(self.content, self.content_type, headers, self.size)
+
+
+def base_name(path: str) -> str:
+    """The last part of a path of any system."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def stem(path: str) -> str:
+    """The same without the endings of a trace."""
+    return base_name(path).partition(".json")[0].removesuffix(".pt.trace")
+
+
+def file_name(name: str) -> str:
+    """A name that is harmless in a header and on every file system."""
+    harmless = re.sub(r"[^A-Za-z0-9._=+-]+", "_", name, flags=re.ASCII).lstrip(".")[-150:]
+    return harmless or "trace.json"

@@ -4,12 +4,13 @@ one collective on all of them.
 
 from __future__ import annotations
 
-from werkzeug.wrappers import Request, Response
+from typing import Annotated
 
 from torch_tb_profiler.runs.aligned_run import Companion, companions, match_in, together
+from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import timeline_wire
 from torch_tb_profiler.views.alignment import (
     NO_COLLECTIVE,
     PeerTrace,
@@ -19,94 +20,83 @@ from torch_tb_profiler.views.alignment import (
 )
 from torch_tb_profiler.views.event import event_payload, expect_event
 from torch_tb_profiler.views.event_arguments import args_payload
-from torch_tb_profiler.views.timeline_wire import CollectivePayload
-from torch_tb_profiler.web import parameters, replies
-from torch_tb_profiler.web.replies import Handler
-from torch_tb_profiler.web.timeline_host import Timelines, event_number, immutable, opened_timeline
+from torch_tb_profiler.web.parameters import Whole
+from torch_tb_profiler.web.route import route
+
+Asked = Annotated[int, Whole("The event.")]
 
 
-def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:
-    """Path → handler."""
-    texts = EventTexts(settings)
-
-    def event(request: Request) -> Response:
-        found, number = _event(timelines, request)
-        opened = found.opened
-        return immutable(
-            request,
-            event_payload(opened.trace, opened.facts, found.timeline, number, opened.memoise),
-        )
-
-    def event_args(request: Request) -> Response:
-        found, number = _event(timelines, request)
-        return immutable(request, args_payload(texts.read(found.opened, number)))
-
-    def alignment(request: Request) -> Response:
-        run, worker, span = (
-            parameters.text(request.args, name) for name in ("run", "worker", "span")
-        )
-        opened = timelines.open(run, worker, span)
-        listed = companions(timelines, opened)
-        shared = together(listed, opened)
-        aligned = dict(zip(shared.place, shared.aligned, strict=True))
-        places = [
-            WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
-            for i, c in enumerate(listed)
-        ]
-        return replies.send(
-            request,
-            replies.encode(
-                alignment_payload(places, shared.span_ns, len(opened.run.beside(opened.worker)))
-            ),
-        )
-
-    def collective(request: Request) -> Response:
-        found, number = _event(timelines, request)
-        # Other workers may still come, and get timelines, so this is never kept for good.
-        return replies.send(request, replies.encode(_collective(timelines, found.opened, number)))
-
-    return {
-        "/trace/event": event,
-        "/trace/event/args": event_args,
-        "/trace/alignment": alignment,
-        "/trace/collective": collective,
-    }
-
-
-def _event(timelines: Timelines, request: Request) -> tuple[OpenedTimeline, int]:
-    """The asked timeline and event.
-
-    Raises:
-        BadRequest: ``event`` is missing or no number.
-        NotFound: there is no such event.
+@route("/trace/event")
+def event(timeline: OpenedTimeline, event: Asked) -> timeline_wire.EventPayload:
+    """Place, neighbours on the lane and in the call tree, the way from the Python line to the device,
+    standing among the events of its name, arrows, call stack. Other events are given in short.
     """
-    number = event_number(request.args, "event")
-    found = opened_timeline(timelines, request)
-    expect_event(found.opened.trace, found.timeline, number)
-    return found, number
+    opened = _expect(timeline, event)
+    return event_payload(opened.trace, opened.facts, timeline.timeline, event, opened.memoise)
 
 
-def _collective(timelines: Timelines, opened: Opened, event: int) -> CollectivePayload:
-    listed = companions(timelines, opened)
+@route("/trace/event/args")
+def event_args(
+    timeline: OpenedTimeline, texts: EventTexts, event: Asked
+) -> timeline_wire.EventArgsPayload:
+    """Read again from the file: inflated up to the event, or read at its place where the file is not
+    compressed. A text of more than a million characters is cut, a value at 65,536. One file is read at
+    a time; who waits longer than 5 s gets 202. A file that is gone is 502, one that changed 409.
+    """
+    return args_payload(texts.read(_expect(timeline, event), event))
+
+
+@route("/trace/alignment", kept=False)
+def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPayload:
+    """The workers of the run on one clock: ``offset_ns`` is to be added to a worker's own times.
+    ``ready`` is false for a worker whose trace is not there yet.
+    """
+    listed = companions(catalogue, opened)
+    shared = together(listed, opened)
+    aligned = dict(zip(shared.place, shared.aligned, strict=True))
+    places = [
+        WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
+        for i, c in enumerate(listed)
+    ]
+    return alignment_payload(places, shared.span_ns, len(opened.run.beside(opened.worker)))
+
+
+# Other workers may still come, and get timelines.
+@route("/trace/collective", kept=False)
+def collective(
+    timeline: OpenedTimeline, catalogue: Catalogue, event: Asked
+) -> timeline_wire.CollectivePayload:
+    """The calls of all workers that belong to the same collective as an event, for arrows across
+    ranks. ``lane`` is -1 where a worker's timeline was never made; asking does not make it.
+    """
+    opened = _expect(timeline, event)
+    listed = companions(catalogue, opened)
     shared = together(listed, opened)
     match = match_in(shared, opened, event)
     if match < 0:
         return NO_COLLECTIVE
-    return collective_payload(
-        shared.matches,
-        match,
-        [_peer(timelines, opened.run.name, listed[place]) for place in shared.place],
-    )
+    peers = [_peer(catalogue, opened.run.name, listed[place]) for place in shared.place]
+    return collective_payload(shared.matches, match, peers)
 
 
-def _peer(timelines: Timelines, run: str, companion: Companion) -> PeerTrace | None:
+def _expect(timeline: OpenedTimeline, event: int) -> Opened:
+    """The trace of an event.
+
+    Raises:
+        NotFound: there is no such event.
+    """
+    expect_event(timeline.opened.trace, timeline.timeline, event)
+    return timeline.opened
+
+
+def _peer(catalogue: Catalogue, run: str, companion: Companion) -> PeerTrace | None:
     """The worker's trace, with the timeline if it was made before: a click must not start sixty
     others.
     """
     opened, name = companion.opened, (companion.worker.name, companion.span.name)
     if opened is None:
         return None
-    made = timelines.made_timeline(run, *name)
-    if made is None or made.opened.trace.tables["spans"].n != opened.trace.tables["spans"].n:
+    kept = catalogue.made_timeline(run, *name)
+    if kept is None or kept.opened.trace.tables["spans"].n != opened.trace.tables["spans"].n:
         return PeerTrace(*name, opened.trace, None)
-    return PeerTrace(*name, made.opened.trace, made.timeline)
+    return PeerTrace(*name, kept.opened.trace, kept.timeline)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
-from werkzeug.wrappers import Request, Response
+from typing import Annotated
 
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import memory_wire
 from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
 from torch_tb_profiler.views.memory_devices import chosen_device
 from torch_tb_profiler.views.memory_tables import (
@@ -15,100 +14,80 @@ from torch_tb_profiler.views.memory_tables import (
     memory_blocks_payload,
     memory_statistics_payload,
 )
-from torch_tb_profiler.views.memory_wire import MemoryGroup
-from torch_tb_profiler.web import parameters
-from torch_tb_profiler.web.insight_host import Insights, opened_insight, send_once
-from torch_tb_profiler.web.replies import Handler
+from torch_tb_profiler.web.parameters import OneOf, Time, Whole, Window
+from torch_tb_profiler.web.route import route
 
 MOST_BLOCKS = 20_000
 """Blocks of one reply, the largest ones: two megabytes by gzip. A narrower window lists the smaller
 ones, too.
 """
-MOST_POINTS = 4096
-DEFAULT_POINTS = 2048
-_MOST_DEVICES = 1 << 16
-_GROUPS: tuple[MemoryGroup, ...] = get_args(MemoryGroup)
+Device = Annotated[
+    int | None,
+    Whole(
+        "The `key` of a device of `/memory`; 404 where there is none. Default: the first.",
+        0,
+        1 << 16,
+    ),
+]
 
 
-def handlers(insights: Insights, settings: Settings) -> dict[str, Handler]:
-    """Path → handler."""
-    limit = settings.max_table_rows
-
-    def memory(request: Request) -> Response:
-        found = opened_insight(insights, request)
-        opened = found.opened
-        return send_once(
-            request,
-            found,
-            "memory",
-            lambda: memory_payload(opened.trace, opened.facts, found.insight),
-        )
-
-    def curve(request: Request) -> Response:
-        found, device = _asked(insights, request)
-        window = parameters.time_window(request.args) or whole_window(
-            found.opened.trace, found.opened.facts
-        )
-        points = parameters.integer(request.args, "n", 8, MOST_POINTS, DEFAULT_POINTS)
-        return send_once(
-            request,
-            found,
-            ("memory curve", device, window, points),
-            lambda: memory_curve_payload(found.insight, device, window, points),
-        )
-
-    def blocks(request: Request) -> Response:
-        found, device = _asked(insights, request)
-        window = parameters.time_window(request.args)
-        most = min(limit, MOST_BLOCKS)
-        return send_once(
-            request,
-            found,
-            ("memory blocks", device, window),
-            lambda: memory_blocks_payload(found.insight, device, window, most),
-        )
-
-    def statistics(request: Request) -> Response:
-        found, device = _asked(insights, request)
-        window = parameters.time_window(request.args)
-        group = parameters.word(request.args, "group", _GROUPS, "operator")
-        opened = found.opened
-        return send_once(
-            request,
-            found,
-            ("memory statistics", device, window, group),
-            lambda: memory_statistics_payload(
-                opened.trace, opened.facts, found.insight, device, window, group, limit
-            ),
-        )
-
-    def alive(request: Request) -> Response:
-        found, device = _asked(insights, request)
-        given = parameters.optional_text(request.args, "t") is not None
-        time = parameters.integer(request.args, "t", 0, parameters.LARGEST_NS) if given else None
-        return send_once(
-            request,
-            found,
-            ("memory alive", device, time),
-            lambda: memory_alive_payload(found.insight, device, time, limit),
-        )
-
-    return {
-        "/memory": memory,
-        "/memory/curve": curve,
-        "/memory/blocks": blocks,
-        "/memory/statistics": statistics,
-        "/memory/alive": alive,
-    }
-
-
-def _asked(insights: Insights, request: Request) -> tuple[OpenedInsight, int]:
-    """The asked trace, and the row of the asked device.
-
-    Raises:
-        NotFound: the trace has no such device, or no allocator record.
+@route("/memory", report="trace")
+def memory(insight: OpenedInsight) -> memory_wire.MemoryPayload:
+    """What the Memory view offers: what each device with allocator records held before, at the peak
+    and at the end; steps; notes on what is wrong with the records. Without records ``missing`` says
+    how to record them.
     """
-    given = parameters.optional_text(request.args, "device") is not None
-    key = parameters.integer(request.args, "device", 0, _MOST_DEVICES) if given else None
-    found = opened_insight(insights, request)
-    return found, chosen_device(found.insight, key)
+    return memory_payload(insight.opened.trace, insight.opened.facts, insight.insight)
+
+
+@route("/memory/curve", report="device")
+def curve(
+    insight: OpenedInsight,
+    device: Device = None,
+    window: Window | None = None,
+    n: Annotated[int, Whole("About how many points.", 8, 4096, page=1024)] = 2048,
+) -> memory_wire.MemoryCurvePayload:
+    """Allocated and reserved bytes over time. ``peak_bytes`` is that of the window, exactly."""
+    row = chosen_device(insight.insight, device)
+    whole = window or whole_window(insight.opened.trace, insight.opened.facts)
+    return memory_curve_payload(insight.insight, row, whole, n)
+
+
+@route("/memory/blocks", report="device")
+def blocks(
+    insight: OpenedInsight, settings: Settings, device: Device = None, window: Window | None = None
+) -> memory_wire.MemoryBlocksPayload:
+    """Blocks in the window, at most ``max_table_rows`` (a setting). ``event`` is the call of the
+    allocating operator.
+    """
+    row, most = chosen_device(insight.insight, device), min(settings.max_table_rows, MOST_BLOCKS)
+    return memory_blocks_payload(insight.insight, row, window, most)
+
+
+@route("/memory/statistics", report="device")
+def statistics(
+    insight: OpenedInsight,
+    settings: Settings,
+    device: Device = None,
+    window: Window | None = None,
+    group: Annotated[memory_wire.MemoryGroup, OneOf("What a row is one of.")] = "operator",
+) -> memory_wire.MemoryStatisticsPayload:
+    """Calls, allocations, bytes allocated, and allocated less released, by itself and with all
+    beneath.
+    """
+    opened, row = insight.opened, chosen_device(insight.insight, device)
+    return memory_statistics_payload(
+        opened.trace, opened.facts, insight.insight, row, window, group, settings.max_table_rows
+    )
+
+
+@route("/memory/alive", report="device")
+def alive(
+    insight: OpenedInsight,
+    settings: Settings,
+    device: Device = None,
+    t: Annotated[int | None, Time("When. Default: at the device's peak.")] = None,
+) -> memory_wire.MemoryAlivePayload:
+    """Blocks of one operator, parent, module, line and category together."""
+    row = chosen_device(insight.insight, device)
+    return memory_alive_payload(insight.insight, row, t, settings.max_table_rows)

@@ -1,23 +1,28 @@
-"""Request parameters → typed values; whatever is wrong is said with the value that came and what
-was expected.
+"""The kinds of parameters that a route can declare: how a value is read from the query, what is said
+of a wrong one, and what the documentation and the page are told of it.
+
+A kind stands in the signature of a route's function (``route.py``)::
+
+    def kernel(opened: Opened, steps: Steps, group: Annotated[KernelGroup, OneOf("…")] = "name")
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Protocol
 
 from torch_tb_profiler.errors import BadRequest
 
 LARGEST_NS = (1 << 62) - 1
-_STEP = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
-_TIME = re.compile(r"\d{1,19}", re.ASCII)
-_LANES = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+LARGEST_EVENT = (1 << 31) - 1
+REQUIRED = object()
+"""Instead of a default: the parameter must be given."""
+_WHOLE = re.compile(r"\d{1,19}", re.ASCII)
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _SHOWN = 200
-
-Word = TypeVar("Word", bound=str)
 
 
 class Query(Protocol):
@@ -28,32 +33,293 @@ class Query(Protocol):
 
 @dataclass(frozen=True)
 class StepRange:
-    """Steps by index, both included; None: from the first, to the last."""
+    """Steps by index, both included; None: from the first, to the last. ``name``: that of the
+    parameter.
+    """
 
     first: int | None
     last: int | None
     skip_cold: bool
-
-    @property
-    def key(self) -> str:
-        """Equal for equal ranges: for caches."""
-        return f"{self.first}-{self.last}-{self.skip_cold}"
+    name: str = "steps"
 
 
-def text(query: Query, name: str, *, longest: int = 4096) -> str:
-    """A required text.
-
-    Raises:
-        BadRequest: it is missing, given twice, or longer than ``longest``. An empty one is a value:
-            events may have no name.
+@dataclass(frozen=True)
+class OfTrace:
+    """A limit that depends on the trace: what the documentation says of it, and what it is for an
+    opened trace and the values of the parameters before it.
     """
-    value = optional_text(query, name, longest=longest)
-    if value is None:
-        raise BadRequest(f"Parameter {name} is missing.", f"Add {name}=... to the URL.")
-    return value
+
+    text: str
+    of: Callable[[Any, Mapping[str, Any]], int]
 
 
-def optional_text(query: Query, name: str, *, longest: int = 4096) -> str | None:
+@dataclass(frozen=True)
+class Entry:
+    """One name of the query as the documentation and the page's types show it. ``words``: the only
+    values, if there are such. ``optional``: what holds without it, whatever the route.
+    """
+
+    name: str
+    values: str
+    doc: str
+    words: tuple[str, ...] = ()
+    optional: str | None = None
+
+
+@dataclass(frozen=True)
+class Kind(ABC):
+    """A kind of parameter. ``doc``: one sentence about this one. ``longest``: characters that a value
+    may have. ``words``: the only values. ``highest``: the largest number. ``most``: how many there may
+    be. ``page``: what the page always asks for, and a report keeps.
+    """
+
+    doc: str
+    lowest: int = 0
+    highest: int | OfTrace = LARGEST_EVENT
+    most: int | None = None
+    page: int | None = None
+    words: tuple[str, ...] = ()
+    whole_only: tuple[str, ...] = ()
+    longest: int = 4096
+
+    values: ClassVar[str] = ""
+    """What may be given, for the documentation; the fields can be named."""
+
+    def read(self, query: Query, name: str, default: object = REQUIRED) -> Any:
+        """The value, or the default when it is not given. An empty text is a value: events may have
+        no name.
+
+        Raises:
+            BadRequest: it is missing, given twice, too long, or wrong.
+        """
+        value = optional_text(query, name, self.longest)
+        if value is not None:
+            return self.parse(name, value)
+        if default is REQUIRED:
+            raise BadRequest(f"Parameter {name} is missing.", f"Add {name}=... to the URL.")
+        return default
+
+    @abstractmethod
+    def parse(self, name: str, value: str) -> Any:
+        """The value of a text.
+
+        Raises:
+            BadRequest: it has another form or is out of bounds.
+        """
+
+    def whole(self, value: str) -> int | None:
+        """A whole number within the bounds, both included; None for every other text."""
+        assert isinstance(self.highest, int), "the trace was not asked for its limit"
+        inside = _WHOLE.fullmatch(value) and self.lowest <= int(value) <= self.highest
+        return int(value) if inside else None
+
+    def entries(self, name: str) -> list[Entry]:
+        """The names of the query that it reads."""
+        known = {key: f"{value:,}" for key, value in vars(self).items() if isinstance(value, int)}
+        if isinstance(self.highest, OfTrace):
+            known["highest"] = self.highest.text
+        values = ", ".join(f"`{word}`" for word in self.words) or self.values.format(**known)
+        return [Entry(name, values, self.doc, self.words)]
+
+    def asked(self, *, whole: bool) -> tuple[str, ...]:
+        """The values that the page asks for and a report keeps, if it always gives one. ``whole``:
+        all steps are chosen; ``whole_only`` are asked for only then.
+        """
+        return () if self.page is None else (str(self.page),)
+
+
+class Text(Kind):
+    """Any text."""
+
+    values = "text of at most {longest} characters"
+
+    def parse(self, name: str, value: str) -> str:
+        return value
+
+
+class OneOf(Kind):
+    """One of the words, which are those of the declared ``Literal`` type."""
+
+    def parse(self, name: str, value: str) -> Any:
+        if value in self.words:
+            return value
+        expected = ", ".join(self.words)
+        raise BadRequest(f"Parameter {name} is {shown(value)}, expected one of {expected}.")
+
+    def asked(self, *, whole: bool) -> tuple[str, ...]:
+        return tuple(word for word in self.words if whole or word not in self.whole_only)
+
+
+@dataclass(frozen=True)
+class Switch(OneOf):
+    """``0`` or ``1``."""
+
+    words: tuple[str, ...] = ("0", "1")
+
+    def parse(self, name: str, value: str) -> bool:
+        return bool(super().parse(name, value) == "1")
+
+    def asked(self, *, whole: bool) -> tuple[str, ...]:
+        return ()
+
+
+class Names(Kind):
+    """Distinct texts separated by commas, in the order given."""
+
+    values = "names separated by commas"
+
+    def parse(self, name: str, value: str) -> list[str]:
+        return list(dict.fromkeys(value.split(",")))
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number within bounds, both included; without bounds the number of an event."""
+
+    longest: int = 32
+    values = "{lowest} to {highest}"
+
+    def parse(self, name: str, value: str) -> int:
+        number = self.whole(value)
+        if number is None:
+            raise BadRequest(
+                f"Parameter {name} is {shown(value)}, expected a whole number from {self.lowest} to"
+                f" {self.highest}."
+            )
+        return number
+
+
+@dataclass(frozen=True)
+class Time(Whole):
+    """Nanoseconds after the trace's first event."""
+
+    highest: int | OfTrace = LARGEST_NS
+    values = "ns"
+
+
+@dataclass(frozen=True)
+class Wholes(Kind):
+    """Distinct whole numbers separated by commas, in the order given: at least one and at most
+    ``most``.
+    """
+
+    longest: int = 1 << 16
+    values = "at most {most} numbers like `3,4,5`, 0 to {highest}"
+
+    def parse(self, name: str, value: str) -> list[int]:
+        parts = value.split(",")
+        if self.most is not None and len(parts) > self.most:
+            raise BadRequest(
+                f"Parameter {name} holds {len(parts)} numbers, at most {self.most} are accepted."
+            )
+        numbers = {part: self.whole(part) for part in parts}
+        for part, number in numbers.items():
+            if number is None:
+                raise BadRequest(
+                    f"Parameter {name} holds {shown(part)}, expected whole numbers from"
+                    f" {self.lowest} to {self.highest} separated by commas."
+                )
+        return list(dict.fromkeys(number for number in numbers.values() if number is not None))
+
+
+@dataclass(frozen=True)
+class Ranges(Kind):
+    """Whole numbers as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7, ascending."""
+
+    longest: int = 1 << 16
+    values = "numbers or ranges like `0-3,7`, 0 to {highest}"
+
+    def parse(self, name: str, value: str) -> list[int]:
+        assert isinstance(self.highest, int), "the trace was not asked for its limit"
+        numbers: set[int] = set()
+        for part in value.split(","):
+            first, last = _ends(part) or (0, -1)
+            if last < first or last > self.highest:
+                raise BadRequest(
+                    f"Parameter {name} holds {shown(part)}, expected numbers or ranges like 0-3,7"
+                    f" below {self.highest + 1}."
+                )
+            numbers.update(range(first, last + 1))
+        return sorted(numbers)
+
+
+class StepsOf(Kind):
+    """``steps=all``, ``steps=3`` or ``steps=3-7`` with ``skip_cold``; what stands behind the name
+    ``steps`` stands behind both.
+    """
+
+    values = "`all`, `3`, `3-7`"
+
+    def read(self, query: Query, name: str, default: object = REQUIRED) -> StepRange:
+        skip_cold = _SKIP_COLD.read(query, name.replace("steps", "skip_cold"), False)
+        value = optional_text(query, name) or "all"
+        first, last = (None, None) if value == "all" else self.parse(name, value)
+        return StepRange(first, last, skip_cold, name)
+
+    def parse(self, name: str, value: str) -> tuple[int, int]:
+        ends = _ends(value)
+        if ends is None:
+            raise BadRequest(
+                f"Parameter {name} is {shown(value)}, expected all, an index like 3, or a range"
+                " like 3-7.",
+                "Take the indices from /steps.",
+            )
+        if ends[1] < ends[0]:
+            raise BadRequest(
+                f"Parameter {name} is {shown(value)}: the range runs backwards.",
+                f"Write {ends[1]}-{ends[0]}.",
+            )
+        return ends
+
+    def entries(self, name: str) -> list[Entry]:
+        cold = _SKIP_COLD.entries(name.replace("steps", "skip_cold"))
+        both = zip((*super().entries(name), *cold), ("`all`", "`0`"), strict=True)
+        return [replace(entry, optional=default) for entry, default in both]
+
+
+class WindowOf(Time):
+    """``t0`` and ``t1``, ns after the trace's first event: both, or with a default neither."""
+
+    def read(self, query: Query, name: str, default: object = REQUIRED) -> Any:
+        given = {part: optional_text(query, part) for part in ("t0", "t1")}
+        if not any(value is not None for value in given.values()) and default is not REQUIRED:
+            return default
+        for part, value in given.items():
+            if value is None:
+                raise BadRequest(
+                    f"Parameter {part} is missing.", "A time window needs both t0 and t1."
+                )
+        begin, end = (self.parse(part, value or "") for part, value in given.items())
+        if end <= begin:
+            raise BadRequest(
+                f"The time window from t0={begin} to t1={end} is empty.",
+                "t1 must be larger than t0.",
+            )
+        return begin, end
+
+    def parse(self, name: str, value: str) -> int:
+        time = self.whole(value)
+        if time is None:
+            raise BadRequest(
+                f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to"
+                f" {LARGEST_NS}."
+            )
+        return time
+
+    def entries(self, name: str) -> list[Entry]:
+        return [Entry("t0", "ns", self.doc), Entry("t1", "ns", "The end of it, not included.")]
+
+
+_SKIP_COLD = Switch("Leave out the steps marked cold.")
+STEPS = StepsOf(
+    "Steps by their `index` in `/steps`, both ends included. `all` without `skip_cold` also counts"
+    " what lies outside every step."
+)
+Steps = Annotated[StepRange, STEPS]
+Window = Annotated[tuple[int, int], WindowOf("The begin of the window of time.")]
+
+
+def optional_text(query: Query, name: str, longest: int = 4096) -> str | None:
     """A text, None when it is not given.
 
     Raises:
@@ -73,157 +339,6 @@ def optional_text(query: Query, name: str, *, longest: int = 4096) -> str | None
     return values[0]
 
 
-def word(query: Query, name: str, words: Sequence[Word], default: Word) -> Word:
-    """One of some words.
-
-    Raises:
-        BadRequest: the value is none of them.
-    """
-    value = optional_text(query, name)
-    if value is None:
-        return default
-    for known in words:
-        if value == known:
-            return known
-    raise BadRequest(f"Parameter {name} is {shown(value)}, expected one of {', '.join(words)}.")
-
-
-def switch(query: Query, name: str) -> bool:
-    """``0`` or ``1``; not given is off.
-
-    Raises:
-        BadRequest: the value is something else.
-    """
-    return word(query, name, ("0", "1"), "0") == "1"
-
-
-def step_range(query: Query, suffix: str = "") -> StepRange:
-    """``steps=all``, ``steps=3`` or ``steps=3-7`` (indices, both included), ``skip_cold=0`` or
-    ``1``; ``suffix`` stands behind both names.
-
-    Raises:
-        BadRequest: a value has another form, or the range runs backwards.
-    """
-    name = f"steps{suffix}"
-    skip_cold = switch(query, f"skip_cold{suffix}")
-    value = optional_text(query, name) or "all"
-    if value == "all":
-        return StepRange(None, None, skip_cold)
-    match = _STEP.fullmatch(value)
-    if match is None:
-        raise BadRequest(
-            f"Parameter {name} is {shown(value)}, expected all, an index like 3, or a range like"
-            " 3-7.",
-            "Take the indices from /steps.",
-        )
-    first = int(match.group(1))
-    last = int(match.group(2)) if match.group(2) else first
-    if last < first:
-        raise BadRequest(
-            f"Parameter {name} is {shown(value)}: the range runs backwards.",
-            f"Write {last}-{first}.",
-        )
-    return StepRange(first, last, skip_cold)
-
-
-def time_window(query: Query) -> tuple[int, int] | None:
-    """``t0`` and ``t1``, ns after the trace's first event; None when neither is given.
-
-    Raises:
-        BadRequest: one is missing, no integer, or the window is empty.
-    """
-    start, end = (_time(query, name) for name in ("t0", "t1"))
-    if start is None and end is None:
-        return None
-    if start is None or end is None:
-        raise BadRequest(
-            f"Parameter {'t0' if start is None else 't1'} is missing.",
-            "A time window needs both t0 and t1.",
-        )
-    if end <= start:
-        raise BadRequest(
-            f"The time window from t0={start} to t1={end} is empty.", "t1 must be larger than t0."
-        )
-    return start, end
-
-
-def _time(query: Query, name: str) -> int | None:
-    value = optional_text(query, name)
-    if value is None:
-        return None
-    if _TIME.fullmatch(value) is None or int(value) > LARGEST_NS:
-        raise BadRequest(
-            f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to"
-            f" {LARGEST_NS}."
-        )
-    return int(value)
-
-
-def integer(query: Query, name: str, lowest: int, highest: int, default: int | None = None) -> int:
-    """A whole number within bounds, both included; required without a default.
-
-    Raises:
-        BadRequest: it is missing, no whole number, or out of bounds.
-    """
-    value = optional_text(query, name)
-    if value is None and default is not None:
-        return default
-    found = text(query, name, longest=32) if value is None else value
-    if _TIME.fullmatch(found) is None or not lowest <= int(found) <= highest:
-        raise BadRequest(
-            f"Parameter {name} is {shown(found)}, expected a whole number from {lowest} to"
-            f" {highest}."
-        )
-    return int(found)
-
-
-def integers(query: Query, name: str, lowest: int, highest: int, most: int) -> list[int]:
-    """Distinct whole numbers separated by commas, in the order given, at least one and at most
-    ``most``.
-
-    Raises:
-        BadRequest: it is missing, a part is no whole number or out of bounds, or there are too
-            many.
-    """
-    parts = text(query, name, longest=1 << 16).split(",")
-    if len(parts) > most:
-        raise BadRequest(
-            f"Parameter {name} holds {len(parts)} numbers, at most {most} are accepted."
-        )
-    for part in parts:
-        if _TIME.fullmatch(part) is None or not lowest <= int(part) <= highest:
-            raise BadRequest(
-                f"Parameter {name} holds {shown(part)}, expected whole numbers from {lowest} to"
-                f" {highest} separated by commas."
-            )
-    return list(dict.fromkeys(int(part) for part in parts))
-
-
-def ranges(query: Query, name: str, count: int) -> list[int] | None:
-    """Numbers below ``count`` as ranges, both ends included: ``0-3,7`` → 0, 1, 2, 3, 7, ascending;
-    None when it is not given.
-
-    Raises:
-        BadRequest: a part has another form, runs backwards, or leaves the bounds.
-    """
-    value = optional_text(query, name, longest=1 << 16)
-    if value is None:
-        return None
-    found: set[int] = set()
-    for part in value.split(","):
-        match = _LANES.fullmatch(part)
-        first, last = (
-            (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (0, -1)
-        )
-        if last < first or last >= count:
-            raise BadRequest(
-                f"Parameter {name} holds {shown(part)}, expected numbers or ranges like 0-3,7 below"
-                f" {count}."
-            )
-        found.update(range(first, last + 1))
-    return sorted(found)
-
-
 def shown(value: str) -> str:
     """A value as it appears in a message: quoted, without control characters, cut to a bearable
     length.
@@ -231,12 +346,7 @@ def shown(value: str) -> str:
     return repr(value[:_SHOWN] + ("…" if len(value) > _SHOWN else ""))
 
 
-def file_name(name: str) -> str:
-    """A name that is harmless in a header and on every file system."""
-    harmless = re.sub(r"[^A-Za-z0-9._=+-]+", "_", name, flags=re.ASCII).lstrip(".")[-150:]
-    return harmless or "trace.json"
-
-
-def headers_of(name: str) -> Mapping[str, str]:
-    """Headers of a download under a sanitised name."""
-    return {"Content-Disposition": f'attachment; filename="{file_name(name)}"'}
+def _ends(text: str) -> tuple[int, int] | None:
+    """Both ends of ``3`` or ``3-7``."""
+    match = _RANGE.fullmatch(text)
+    return (int(match.group(1)), int(match.group(2) or match.group(1))) if match else None

@@ -2,136 +2,153 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from werkzeug.wrappers import Request, Response
+from typing import Annotated, Literal
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import OpenedTimeline
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import timeline_wire
 from torch_tb_profiler.views.area import area_payload
 from torch_tb_profiler.views.arrows import arrows_payload
 from torch_tb_profiler.views.counters import counters_payload
 from torch_tb_profiler.views.search import LONGEST_QUERY, Searched
-from torch_tb_profiler.web import parameters
-from torch_tb_profiler.web.parameters import LARGEST_NS, Query
-from torch_tb_profiler.web.replies import Handler
-from torch_tb_profiler.web.timeline_host import (
-    Timelines,
-    event_number,
-    immutable,
-    lanes,
-    opened_timeline,
+from torch_tb_profiler.web.parameters import (
+    Names,
+    OfTrace,
+    OneOf,
+    Ranges,
+    Switch,
+    Text,
+    Time,
+    Whole,
+    Wholes,
+    Window,
 )
+from torch_tb_profiler.web.route import route
+from torch_tb_profiler.web.trace_routes import LAST_LANE, Lanes, all_lanes
 
-MOST_PARTS = 4096
-MOST_SERIES = 64
-MOST_ARROWS = 5000
-SOME_ARROWS = 1000
-_DIRECTIONS: tuple[Literal["next", "previous"], ...] = ("next", "previous")
-
-
-def handlers(timelines: Timelines, settings: Settings) -> dict[str, Handler]:
-    """Path → handler."""
-    return {
-        "/trace/search": lambda request: search(timelines, request),
-        "/trace/search/heat": lambda request: heat(timelines, request),
-        "/trace/search/next": lambda request: next_hit(timelines, request),
-        "/trace/area": lambda request: area(timelines, request),
-        "/trace/arrows": lambda request: arrows(timelines, request),
-        "/trace/counters": lambda request: counters(timelines, request),
-    }
+LAST_SERIES = OfTrace("the last series", lambda t, _: len(t.timeline.about["series"]) - 1)
+Words = Annotated[str, Text("What is looked for.", longest=LONGEST_QUERY)]
+Pattern = Annotated[bool, Switch("`q` is a regular expression in RE2's syntax.")]
+Arguments = Annotated[bool, Switch("Look in the arguments that the import keeps, too.")]
+Case = Annotated[bool, Switch("Capitals count; else `ß` is `ss`.")]
+Parts = Annotated[int, Whole("Equal parts of the window.", 1, 4096)]
 
 
-def search(timelines: Timelines, request: Request) -> Response:
-    """Names and events that a text or pattern is in."""
-    return immutable(request, _searched(opened_timeline(timelines, request), request.args).found())
+def _searched(timeline: OpenedTimeline, q: str, regex: bool, args: bool, case: bool) -> Searched:
+    opened = timeline.opened
+    return Searched(
+        opened.trace,
+        timeline.timeline,
+        opened.memoise,
+        q,
+        regex=regex,
+        arguments=args,
+        case=case,
+    )
 
 
-def heat(timelines: Timelines, request: Request) -> Response:
-    """Where in a window the hits are."""
-    found = opened_timeline(timelines, request)
-    begin, end = _window(request.args)
-    parts = parameters.integer(request.args, "n", 1, MOST_PARTS)
-    return immutable(request, _searched(found, request.args).heat(begin, end, parts))
+@route("/trace/search")
+def search(
+    timeline: OpenedTimeline,
+    q: Words,
+    re: Pattern = False,
+    args: Arguments = False,
+    case: Case = False,
+) -> timeline_wire.SearchPayload:
+    """Events whose name contains a text. Expressions take time linear in the texts; one whose program
+    is larger than 4,096 instructions, or that takes more than a second over all texts, is refused. Of
+    a text they see the first 16,384 bytes.
+    """
+    return _searched(timeline, q, re, args, case).found()
 
 
-def next_hit(timelines: Timelines, request: Request) -> Response:
-    """The hit after or before an event or a time."""
-    found, args = opened_timeline(timelines, request), request.args
-    given = [
-        name
-        for name in ("after", "before", "t")
-        if parameters.optional_text(args, name) is not None
-    ]
+@route("/trace/search/heat")
+def heat(
+    timeline: OpenedTimeline,
+    window: Window,
+    n: Parts,
+    q: Words,
+    re: Pattern = False,
+    args: Arguments = False,
+    case: Case = False,
+) -> timeline_wire.HeatPayload:
+    """Where in the window the hits of a search are."""
+    begin, end = window
+    return _searched(timeline, q, re, args, case).heat(begin, end, n)
+
+
+@route("/trace/search/next")
+def next_hit(
+    timeline: OpenedTimeline,
+    q: Words,
+    re: Pattern = False,
+    args: Arguments = False,
+    case: Case = False,
+    after: Annotated[int | None, Whole("The hit that follows this event in time order.")] = None,
+    before: Annotated[int | None, Whole("The hit that comes before this event.")] = None,
+    t: Annotated[int | None, Time("The first hit from this time on.")] = None,
+    dir: Annotated[Literal["next", "previous"], OneOf("From `t` on, or before it.")] = "next",
+) -> timeline_wire.NextHitPayload:
+    """One hit of a search, from exactly one of ``after``, ``before`` and ``t``; null when nothing was
+    found.
+    """
+    starts = {"after": after, "before": before, "t": t}
+    given = [name for name, value in starts.items() if value is not None]
     if len(given) != 1:
         raise BadRequest(
             f"{' and '.join(given) or 'None'} of the parameters after, before and t given, expected"
             " one.",
             "Give an event or a time.",
         )
-    if given == ["t"]:
-        time = parameters.integer(args, "t", 0, LARGEST_NS)
-        forwards = parameters.word(args, "dir", _DIRECTIONS, "next") == "next"
-        return immutable(request, _searched(found, args).from_time(time, forwards=forwards))
-    event = event_number(args, given[0])
-    searched = _searched(found, args)
-    return immutable(
-        request, searched.after(event) if given == ["after"] else searched.before(event)
-    )
+    searched = _searched(timeline, q, re, args, case)
+    if after is not None:
+        return searched.after(after)
+    if before is not None:
+        return searched.before(before)
+    assert t is not None
+    return searched.from_time(t, forwards=dir == "next")
 
 
-def area(timelines: Timelines, request: Request) -> Response:
-    """Statistics of a window on some lanes."""
-    found = opened_timeline(timelines, request)
-    begin, end = _window(request.args)
-    chosen = lanes(request.args, found)
-    return immutable(request, area_payload(found.opened.trace, found.timeline, begin, end, chosen))
+@route("/trace/area")
+def area(
+    timeline: OpenedTimeline, window: Window, lanes: Lanes = None
+) -> timeline_wire.AreaPayload:
+    """Statistics of a window on some lanes: of each event the part within the window. ``rows``: by
+    name and look, 1,000 at most. ``groups``: the union of the events on the chosen lanes of each group.
+    ``overlap``: device work on the chosen lanes; its four parts add up to the window.
+    """
+    begin, end = window
+    rows = all_lanes(timeline, lanes)
+    return area_payload(timeline.opened.trace, timeline.timeline, begin, end, rows)
 
 
-def arrows(timelines: Timelines, request: Request) -> Response:
+@route("/trace/arrows")
+def arrows(
+    timeline: OpenedTimeline,
+    window: Window,
+    cap: Annotated[int, Whole("At most so many, thinned evenly.", 1, 5000)] = 1000,
+    kinds: Annotated[list[str] | None, Names("Names of `arrow_kinds`. Default: all.")] = None,
+    lanes: Annotated[
+        list[int] | None, Ranges("One end lies on one. Default: all.", highest=LAST_LANE)
+    ] = None,
+) -> timeline_wire.ArrowsPayload:
     """Arrows that touch a window."""
-    found, args = opened_timeline(timelines, request), request.args
-    begin, end = _window(args)
-    cap = parameters.integer(args, "cap", 1, MOST_ARROWS, SOME_ARROWS)
-    text = parameters.optional_text(args, "kinds")
-    kinds = None if text is None else list(dict.fromkeys(text.split(",")))
-    chosen = parameters.ranges(args, "lanes", found.timeline["lanes"].n)
-    return immutable(
-        request,
-        arrows_payload(
-            found.timeline, found.opened.memoise, begin, end, kinds=kinds, lanes=chosen, cap=cap
-        ),
-    )
+    begin, end = window
+    memoise = timeline.opened.memoise
+    return arrows_payload(timeline.timeline, memoise, begin, end, kinds=kinds, lanes=lanes, cap=cap)
 
 
-def counters(timelines: Timelines, request: Request) -> Response:
-    """Curves of a window."""
-    found, args = opened_timeline(timelines, request), request.args
-    series = parameters.integers(
-        args, "series", 0, len(found.timeline.about["series"]) - 1, MOST_SERIES
-    )
-    begin, end = _window(args)
-    parts = parameters.integer(args, "n", 1, MOST_PARTS)
-    return immutable(request, counters_payload(found.timeline, series, begin, end, parts))
-
-
-def _window(query: Query) -> tuple[int, int]:
-    window = parameters.time_window(query)
-    if window is None:
-        raise BadRequest("Parameter t0 is missing.", "Add t0=... and t1=... to the URL.")
-    return window
-
-
-def _searched(found: OpenedTimeline, query: Query) -> Searched:
-    text = parameters.text(query, "q", longest=LONGEST_QUERY)
-    regex, arguments, case = (parameters.switch(query, name) for name in ("re", "args", "case"))
-    return Searched(
-        found.opened.trace,
-        found.timeline,
-        found.opened.memoise,
-        text,
-        regex=regex,
-        arguments=arguments,
-        case=case,
-    )
+@route("/trace/counters")
+def counters(
+    timeline: OpenedTimeline,
+    series: Annotated[
+        list[int], Wholes("Places among its `counters`.", most=64, highest=LAST_SERIES)
+    ],
+    window: Window,
+    n: Parts,
+) -> timeline_wire.CountersPayload:
+    """Curves of a window. A value holds until the next sample. For each part the lowest and highest
+    value that is held in it, and the mean over its time; null before the first sample.
+    """
+    begin, end = window
+    return counters_payload(timeline.timeline, series, begin, end, n)

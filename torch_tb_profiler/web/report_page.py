@@ -15,10 +15,12 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import itertools
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +29,11 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
 from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.web.routes import Catalogue, Routes
+from torch_tb_profiler.web.replies import Handler
+from torch_tb_profiler.web.route import Report, Route
+from torch_tb_profiler.web.routes import ROUTES, handlers
 from torch_tb_profiler.web.static_files import StaticFiles
 
 BUNDLE = "report.js"
@@ -36,11 +41,9 @@ MOST_STEPS = 12
 """Steps that can be chosen one by one in a report; a trace of more is kept as a whole."""
 MOST_STACKS = 30
 """Operators whose call stacks are kept."""
-CURVE_POINTS = "1024"
-"""As the page asks: ``fe/src/views/memory/view.tsx``."""
 _PAUSE_SECONDS = 0.1
 
-_OF_THE_LOGDIR = ("runs", "diagnosis")
+_WITH_FOLDERS = ("/runs", "/diagnosis")
 
 Query = dict[str, str]
 
@@ -60,9 +63,8 @@ def keep(
     report: Callable[[int, int], None] | None = None,
 ) -> Kept:
     """Ask what the page asks about traces (``run``, ``worker``, ``span`` of each)."""
-    keeper = _Keeper(Routes(catalogue, settings))
-    for route in ("runs", "diagnosis", "definitions"):
-        keeper.ask(route, {})
+    keeper = _Keeper(handlers(catalogue, settings))
+    keeper.all("logdir", {})
     for done, trace in enumerate(traces):
         keeper.trace(trace)
         if report:
@@ -121,19 +123,29 @@ def _without_folders(body: bytes) -> bytes:
 
 
 class _Keeper:
-    def __init__(self, routes: Routes) -> None:
-        self._handlers = routes.handlers
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        self._handlers = handlers
         self.answers: dict[str, msgspec.Raw] = {}
+
+    def all(self, report: Report, query: Query, *, whole: bool = True) -> None:
+        """Ask every route of that part of the report, once for each word of its parameters.
+        ``whole``: all steps are chosen.
+        """
+        for route in ROUTES.values():
+            if route.report == report:
+                for more in _choices(route, whole=whole):
+                    self._until_complete(route.path, {**query, **more})
 
     def ask(self, route: str, query: Query) -> Any:
         """The decoded payload, kept; None where the route has none for this trace."""
         body = self._body(route, query)
         if body is None:
             return None
-        if route in _OF_THE_LOGDIR:
+        if route in _WITH_FOLDERS:
             body = _without_folders(body)
+        name = route.removeprefix("/")
         self.answers[
-            json.dumps([route, *sorted(query.items())], separators=(",", ":"), ensure_ascii=False)
+            json.dumps([name, *sorted(query.items())], separators=(",", ":"), ensure_ascii=False)
         ] = msgspec.Raw(body)
         return msgspec.json.decode(body)
 
@@ -141,7 +153,7 @@ class _Keeper:
         request = Request(EnvironBuilder(query_string=query).get_environ())
         while True:
             try:
-                response = self._handlers[f"/{route}"](request)
+                response = self._handlers[route](request)
             except NotReady:
                 time.sleep(_PAUSE_SECONDS)
                 continue
@@ -152,52 +164,45 @@ class _Keeper:
                 continue
             return bytes(response.get_data()) if response.status_code == 200 else None
 
-    def trace(self, where: Query) -> None:
-        """Everything about one trace."""
-        steps = self.ask("steps", where)
-        self.ask("findings", where)
-        self._until_complete("distributed", where)
-        self._tables(where, whole=True)
-        self._tables({**where, "skip_cold": "1"}, whole=False)
-        if steps is not None and len(steps["steps"]) <= MOST_STEPS:
-            for step in steps["steps"]:
-                self._tables({**where, "steps": str(step["index"])}, whole=False)
-        self._memory(where)
-
-    def _tables(self, query: Query, *, whole: bool) -> None:
-        self.ask("overview", query)
-        rows = self.ask("operator", {**query, "group": "name"})
-        for group in ("shape", "stack") if whole else ():
-            self.ask("operator", {**query, "group": group})
-        for group in ("name", "properties"):
-            self.ask("kernel", {**query, "group": group})
-        self.ask("module", query)
-        for tree in ("module", "line"):
-            self.ask("module/flame", {**query, "tree": tree})
-        for group in ("operator", "kernel"):
-            self.ask("efficiency", {**query, "group": group})
-        self.ask("counters", query)
-        if whole and rows is not None:
-            for name, has_stack in list(
-                zip(rows["rows"]["name"], rows["rows"]["has_stack"], strict=True)
-            )[:MOST_STACKS]:
-                if has_stack:
-                    self.ask("operator/stacks", {**query, "name": name})
-
     def _until_complete(self, route: str, query: Query) -> None:
-        """Ask until all workers of the run have been read."""
-        while (payload := self.ask(route, query)) is not None and payload["progress"] < 1:
+        """Ask until all workers of the run have been read, where the payload says how far it is."""
+        while (payload := self.ask(route, query)) is not None and payload.get("progress", 1) < 1:
             time.sleep(_PAUSE_SECONDS)
 
-    def _memory(self, where: Query) -> None:
-        payload = self.ask("memory", where)
-        for device in payload["devices"] if payload else ():
-            query = {**where, "device": str(device["key"])}
-            self.ask("memory/alive", query)
-            self.ask("memory/curve", {**query, "n": CURVE_POINTS})
-            self.ask("memory/blocks", query)
-            for group in ("operator", "module"):
-                self.ask("memory/statistics", {**query, "group": group})
+    def trace(self, where: Query) -> None:
+        """Everything about one trace."""
+        self.all("trace", where)
+        self.all("steps", where)
+        self.all("steps", {**where, "skip_cold": "1"}, whole=False)
+        steps = self.ask("/steps", where)
+        if steps is not None and len(steps["steps"]) <= MOST_STEPS:
+            for step in steps["steps"]:
+                self.all("steps", {**where, "steps": str(step["index"])}, whole=False)
+        memory = self.ask("/memory", where)
+        for device in memory["devices"] if memory else ():
+            self.all("device", {**where, "device": str(device["key"])})
+        self._stacks(where)
+
+    def _stacks(self, where: Query) -> None:
+        operators = self.ask("/operator", {**where, "group": "name"})
+        if operators is None:
+            return
+        rows = zip(operators["rows"]["name"], operators["rows"]["has_stack"], strict=True)
+        for name, has_stack in list(rows)[:MOST_STACKS]:
+            if has_stack:
+                self.ask("/operator/stacks", {**where, "name": name})
+
+
+def _choices(route: Route, *, whole: bool) -> list[Query]:
+    """What the page asks of a route besides trace and steps: every word of each parameter, and the
+    numbers that it always gives.
+    """
+    parts = [
+        [{name: value} for value in asked]
+        for name, parameter in route.parameters.items()
+        if (asked := parameter.kind.asked(whole=whole))
+    ]
+    return [dict(ChainMap(*chosen)) for chosen in itertools.product(*parts)]
 
 
 def ready_traces(catalogue: Catalogue, wait: Callable[[], None]) -> Iterator[Query]:

@@ -1,81 +1,11 @@
 /** Fetches JSON from the plugin's routes and decodes the one error shape. */
 
-import type {
-  AlignmentPayload,
-  AreaPayload,
-  ArrowsPayload,
-  CollectivePayload,
-  CountersPayload,
-  CountersTablePayload,
-  DefinitionsPayload,
-  DiagnosisPayload,
-  DiffPayload,
-  DistributedPayload,
-  EfficiencyPayload,
-  ErrorBody,
-  EventArgsPayload,
-  EventPayload,
-  FindingsPayload,
-  FlamePayload,
-  HeatPayload,
-  KernelPayload,
-  MemoryAlivePayload,
-  MemoryBlocksPayload,
-  MemoryCurvePayload,
-  MemoryPayload,
-  MemoryStatisticsPayload,
-  ModulePayload,
-  NamesPayload,
-  NextHitPayload,
-  OperatorPayload,
-  OperatorStacksPayload,
-  OverviewPayload,
-  RunsPayload,
-  SearchPayload,
-  StepsPayload,
-  TimelinePayload,
-  TracePayload,
-} from "./types.gen";
+import type { Parameters, Routes } from "./routes.gen";
+import type { ErrorBody } from "./types.gen";
 
-/** What each route answers with. */
-export interface Routes {
-  definitions: DefinitionsPayload;
-  runs: RunsPayload;
-  diagnosis: DiagnosisPayload;
-  steps: StepsPayload;
-  overview: OverviewPayload;
-  operator: OperatorPayload;
-  "operator/stacks": OperatorStacksPayload;
-  kernel: KernelPayload;
-  trace: TracePayload;
-  "trace/timeline": TimelinePayload;
-  "trace/names": NamesPayload;
-  "trace/counters": CountersPayload;
-  "trace/arrows": ArrowsPayload;
-  "trace/search": SearchPayload;
-  "trace/search/heat": HeatPayload;
-  "trace/search/next": NextHitPayload;
-  "trace/area": AreaPayload;
-  "trace/event": EventPayload;
-  "trace/event/args": EventArgsPayload;
-  "trace/alignment": AlignmentPayload;
-  "trace/collective": CollectivePayload;
-  findings: FindingsPayload;
-  memory: MemoryPayload;
-  "memory/curve": MemoryCurvePayload;
-  "memory/blocks": MemoryBlocksPayload;
-  "memory/statistics": MemoryStatisticsPayload;
-  "memory/alive": MemoryAlivePayload;
-  module: ModulePayload;
-  "module/flame": FlamePayload;
-  distributed: DistributedPayload;
-  diff: DiffPayload;
-  efficiency: EfficiencyPayload;
-  counters: CountersTablePayload;
-}
-
+export type { Parameters, Routes };
 export type Route = keyof Routes;
-export type Query = Readonly<Record<string, string>>;
+type Query = Readonly<Record<string, string | undefined>>;
 
 /** An answer that is not the payload. `code` is the server's, or `network`, `bad_answer`. */
 export class ApiError extends Error {
@@ -119,10 +49,11 @@ export function setFetch(kept: (url: string) => Promise<Response>): void {
   served = false;
 }
 
-/** The absolute URL of a route, for links and downloads; routes other than those of `Routes` are allowed. */
-export function urlOf(route: string, query: Query = {}): string {
+/** The absolute URL of a route, for links and downloads. */
+export function urlOf<R extends keyof Parameters>(route: R, query: Parameters[R]): string {
   const url = new URL(route, base);
-  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+  for (const [key, value] of Object.entries(query as Query))
+    if (value !== undefined) url.searchParams.set(key, value);
   return url.href;
 }
 
@@ -133,7 +64,7 @@ export function urlOf(route: string, query: Query = {}): string {
  */
 export async function fetchJson<R extends Route>(
   route: R,
-  query: Query = {},
+  query: Parameters[R],
   signal?: AbortSignal,
 ): Promise<Routes[R]> {
   const response = await request(urlOf(route, query), "application/json", signal);
@@ -144,9 +75,9 @@ export async function fetchJson<R extends Route>(
 }
 
 /** The bytes of a route that answers with columns instead of JSON, e.g. `trace/tiles`. Throws as `fetchJson` does. */
-export async function fetchColumns(
-  route: string,
-  query: Query = {},
+export async function fetchColumns<R extends Exclude<keyof Parameters, Route>>(
+  route: R,
+  query: Parameters[R],
   signal?: AbortSignal,
 ): Promise<ArrayBuffer> {
   const response = await request(urlOf(route, query), "application/octet-stream", signal);

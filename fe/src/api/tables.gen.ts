@@ -1,4 +1,4 @@
-// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
 export const OPERATORS: readonly DeclaredColumn[] = [

@@ -1,4 +1,4 @@
-// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m torch_tb_profiler.views.typescript --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
 export type KernelGroup = "name" | "properties";
@@ -128,8 +128,9 @@ export interface Vocabulary {
   matrix_cores: string;
 }
 
-/** Something a view cannot show, why, and the `profile(...)` call that records it. */
+/** Something a view cannot show, why, and the `profile(...)` call that records it; `key` tells it from others, whatever it is called. */
 export interface Missing {
+  key: string;
   what: string;
   why: string;
   call: string;
@@ -604,7 +605,7 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what could be had back; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the dearest few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what is recoverable; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState } from "../api/types.gen";
 import { useResource } from "./resource";
 import { runsStore } from "./runs";
-import type { Params } from "./view";
+import type { Parameters } from "../api/client";
+
+type Params = Parameters["steps"];
 
 const QUERY: Params = { run: "r", worker: "w", span: "1" };
 

@@ -1,11 +1,11 @@
 /** The data hook: a route's payload with its loading, importing and failing. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, fetchJson, type Route, type Routes } from "../api/client";
+import { ApiError, fetchJson, type Parameters, type Route, type Routes } from "../api/client";
+import type { OfTrace } from "../api/routes.gen";
 import { messageOf } from "../base/errors";
 import { freshnessOf, runsStore } from "./runs";
 import { useStore } from "./store";
-import type { Params } from "./view";
 
 export interface Resource<T> {
   /** `loading`: asked and not answered; `importing`: the server still reads the trace, see `progress`. Old `data` stays in both. */
@@ -33,15 +33,19 @@ const COMPLETING_PAUSE = 1000;
 type Answer<T> = Omit<Resource<T>, "reload">;
 
 /**
- * The payload of `path` for `query`; `null` asks nothing (state `loading`, no data).
+ * The payload of `path` for `query`; a `null` asks nothing (state `loading`, no data).
  *
  * Asks again by itself: while the trace is not ready, when the server comes back, when the catalogue says that the trace changed, and on `reload()`.
  * Data of another trace (run, worker, span) is dropped at once; data of another step choice or grouping stays until the new one is there.
  */
-export function useResource<R extends Route>(path: R | null, query: Params): Resource<Routes[R]> {
+export function useResource<R extends Route>(
+  path: R | null,
+  query: Parameters[R] | null,
+): Resource<Routes[R]> {
   type T = Routes[R];
-  const key = path === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
-  const { run = "", worker = "", span = "" } = query;
+  const key =
+    path === null || query === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
+  const { run, worker, span } = traceOf(query);
   const subject = [path, run, worker, span].join("\n");
   const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
   const freshness = useStore(runsStore, select);
@@ -54,7 +58,7 @@ export function useResource<R extends Route>(path: R | null, query: Params): Res
 
   useEffect(() => {
     const { path: asked, query: parameters } = newest.current;
-    if (asked === null) return undefined;
+    if (asked === null || parameters === null) return undefined;
     return ask<R>(asked, parameters, (answer) =>
       setHeld((before) => {
         const data = before?.subject === subject ? before.answer.data : null;
@@ -74,7 +78,7 @@ export function useResource<R extends Route>(path: R | null, query: Params): Res
  */
 function ask<R extends Route>(
   path: R,
-  query: Params,
+  query: Parameters[R],
   heard: (answer: Answer<Routes[R]>) => void,
 ): () => void {
   const controller = new AbortController();
@@ -125,12 +129,15 @@ function ask<R extends Route>(
 /** One answer per query, each asked for as `useResource` does; for things of which there are as many as the trace has workers. */
 export function useResources<R extends Route>(
   path: R,
-  queries: readonly Params[],
+  queries: readonly Parameters[R][],
 ): readonly Resource<Routes[R]>[] {
   const select = useCallback(
     () =>
       queries
-        .map(({ run = "", worker = "", span = "" }) => freshnessOf(run, worker, span))
+        .map((query) => {
+          const { run, worker, span } = traceOf(query);
+          return freshnessOf(run, worker, span);
+        })
         .join("\n"),
     [queries],
   );
@@ -180,7 +187,12 @@ export function useUntilComplete({
   }, [data, reload]);
 }
 
-const keyOf = (query: Params): string => JSON.stringify(Object.entries(query).sort());
+/** The trace that a query names; empty texts where it names none. */
+function traceOf(query: object | null): OfTrace {
+  return { run: "", worker: "", span: "", ...query };
+}
+
+const keyOf = (query: object): string => JSON.stringify(Object.entries(query).sort());
 
 const NOTHING = {
   state: "loading",

@@ -1,21 +1,26 @@
 import { cleanup, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { ApiError, fetchColumns } from "../api/client";
+import { ApiError, fetchColumns, type Parameters } from "../api/client";
 import { useResources } from "./resource";
+
+type Query = Parameters["trace/names"];
+const ASKED = { run: "a", worker: "b", span: "1", id: "c", level: "0", k: "0" };
 
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
 });
 
-function Shown({ queries }: { queries: readonly Record<string, string>[] }) {
+function Shown({ queries }: { queries: readonly Partial<Query>[] }) {
   return (
     <>
-      {useResources("trace/names", queries).map(({ state, data, error }, place) => (
-        <p key={place}>
-          {`${place} ${state} ${data?.names.join() ?? ""} ${error?.message ?? ""}`.trim()}
-        </p>
-      ))}
+      {useResources("trace/names", queries as readonly Query[]).map(
+        ({ state, data, error }, place) => (
+          <p key={place}>
+            {`${place} ${state} ${data?.names.join() ?? ""} ${error?.message ?? ""}`.trim()}
+          </p>
+        ),
+      )}
     </>
   );
 }
@@ -60,16 +65,16 @@ it("fetchColumns gives bytes, and a reason where there are none", async () => {
   const answer = (body: BodyInit, init: ResponseInit): void =>
     void vi.stubGlobal("fetch", () => Promise.resolve(new Response(body, init)));
   answer(new Uint8Array([1, 2]), { headers: { "Content-Type": "application/octet-stream" } });
-  expect([...new Uint8Array(await fetchColumns("trace/tiles"))]).toEqual([1, 2]);
+  expect([...new Uint8Array(await fetchColumns("trace/tiles", ASKED))]).toEqual([1, 2]);
   answer(
     JSON.stringify({ error: { code: "outdated", message: "The trace changed.", hint: "Reload." } }),
     { status: 409 },
   );
-  await expect(fetchColumns("trace/tiles")).rejects.toMatchObject({
+  await expect(fetchColumns("trace/tiles", ASKED)).rejects.toMatchObject({
     code: "outdated",
     hint: "Reload.",
     status: 409,
   });
   answer("<html>login</html>", { headers: { "Content-Type": "text/html" } });
-  await expect(fetchColumns("trace/tiles")).rejects.toBeInstanceOf(ApiError);
+  await expect(fetchColumns("trace/tiles", ASKED)).rejects.toBeInstanceOf(ApiError);
 });

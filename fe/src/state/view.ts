@@ -6,6 +6,8 @@
  * `params` and `setParam`, and knows neither the header nor TensorBoard.
  */
 
+import type { OfSteps, OfTrace } from "../api/routes.gen";
+
 export const VIEW_IDS = [
   "overview",
   "operator",
@@ -78,10 +80,10 @@ export function stepsText(steps: StepRange): string {
 }
 
 /** The query of a view's route: trace, steps, and what the view adds. Absent and empty values are left out. */
-export function viewQuery(
+export function viewQuery<More extends object = object>(
   props: Pick<ViewProps, "selection" | "steps">,
-  more: Readonly<Record<string, string | null | undefined>> = {},
-): Params {
+  more?: More,
+): OfTrace & OfSteps & { [K in keyof More]: Exclude<More[K], null | ""> } {
   const { run, worker, span } = props.selection;
   const all = {
     run,
@@ -91,7 +93,6 @@ export function viewQuery(
     skip_cold: props.steps.skipCold ? "1" : "",
     ...more,
   };
-  const query: Record<string, string> = {};
-  for (const [key, value] of Object.entries(all)) if (value) query[key] = value;
-  return query;
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value));
+  return given as ReturnType<typeof viewQuery<More>>;
 }

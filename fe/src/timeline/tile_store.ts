@@ -3,6 +3,7 @@
  * from the newest view, so that a fast zoom never leaves a queue behind.
  */
 
+import { LIMITS } from "../base/limits.gen";
 import { levelFor, tilesFor } from "./levels";
 import { TileCache, type Found, type Visitor } from "./tile_cache";
 import { decodeTiles } from "./tiles";
@@ -44,8 +45,7 @@ const BYTES = 192 * 1024 * 1024;
 /** Browsers open six connections to a server. */
 const REQUESTS = 6;
 /** The server takes no more tiles, and no more tiles times lanes, at once. */
-const MOST_TILES = 64;
-const MOST_CELLS = 1 << 14;
+const { k: MOST_TILES, cells: MOST_CELLS } = LIMITS["trace/tiles"];
 const LATENCIES = 500;
 const [FIRST_PAUSE, LONGEST_PAUSE] = [500, 30_000];
 /** A request on its way is kept while its level is this much coarser than the wanted one, because it can stand in. */

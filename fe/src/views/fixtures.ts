@@ -187,6 +187,7 @@ export function hostOnly(): OverviewPayload {
     devices: [],
     missing: [
       {
+        key: "device",
         what: "Accelerator activity",
         why: "The recording holds no event of an accelerator.",
         call: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",

@@ -70,6 +70,7 @@ it("keeps the earlier figures while the next ones come or fail", () => {
 });
 
 const missing = {
+  key: "shapes",
   what: "Input shapes",
   why: "record_shapes was off.",
   call: "profile(record_shapes=True)",
@@ -78,7 +79,7 @@ const missing = {
 it("MissingList offers the call for each, and draws nothing when nothing is missing", () => {
   const { container } = render(<MissingList missing={[]} />);
   expect(container.innerHTML).toBe("");
-  render(<MissingList missing={[missing, { ...missing, what: "Call stacks" }]} />);
+  render(<MissingList missing={[missing, { ...missing, key: "stack", what: "Call stacks" }]} />);
   expect(document.querySelectorAll("details")).toHaveLength(2);
   expect(text()).toContain("profile(record_shapes=True)");
 });

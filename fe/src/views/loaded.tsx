@@ -70,7 +70,7 @@ export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.E
   return (
     <div class="missing-list">
       {missing.map((item) => (
-        <details key={item.what} class="missing">
+        <details key={item.key} class="missing">
           <summary>
             <Icon name="chevron" size={12} /> Not recorded: <strong>{item.what}</strong>.{" "}
             <span class="missing-how">How to record it</span>
@@ -99,7 +99,7 @@ export function Notes({ notes }: { notes: readonly string[] }): JSX.Element | nu
 
 /** What is missing and not among what is said elsewhere on the page. */
 export const unsaid = (missing: readonly Missing[], known: readonly Missing[]): Missing[] =>
-  missing.filter((item) => !known.some(({ what }) => what === item.what));
+  missing.filter((item) => !known.some(({ key }) => key === item.key));
 
 interface NothingProps {
   title: string;

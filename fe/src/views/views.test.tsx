@@ -48,6 +48,7 @@ const stacks: OperatorStacksPayload = {
   missing: [],
 };
 const missing = {
+  key: "device",
   what: "Accelerator activity",
   why: "It was not recorded.",
   call: "profile(activities=[ProfilerActivity.CUDA])",
@@ -190,7 +191,7 @@ describe("OperatorView", () => {
   it("offers the missing shapes while it shows the rest", async () => {
     answers.operator = operators(undefined, {
       group: "shape",
-      missing: [{ ...missing, what: "Input shapes" }],
+      missing: [{ ...missing, key: "shapes", what: "Input shapes" }],
     });
     show(OperatorView, { group: "shape" });
     await waitFor(() => expect(text()).toContain("Not recorded: Input shapes."));
@@ -220,7 +221,9 @@ describe("KernelView", () => {
   });
 
   it("leads to the counters where they were recorded in place of times", async () => {
-    answers.kernel = kernels([], { missing: [{ ...missing, what: "Times of kernels" }] });
+    answers.kernel = kernels([], {
+      missing: [{ ...missing, key: "device_times", what: "Times of kernels" }],
+    });
     show(KernelView);
     expect(
       (await screen.findByRole("link", { name: "See the counters of each kernel" })).getAttribute(

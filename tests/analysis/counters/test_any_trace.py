@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.profiled_ranges import Tie
@@ -87,7 +88,7 @@ SAMPLE = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(100)
 @given(st.lists(st.one_of(SPAN, SPAN, RANGE, SAMPLE), max_size=25))
 def test_counters_hold_together(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.diff.compared import side_of
 from tests.analysis.diff.test_sides import holds
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.diff.compare import compare
 from torch_tb_profiler.views.diff import Recording, diff_payload
 from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
@@ -34,7 +35,7 @@ MODULE = st.fixed_dictionaries(
 LISTED = st.lists(st.one_of(EVENT, EVENT, MODULE, ARROW), max_size=20)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(LISTED, LISTED)
 def test_any_two_traces(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
     found = compare(side_of(trace_of(left)), side_of(trace_of(right)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
@@ -217,14 +217,12 @@ def is_whole(found: Matched, a: PathCosts, b: PathCosts) -> bool:
     return all(parent < node for node, parent in enumerate(found.parent))
 
 
-@settings(deadline=None)
 @given(_LINES, _LINES)
 def test_every_path_has_one_place(left: Drawn, right: Drawn) -> None:
     a, b = once(left), once(right)
     assert is_whole(match_paths(a, b), a, b)
 
 
-@settings(deadline=None)
 @given(_LINES)
 def test_a_tree_matches_itself(lines: Drawn) -> None:
     a = once(lines)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -27,6 +27,8 @@ from torch_tb_profiler.analysis.diff.noise import (
     student,
     welch,
 )
+
+pytestmark = pytest.mark.slow
 
 Series = NDArray[np.float64]
 TRIALS, ALLOWED = 100, 5
@@ -195,7 +197,6 @@ def test_false_discovery_against_the_published_example() -> None:
     assert len(false_discovery(np.zeros(0))) == 0
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0, 10**9)), max_size=40),
     st.sets(st.integers(0, 6)),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.diff.compared import drawn, listed, of_lengths, side_of
@@ -67,7 +67,6 @@ def test_what_was_chosen_alone_stays() -> None:
     assert side_of(trace, 1, 3).steps.tolist() == [1, 2, 3]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-1, 6), max_size=20), st.sets(st.integers(0, 6)), st.booleans())
 def test_cells_are_the_entries_of_the_compared_steps(
     step: list[int], chosen: set[int], ordered: bool

@@ -5,10 +5,11 @@ names, ranks without a clock or without anything.
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
@@ -40,7 +41,7 @@ def a_rank(draw: st.DrawFn) -> Rank:
     )
 
 
-@settings(deadline=None, max_examples=120)
+@examples(120)
 @given(st.lists(a_rank(), max_size=4))
 def test_time_is_neither_lost_nor_made(ranks: list[Rank]) -> None:
     figures = run_figures(ranks)
@@ -85,7 +86,7 @@ def test_time_is_neither_lost_nor_made(ranks: list[Rank]) -> None:
         assert late.lead >= 0
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.lists(a_rank(), min_size=2, max_size=4), st.permutations(range(4)))
 def test_the_order_of_the_ranks_does_not_matter(ranks: list[Rank], order: list[int]) -> None:
     order = [place for place in order if place < len(ranks)]

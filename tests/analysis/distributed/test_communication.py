@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from tests.conftest import REAL_TRACES
+from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.distributed.message import _tensors, kind_word, peer_of
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -379,7 +380,7 @@ def test_shapes_that_nobody_wrote(dims: str) -> None:
     assert _tensors(dims, '["float"]') == []
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=3),

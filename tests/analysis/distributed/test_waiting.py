@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of, waits_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
 from torch_tb_profiler.analysis.distributed.steps import (
@@ -131,7 +132,7 @@ def test_who_waits_before_the_other_recording_begins() -> None:
 SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), min_size=2, max_size=5)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     st.lists(SPANS.filter(lambda spans: len(spans) == 3), min_size=1, max_size=4),
     st.sampled_from(["all_reduce", "broadcast"]),
@@ -166,7 +167,7 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
         assert waits.wait[:, match].tolist() == expected
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     st.lists(
         st.tuples(st.integers(0, 40), st.integers(0, 20), st.integers(-1, 20), st.integers(-1, 2)),

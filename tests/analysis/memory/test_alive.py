@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import built, insight
 from tests.analysis.memory.simulated import RECORDS, Call, as_events, calls, innermost
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.alive import Alive, alive_at
 from torch_tb_profiler.store.insight import Insight
@@ -102,7 +103,7 @@ def test_a_peak_before_the_first_record() -> None:
     assert (alive.time, alive.allocated, alive.unknown) == (0, 100, 36)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(calls(), RECORDS, st.integers(0, 110))
 def test_alive_is_what_a_dictionary_holds(
     tree: list[Call], listed: list[tuple[int, int, int, bool]], at: int

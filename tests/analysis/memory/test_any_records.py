@@ -7,11 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import built
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
 from torch_tb_profiler.views.memory_tables import (
@@ -69,7 +70,7 @@ CALL = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(RECORD, max_size=25),
     st.lists(CALL, max_size=15),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import blocks, insight
+from tests.examples import examples
 from torch_tb_profiler.analysis.memory.blocks import pair
 
 
@@ -143,7 +144,7 @@ def one_by_one(
     return found, lost_releases, lost_allocations
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(RECORDS)
 def test_pairs_are_those_of_a_dictionary(listed: list[tuple[int, int, int]]) -> None:
     listed = sorted(listed, key=lambda record: record[0])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import insight
+from tests.examples import examples
 from torch_tb_profiler.analysis.memory.window import blocks_in, curve_in
 from torch_tb_profiler.store.insight import Insight
 
@@ -45,7 +46,7 @@ def test_a_window_begins_with_what_holds_there() -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(st.integers(-100, 100), min_size=20, max_size=80),
     st.lists(st.integers(0, 9), min_size=80, max_size=80),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import built, case, insight
 from tests.analysis.memory.simulated import RECORDS, Call, as_events, calls, innermost
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.calls import calls_in
 from torch_tb_profiler.analysis.memory.usage import Usage, usage
@@ -172,7 +173,7 @@ def expected(
     return found, outside, outside_increase  # type: ignore[return-value]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(calls(), RECORDS, st.tuples(st.integers(0, 100), st.integers(1, 100)))
 def test_sums_are_those_of_a_walk_from_every_record(
     tree: list[Call], listed: list[tuple[int, int, int, bool]], where: tuple[int, int]

@@ -6,11 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.module.trees import insight_of
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.store.insight import Insight
 
 EVALUATE = "autograd::engine::evaluate_function: F"
@@ -351,7 +352,7 @@ def forward() -> list[Call]:
     ]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(200)
 @given(st.lists(st.tuples(st.booleans(), CALLS), min_size=1, max_size=2))
 def test_paths_are_those_of_a_slow_reading(threads: list[tuple[bool, list[Call]]]) -> None:
     listed: list[Call] = []

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.module.trees import insight_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
@@ -76,7 +77,7 @@ RECORD = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(150)
 @given(st.lists(st.one_of(CALL, CALL, CALL, EVENT, ARROW, RECORD), max_size=25))
 def test_nothing_is_lost_and_nothing_breaks(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)

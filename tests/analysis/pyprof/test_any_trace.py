@@ -7,13 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.module.test_any_trace import CALL
 from tests.analysis.pyprof.rows import rows_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -43,7 +44,7 @@ KERNEL = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(200)
 @given(st.lists(st.one_of(CALL, CALL, CALL, EVENT, ARROW, KERNEL, KERNEL), max_size=25))
 def test_nothing_breaks_and_slow_reading_agrees(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)

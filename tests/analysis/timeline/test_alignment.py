@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import opened
 from tests.analysis.timeline.charts import event
 from tests.builders.drawn import Event, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.alignment import (
     LEAST_MATCHES,
     Aligned,
@@ -369,7 +370,7 @@ def noise() -> np.random.Generator:
     return np.random.default_rng(3)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=2, max_size=12), st.integers(5, 60))
 def test_any_skews_are_found_among_overlapping_groups(skews: list[int], count: int) -> None:
     """Half of the collectives are of all ranks, the others of neighbours; ends differ by up to 100

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart
 from tests.analysis.timeline.made_up import traces, windows
 from tests.builders.drawn import Event, draw, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import area as module
 from torch_tb_profiler.analysis.timeline.area import Area, Areas, Overlap
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
@@ -94,7 +95,7 @@ def lane_choices(found: Chart, draw_value: Any) -> list[int]:
     )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(listed=traces, data=st.data())
 def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObject) -> None:
     found = chart(trace_of(listed))

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart
 from tests.builders.drawn import Event, draw, events, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts import span_at
 from torch_tb_profiler.analysis.timeline import arrows as module
 from torch_tb_profiler.analysis.timeline.arrows import MOST_CATEGORIES, ArrowIndex, spread
@@ -195,7 +196,7 @@ ROWS = st.lists(
 ).map(sorted)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     rows=ROWS,
     begin=TIMES,

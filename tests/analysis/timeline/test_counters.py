@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart
 from tests.builders.allocator import records
 from tests.builders.drawn import Event, draw, events, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import counter_samples, counters
 from torch_tb_profiler.analysis.timeline.buckets import edges
 from torch_tb_profiler.analysis.timeline.counters import Curve, in_buckets
@@ -254,7 +255,7 @@ def expected(
     return min(values), max(values), sum(steps) / len(steps) if steps else held[0]
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     samples=SAMPLES, begin=st.integers(0, 45), length=st.integers(1, 45), parts=st.integers(1, 12)
 )
@@ -275,7 +276,7 @@ def test_buckets(samples: list[tuple[int, int]], begin: int, length: int, parts:
         assert got[2] == (mean if mean is None else pytest.approx(mean, abs=1e-9))
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     values=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 50)), min_size=30, max_size=120),
     most=st.integers(4, 40),

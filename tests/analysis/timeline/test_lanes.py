@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import chart, disjoint, lane_rows, of_spans
 from tests.builders.drawn import draw, events, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline.build import track_order
 
 CATEGORIES = ["cpu_op", "kernel", "python_function", "cuda_sync", "gpu_user_annotation"]
@@ -87,7 +88,7 @@ def test_an_instant_before_the_first_span_lies_at_its_begin() -> None:
     assert timeline["slices"]["start"].tolist() == [0, 0]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(SPANS)
 def test_any_spans(spans: list[tuple[str, int, int, int]]) -> None:
     trace, _, timeline = of_spans(spans)
@@ -100,7 +101,7 @@ def test_any_spans(spans: list[tuple[str, int, int, int]]) -> None:
     ).all()
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(SPANS)
 def test_no_more_sub_lanes_than_overlap(spans: list[tuple[str, int, int, int]]) -> None:
     """On a stream there are as many lanes as events run at the same time at most."""

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import trace_files
 from tests.analysis.timeline.charts import Chart, chart, chart_of_file, disjoint, of_spans
 from tests.builders.drawn import trace_of
 from tests.conftest import REAL_TRACES, REPOSITORY
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import pyramid
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, merge
 from torch_tb_profiler.analysis.timeline.tiles import (
@@ -108,7 +109,7 @@ def read_level(timeline: Timeline, level: int) -> list[TileSlices]:
     ]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(SPANS, st.integers(0, 12))
 def test_merging_is_the_rule(spans: list[tuple[str, int, int, int]], level: int) -> None:
     timeline = of_spans(spans)[2]
@@ -126,7 +127,7 @@ def test_merging_is_the_rule(spans: list[tuple[str, int, int, int]], level: int)
     assert rows_of(merge(events, level)) == one_by_one(events, level)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(SPANS)
 def test_step_by_step_is_at_once(spans: list[tuple[str, int, int, int]]) -> None:
     timeline = of_spans(spans)[2]
@@ -147,7 +148,7 @@ def test_step_by_step_is_at_once(spans: list[tuple[str, int, int, int]]) -> None
         assert rows_of(stepwise) == rows_of(merge(events, level))
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(SPANS, st.integers(0, 12))
 def test_tiles_hold_what_touches_them(spans: list[tuple[str, int, int, int]], level: int) -> None:
     timeline = of_spans(spans)[2]

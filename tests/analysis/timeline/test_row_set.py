@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import row_set
 from torch_tb_profiler.analysis.timeline.row_set import RowSet
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(mask=st.lists(st.booleans(), max_size=80), data=st.data())
 def test_counts_and_members(mask: list[bool], data: st.DataObject) -> None:
     members = [row for row, is_member in enumerate(mask) if is_member]

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.timeline.charts import Chart, chart, event
 from tests.analysis.timeline.made_up import LAST, traces
 from tests.builders.drawn import Event, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import search as module
 from torch_tb_profiler.analysis.timeline import search_texts
 from torch_tb_profiler.analysis.timeline.buckets import edges
@@ -105,7 +106,7 @@ queries = st.builds(Query, texts, st.just(False), st.booleans(), st.booleans()) 
 )
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(
     made=traces, query=queries, times=st.lists(st.integers(0, LAST + 20), min_size=1, max_size=4)
 )

@@ -13,16 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_texts import NUMBERS, RULES, UNSURE
 from torch_tb_profiler.views.findings_wire import Finding
 
 HERE = Path(__file__).resolve().parent
@@ -120,17 +119,3 @@ def test_public_traces(real_traces: Path) -> None:
             for item in made["found"]
         ]
     _compare("public_traces.json", found)
-
-
-@pytest.mark.parametrize("rule", sorted(RULES))
-def test_texts_are_whole_sentences(rule: str) -> None:
-    text = RULES[rule]
-    assert text.views
-    assert not text.title.endswith(".")
-    for sentence in (text.sentence, text.attempt, text.caveat):
-        assert sentence.endswith((".", ". {doing}"))
-    assert all(url.startswith("https://docs.pytorch.org/") for _, url in text.links)
-
-
-def test_labels_of_numbers_have_units_of_the_wire() -> None:
-    assert {unit for _, unit in NUMBERS.values()} <= {"ns", "bytes", "share", "count", ""}

@@ -1,6 +1,4 @@
-"""Calls written as people say them: an operator, its tensors as ``"bf16 4x197x768"``, other
-arguments as Python values.
-"""
+"""Calls in short: an operator, its tensors as ``"bf16 4x197x768"``, other arguments as values."""
 
 from __future__ import annotations
 
@@ -40,8 +38,8 @@ def _shape(text: str) -> list[int]:
 
 
 def call(name: str, *arguments: Argument) -> Call:
-    """The call as a trace would give it; a list of strings is a list of tensors, without types as
-    most versions of PyTorch write it.
+    """The call as recorded; a list of strings is a list of tensors, without types as in most
+    versions.
     """
     dims: list[object] = []
     types: list[object] = []
@@ -68,16 +66,16 @@ def call(name: str, *arguments: Argument) -> Call:
                 if isinstance(argument, Other)
                 else str(argument)
             )
-    made = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
-    assert made is not None
-    return made
+    call = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
+    assert call is not None
+    return call
 
 
 def work(name: str, *arguments: Argument) -> Work:
     """The work of a call that is modelled."""
-    found = work_of(call(name, *arguments))
-    assert found is not None, f"{name} is not modelled"
-    return found
+    cost = work_of(call(name, *arguments))
+    assert cost is not None, f"{name} is not modelled"
+    return cost
 
 
 def unknown(name: str, *arguments: Argument) -> bool:
@@ -88,5 +86,5 @@ def unknown(name: str, *arguments: Argument) -> bool:
 def amounts(arguments: tuple[Argument, ...]) -> tuple[int, int]:
     """(FLOPs, bytes; -1 unknown) of a call that is modelled: its name and arguments."""
     name, *rest = arguments
-    found = work(str(name), *rest)
-    return found.flops, -1 if found.bytes is None else found.bytes
+    cost = work(str(name), *rest)
+    return cost.flops, -1 if cost.bytes is None else cost.bytes

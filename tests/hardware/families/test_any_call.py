@@ -1,6 +1,4 @@
-"""Every model on any call: an answer that makes sense or none, at once, whatever a trace says; and
-every real trace as far as it has shapes.
-"""
+"""Every model answers any call sensibly or with None, and every real call with shapes."""
 
 from __future__ import annotations
 
@@ -9,9 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.work import modelled, work_of
 from torch_tb_profiler.runs.single import insight_of, load
@@ -58,7 +57,7 @@ VALUE = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=1000)
+@examples(400)
 @given(st.sampled_from(NAMES), DIMS, st.lists(TYPE, max_size=16), st.lists(VALUE, max_size=16))
 def test_an_answer_or_none(
     name: str, dims: list[object], types: list[str], values: list[str]

@@ -1,6 +1,4 @@
-"""Attention: the pairs that a mask leaves are those of a mask drawn out; every schema; packed
-sequences.
-"""
+"""Attention: pairs equal those of an explicit mask; every schema; packed sequences."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.hardware.families.attention_schemas import BACKWARD, CAUSAL, KT, QT, K, M, Q
 from tests.hardware.families.calls import Argument, unknown, work
 from torch_tb_profiler.hardware.families.attention import WHOLE, Window
 from torch_tb_profiler.hardware.work import Work
@@ -63,7 +62,7 @@ def test_full_attention() -> None:
 
 
 def test_groups_of_queries_share_keys() -> None:
-    found = work(
+    cost = work(
         "aten::scaled_dot_product_attention",
         "fp16 2x8x5x16",
         "fp16 2x2x7x16",
@@ -74,358 +73,9 @@ def test_groups_of_queries_share_keys() -> None:
         None,
         True,
     )
-    assert found.flops == 2 * 8 * 2 * 35 * (16 + 24)
-    assert found.bytes == 2 * (2 * 8 * 5 * 16 + 2 * 2 * 7 * (16 + 24) + 2 * 8 * 5 * 24)
-    assert found.parameters == {"B": 2, "H": 8, "H_kv": 2, "N_q": 5, "N_kv": 7, "d": 16, "d_v": 24}
-
-
-Q, K, M = "bf16 2x3x5x8", "bf16 2x3x7x8", "bf16 2x3x5x7"
-QT, KT = "bf16 2x5x3x8", "bf16 2x7x3x8"
-STATS, SEED = "fp32 2x3x5", "i64 "
-CAUSAL: list[tuple[tuple[Argument, ...], bool]] = [
-    (("aten::scaled_dot_product_attention", Q, K, K, None, 0.0, True, None, False), False),
-    (("aten::_scaled_dot_product_flash_attention", Q, K, K, 0.0, True, False, None), False),
-    (("aten::_scaled_dot_product_flash_attention_for_cpu", Q, K, K, 0.0, True, None, None), False),
-    (
-        ("aten::_scaled_dot_product_efficient_attention", Q, K, K, None, True, 0.0, True, None),
-        False,
-    ),
-    (
-        ("aten::_scaled_dot_product_cudnn_attention", Q, K, K, None, True, 0.0, True, False, None),
-        False,
-    ),
-    (
-        (
-            "aten::_scaled_dot_product_fused_attention_overrideable",
-            Q,
-            K,
-            K,
-            None,
-            0.0,
-            True,
-            False,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_flash_attention_forward",
-            QT,
-            KT,
-            KT,
-            None,
-            None,
-            5,
-            7,
-            0.0,
-            True,
-            False,
-            None,
-            None,
-            None,
-        ),
-        True,
-    ),
-    (
-        (
-            "aten::_efficient_attention_forward",
-            QT,
-            KT,
-            KT,
-            None,
-            None,
-            None,
-            None,
-            None,
-            0.0,
-            1,
-            True,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_efficient_attention_forward",
-            QT,
-            KT,
-            KT,
-            None,
-            None,
-            None,
-            None,
-            None,
-            0.0,
-            2,
-            True,
-            None,
-        ),
-        True,
-    ),
-    (
-        (
-            "aten::_cudnn_attention_forward",
-            Q,
-            K,
-            K,
-            None,
-            None,
-            None,
-            5,
-            7,
-            True,
-            0.0,
-            True,
-            False,
-            None,
-        ),
-        False,
-    ),
-    (
-        ("flash_attn::_flash_attn_forward", QT, KT, KT, 0.0, 0.125, True, -1, -1, 0.0, None, False),
-        True,
-    ),
-    (
-        (
-            "flash_attn_3::_flash_attn_forward",
-            QT,
-            KT,
-            KT,
-            *[None] * 20,
-            0.125,
-            True,
-            -1,
-            -1,
-            0,
-            0.0,
-            True,
-            None,
-            1,
-            None,
-            0,
-        ),
-        True,
-    ),
-]
-BACKWARD: list[tuple[tuple[Argument, ...], bool]] = [
-    (
-        (
-            "aten::_scaled_dot_product_flash_attention_backward",
-            Q,
-            Q,
-            K,
-            K,
-            Q,
-            STATS,
-            None,
-            None,
-            5,
-            7,
-            0.0,
-            True,
-            SEED,
-            SEED,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
-            Q,
-            Q,
-            K,
-            K,
-            Q,
-            STATS,
-            0.0,
-            True,
-            None,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_scaled_dot_product_efficient_attention_backward",
-            Q,
-            Q,
-            K,
-            K,
-            None,
-            Q,
-            STATS,
-            SEED,
-            SEED,
-            0.0,
-            [True, True, True, False],
-            True,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_scaled_dot_product_cudnn_attention_backward",
-            Q,
-            Q,
-            K,
-            K,
-            Q,
-            STATS,
-            SEED,
-            SEED,
-            None,
-            None,
-            None,
-            5,
-            7,
-            0.0,
-            True,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_flash_attention_backward",
-            QT,
-            QT,
-            KT,
-            KT,
-            QT,
-            STATS,
-            None,
-            None,
-            5,
-            7,
-            0.0,
-            True,
-            SEED,
-            SEED,
-            None,
-            None,
-            None,
-        ),
-        True,
-    ),
-    (
-        (
-            "aten::_efficient_attention_backward",
-            QT,
-            QT,
-            KT,
-            KT,
-            None,
-            QT,
-            None,
-            None,
-            5,
-            7,
-            STATS,
-            0.0,
-            SEED,
-            SEED,
-            1,
-            False,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "aten::_cudnn_attention_backward",
-            Q,
-            Q,
-            K,
-            K,
-            Q,
-            STATS,
-            SEED,
-            SEED,
-            None,
-            None,
-            None,
-            5,
-            7,
-            0.0,
-            True,
-            None,
-        ),
-        False,
-    ),
-    (
-        (
-            "flash_attn::_flash_attn_backward",
-            QT,
-            QT,
-            KT,
-            KT,
-            QT,
-            STATS,
-            QT,
-            KT,
-            KT,
-            0.0,
-            0.125,
-            True,
-            -1,
-            -1,
-            0.0,
-            None,
-            False,
-            None,
-        ),
-        True,
-    ),
-    (
-        (
-            "flash_attn_3::_flash_attn_backward",
-            QT,
-            QT,
-            KT,
-            KT,
-            QT,
-            STATS,
-            *[None] * 6,
-            QT,
-            KT,
-            KT,
-            0.125,
-            True,
-            -1,
-            -1,
-            0.0,
-            False,
-            0,
-        ),
-        True,
-    ),
-    (
-        (
-            "flash_attn_3::bwd",
-            QT,
-            QT,
-            KT,
-            KT,
-            QT,
-            STATS,
-            QT,
-            KT,
-            KT,
-            *[None] * 6,
-            0.125,
-            True,
-            -1,
-            -1,
-            0.0,
-            False,
-            0,
-        ),
-        True,
-    ),
-]
+    assert cost.flops == 2 * 8 * 2 * 35 * (16 + 24)
+    assert cost.bytes == 2 * (2 * 8 * 5 * 16 + 2 * 2 * 7 * (16 + 24) + 2 * 8 * 5 * 24)
+    assert cost.parameters == {"B": 2, "H": 8, "H_kv": 2, "N_q": 5, "N_kv": 7, "d": 16, "d_v": 24}
 
 
 @pytest.mark.parametrize(
@@ -436,10 +86,10 @@ BACKWARD: list[tuple[tuple[Argument, ...], bool]] = [
 def test_every_forward_schema(arguments: tuple[Argument, ...], bottom_right: bool) -> None:
     name, *rest = arguments
     pairs = 3 + 4 + 5 + 6 + 7 if bottom_right else 1 + 2 + 3 + 4 + 5
-    found = work(str(name), *rest)
-    assert found.flops == 2 * 2 * 3 * pairs * 16
-    assert found.bytes == 2 * 2 * 3 * 8 * (5 + 7 + 7 + 5)
-    assert found.parameters == {"B": 2, "H": 3, "N_q": 5, "N_kv": 7, "d": 8, "causal": True}
+    cost = work(str(name), *rest)
+    assert cost.flops == 2 * 2 * 3 * pairs * 16
+    assert cost.bytes == 2 * 2 * 3 * 8 * (5 + 7 + 7 + 5)
+    assert cost.parameters == {"B": 2, "H": 3, "N_q": 5, "N_kv": 7, "d": 8, "causal": True}
 
 
 @pytest.mark.parametrize(
@@ -450,16 +100,16 @@ def test_every_forward_schema(arguments: tuple[Argument, ...], bottom_right: boo
 def test_every_backward_schema(arguments: tuple[Argument, ...], bottom_right: bool) -> None:
     name, *rest = arguments
     pairs = 3 + 4 + 5 + 6 + 7 if bottom_right else 1 + 2 + 3 + 4 + 5
-    found = work(str(name), *rest)
+    cost = work(str(name), *rest)
     # Five products where the forward has two.
-    assert found.flops == 2 * 2 * 3 * pairs * 5 * 8
+    assert cost.flops == 2 * 2 * 3 * pairs * 5 * 8
     # What the forward kept of each row is in float32.
-    assert found.bytes == 2 * 2 * 3 * 8 * ((5 + 5 + 7 + 7 + 5) + (5 + 7 + 7)) + 4 * 2 * 3 * 5
+    assert cost.bytes == 2 * 2 * 3 * 8 * ((5 + 5 + 7 + 7 + 5) + (5 + 7 + 7)) + 4 * 2 * 3 * 5
 
 
 def test_overloads_with_scales_of_eight_bits() -> None:
     x, scale = "fp8 2x3x5x8", "fp32 2x3"
-    found = work(
+    cost = work(
         "aten::_scaled_dot_product_flash_attention",
         x,
         x,
@@ -472,7 +122,7 @@ def test_overloads_with_scales_of_eight_bits() -> None:
         False,
         None,
     )
-    assert (found.flops, found.parameters["causal"]) == (2 * 2 * 3 * 15 * 16, True)
+    assert (cost.flops, cost.parameters["causal"]) == (2 * 2 * 3 * 15 * 16, True)
     y = "fp8 2x5x3x8"
     wide = work(
         "aten::_flash_attention_forward",
@@ -502,8 +152,8 @@ def test_overloads_with_scales_of_eight_bits() -> None:
 def test_attention_into_a_given_tensor() -> None:
     y = "bf16 2x5x3x8"
     rest: tuple[Argument, ...] = (None, None, 5, 5, 0.0, True, False, None, None, None, None, None)
-    found = work("aten::_flash_attention_forward_no_dropout_inplace", y, y, y, y, *rest, None, None)
-    assert (found.flops, found.bytes) == (2 * 2 * 3 * 15 * 16, 2 * 4 * 240)
+    cost = work("aten::_flash_attention_forward_no_dropout_inplace", y, y, y, y, *rest, None, None)
+    assert (cost.flops, cost.bytes) == (2 * 2 * 3 * 15 * 16, 2 * 4 * 240)
     # Pages of keys: which of them count, the trace does not tell.
     assert unknown(
         "aten::_flash_attention_forward_no_dropout_inplace", y, y, y, y, *rest, "i32 2x4", None
@@ -577,7 +227,7 @@ def test_a_mask_is_read() -> None:
 
 
 def test_a_window() -> None:
-    found = work(
+    cost = work(
         "flash_attn::_flash_attn_forward",
         "bf16 1x6x1x8",
         "bf16 1x6x1x8",
@@ -591,8 +241,8 @@ def test_a_window() -> None:
         None,
         False,
     )
-    assert found.flops == 2 * (1 + 2 + 3 + 3 + 3 + 3) * 16
-    assert found.parameters["window"] == (2, 0)
+    assert cost.flops == 2 * (1 + 2 + 3 + 3 + 3 + 3) * 16
+    assert cost.parameters["window"] == (2, 0)
 
 
 def varlen(tokens: int, sequences: int, longest: int, *, causal: bool = False) -> Work:
@@ -615,20 +265,20 @@ def varlen(tokens: int, sequences: int, longest: int, *, causal: bool = False) -
 
 
 def test_sequences_of_one_length_are_known() -> None:
-    found = varlen(30, 3, 10)
-    assert found.flops == 2 * 2 * 300 * 16
-    assert "lengths" not in found.parameters
+    cost = varlen(30, 3, 10)
+    assert cost.flops == 2 * 2 * 300 * 16
+    assert "lengths" not in cost.parameters
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.booleans())
 def test_sequences_of_several_lengths_need_at_least_that(lengths: list[int], causal: bool) -> None:
-    found = varlen(sum(lengths), len(lengths), max(lengths), causal=causal)
+    cost = varlen(sum(lengths), len(lengths), max(lengths), causal=causal)
     true = 2 * 2 * sum(n * (n + 1) // 2 if causal else n * n for n in lengths) * 16
-    assert found.flops <= true
+    assert cost.flops <= true
     # No less than equal lengths would need.
-    assert found.flops * len(lengths) >= 2 * 2 * (sum(lengths) ** 2 // (2 if causal else 1)) * 16
-    if "lengths" not in found.parameters:
-        assert found.flops == true
+    assert cost.flops * len(lengths) >= 2 * 2 * (sum(lengths) ** 2 // (2 if causal else 1)) * 16
+    if "lengths" not in cost.parameters:
+        assert cost.flops == true
 
 
 def test_what_is_not_recorded_is_unknown() -> None:

@@ -1,6 +1,4 @@
-"""Convolutions: FLOPs counted one product at a time, sizes by PyTorch's formula, gradients by what
-is asked.
-"""
+"""Convolutions: FLOPs counted product by product, sizes by PyTorch's formula, requested gradients."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ SIZES = st.tuples(*[st.integers(1, 4)] * 2)
 
 
 def products(x: tuple[int, ...], weight: tuple[int, ...], out: tuple[int, ...], groups: int) -> int:
-    """Products of a convolution, one after another: places of the output, and for each the weights
-    that it needs.
-    """
+    """Products of a convolution one by one: output positions, and the weights that each one needs."""
     count = 0
     for _, channel, *_place in itertools.product(*(range(n) for n in out)):
         for read in range(x[1]):
@@ -61,7 +57,7 @@ def test_flops_are_two_per_product(
     )
     x, weight = (batch, channels[0] * groups, *length), (channels[1] * groups, channels[0], *kernel)
     out = (batch, weight[0], *ends)
-    found = work(
+    cost = work(
         "aten::convolution",
         _text(x),
         _text(weight),
@@ -73,8 +69,8 @@ def test_flops_are_two_per_product(
         [0, 0],
         groups,
     )
-    assert found.flops == 2 * products(x, weight, out, groups)
-    assert (found.parameters["P"], found.parameters["Q"]) == ends
+    assert cost.flops == 2 * products(x, weight, out, groups)
+    assert (cost.parameters["P"], cost.parameters["Q"]) == ends
     # Each gradient multiplies the same pairs: of dy with the weight, of dy with x.
     for asked, times in (
         ([True, False, False], 1),
@@ -85,7 +81,7 @@ def test_flops_are_two_per_product(
         backward = work(
             "aten::convolution_backward", _text(out), _text(x), _text(weight), [0], *geometry, asked
         )
-        assert backward.flops == times * found.flops
+        assert backward.flops == times * cost.flops
 
 
 def _text(shape: tuple[int, ...]) -> str:
@@ -93,7 +89,7 @@ def _text(shape: tuple[int, ...]) -> str:
 
 
 def test_the_first_layer_of_resnet() -> None:
-    found = work(
+    cost = work(
         "aten::cudnn_convolution",
         "bf16 32x3x224x224",
         "bf16 64x3x7x7",
@@ -105,7 +101,7 @@ def test_the_first_layer_of_resnet() -> None:
         False,
         True,
     )
-    assert found == Work(
+    assert cost == Work(
         2 * 32 * 64 * 112 * 112 * 3 * 49,
         2 * (32 * 3 * 224 * 224 + 64 * 3 * 49 + 32 * 64 * 112 * 112),
         "matrix",
@@ -153,17 +149,17 @@ SAME: list[tuple[Argument, ...]] = [
 @pytest.mark.parametrize("arguments", SAME, ids=lambda arguments: str(arguments[0]))
 def test_every_schema_says_the_same(arguments: tuple[Argument, ...]) -> None:
     name, *rest = arguments
-    found = work(str(name), "fp16 2x4x9x8", "fp16 6x2x3x3", *rest)
+    cost = work(str(name), "fp16 2x4x9x8", "fp16 6x2x3x3", *rest)
     assert (
-        found.flops,
-        found.parameters["P"],
-        found.parameters["Q"],
-        found.parameters["groups"],
+        cost.flops,
+        cost.parameters["P"],
+        cost.parameters["Q"],
+        cost.parameters["groups"],
     ) == (2 * 2 * 6 * 5 * 6 * 2 * 9, 5, 6, 2)
 
 
 def test_transposed_ones_count_the_places_of_the_input() -> None:
-    found = work(
+    cost = work(
         "aten::convolution",
         "fp32 2x6x11x9",
         "fp32 6x2x3x3",
@@ -175,8 +171,8 @@ def test_transposed_ones_count_the_places_of_the_input() -> None:
         [2, 2],
         2,
     )
-    assert found.flops == 2 * (2 * 6 * 99) * (2 * 9) + 2 * 4 * 33 * 27
-    assert (found.parameters["K"], found.parameters["P"], found.parameters["Q"]) == (4, 33, 27)
+    assert cost.flops == 2 * (2 * 6 * 99) * (2 * 9) + 2 * 4 * 33 * 27
+    assert (cost.parameters["K"], cost.parameters["P"], cost.parameters["Q"]) == (4, 33, 27)
     assert (
         work(
             "aten::conv_transpose2d",
@@ -189,7 +185,7 @@ def test_transposed_ones_count_the_places_of_the_input() -> None:
             2,
             [1, 1],
         )
-        == found
+        == cost
     )
     assert work(
         "aten::cudnn_convolution_transpose",
@@ -219,7 +215,7 @@ def test_transposed_ones_count_the_places_of_the_input() -> None:
         2,
         asked,
     )
-    assert backward.flops - backward.bias_flops == 2 * (found.flops - found.bias_flops)
+    assert backward.flops - backward.bias_flops == 2 * (cost.flops - cost.bias_flops)
 
 
 def test_a_gradient_that_is_not_asked_for_costs_nothing() -> None:
@@ -285,7 +281,7 @@ def test_without_strides_nothing_is_known() -> None:
 
 
 def test_the_halves_of_the_old_backward() -> None:
-    found = work(
+    cost = work(
         "aten::cudnn_convolution_backward_input",
         None,
         "fp32 2x6x7x6",
@@ -298,7 +294,7 @@ def test_the_halves_of_the_old_backward() -> None:
         None,
         None,
     )
-    assert (found.flops, found.bytes) == (2 * (2 * 6 * 42) * 36, None)
+    assert (cost.flops, cost.bytes) == (2 * (2 * 6 * 42) * 36, None)
     sized = work(
         "aten::cudnn_convolution_backward_weight",
         [6, 4, 3, 3],
@@ -312,7 +308,7 @@ def test_the_halves_of_the_old_backward() -> None:
         False,
         True,
     )
-    assert (sized.flops, sized.bytes) == (found.flops, 4 * (504 + 576 + 216))
+    assert (sized.flops, sized.bytes) == (cost.flops, 4 * (504 + 576 + 216))
     geometry = ([0, 0], [1, 1], [1, 1], 1, False, False, True)
     whole = work(
         "aten::cudnn_convolution_backward",
@@ -322,7 +318,7 @@ def test_the_halves_of_the_old_backward() -> None:
         *geometry,
         [True, True],
     )
-    assert whole.flops == 2 * found.flops
+    assert whole.flops == 2 * cost.flops
 
 
 def test_what_cannot_be_a_convolution_is_unknown() -> None:

@@ -1,4 +1,4 @@
-"""Functions of elements: broadcasting, types, places of results, what counts as a FLOP."""
+"""Elementwise functions: broadcasting, types, where results go, what counts as a FLOP."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_a_sum() -> None:
 )
 def test_types_of_results(arguments: tuple[Argument, ...], size: int, precision: str) -> None:
     name, *rest = arguments
-    found = work(str(name), *rest)
-    assert (found.bytes, found.precision) == (6 * size, precision)
+    cost = work(str(name), *rest)
+    assert (cost.bytes, cost.precision) == (6 * size, precision)
 
 
 def test_a_tensor_of_no_dimensions_decides_only_among_kinds() -> None:

@@ -1,4 +1,4 @@
-"""Factorisations: the leading terms of LAPACK's counts, worked out for small matrices."""
+"""Factorizations: the leading terms of LAPACK's counts, computed for small matrices."""
 
 from __future__ import annotations
 

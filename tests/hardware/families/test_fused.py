@@ -1,4 +1,4 @@
-"""Optimizers, recurrent networks, pooling, quantisation, experts, and inductor's kernels."""
+"""Optimizers, recurrent networks, pooling, quantization, experts, and inductor's kernels."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def test_fused_steps() -> None:
 
 def test_every_weight_meets_every_step() -> None:
     weights: list[str] = ["fp32 16x7", "fp32 16x4", "fp32 16", "fp32 16"]
-    found = work(
+    cost = work(
         "aten::lstm", "fp32 3x5x7", ["fp32 1x5x4"] * 2, weights, True, 1, 0.0, False, False, False
     )
-    assert found.flops - found.bias_flops == 2 * 15 * 16 * (7 + 4)
-    assert found.parameters == {"T·B": 15, "inputs": 7, "hidden": 4, "cells": 1}
+    assert cost.flops - cost.bias_flops == 2 * 15 * 16 * (7 + 4)
+    assert cost.parameters == {"T·B": 15, "inputs": 7, "hidden": 4, "cells": 1}
     library = work(
         "aten::_cudnn_rnn",
         "fp32 3x5x7",
@@ -76,18 +76,18 @@ def test_every_weight_meets_every_step() -> None:
         [0],
         None,
     )
-    assert (library.flops, library.bytes) == (found.flops, found.bytes)
+    assert (library.flops, library.bytes) == (cost.flops, cost.bytes)
     packed = work(
         "aten::lstm", "fp32 15x7", "i64 3", ["fp32 1x5x4"] * 2, weights, True, 1, 0.0, False, False
     )
-    assert packed.flops == found.flops
+    assert packed.flops == cost.flops
 
 
 def test_cells() -> None:
-    found = work(
+    cost = work(
         "aten::_thnn_fused_lstm_cell", "fp32 5x16", "fp32 5x16", "fp32 5x4", "fp32 16", "fp32 16"
     )
-    assert (found.flops, found.bytes) == (21 * 20, 4 * (80 + 80 + 20 + 32 + 40 + 80))
+    assert (cost.flops, cost.bytes) == (21 * 20, 4 * (80 + 80 + 20 + 32 + 40 + 80))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_the_backward_of_a_layer_is_twice_its_forward() -> None:
 
 def test_experts() -> None:
     m, k, n, experts, topk = 6, 32, 48, 8, 2
-    found = work(
+    cost = work(
         "vllm::inplace_fused_experts",
         f"bf16 {m}x{k}",
         f"fp8 {experts}x{2 * n}x{k}",
@@ -235,10 +235,10 @@ def test_experts() -> None:
         f"fp32 {m}x{topk}",
         f"i32 {m}x{topk}",
     )
-    assert found.flops - found.bias_flops == 2 * m * topk * k * 2 * n + 2 * m * topk * n * k
-    assert found.precision == "fp8"
+    assert cost.flops - cost.bias_flops == 2 * m * topk * k * 2 * n + 2 * m * topk * n * k
+    assert cost.precision == "fp8"
     hit = experts * (1 - (1 - topk / experts) ** m)
-    assert found.bytes == 2 * 2 * m * k + 8 * m * topk + round(hit * 3 * n * k)
+    assert cost.bytes == 2 * 2 * m * k + 8 * m * topk + round(hit * 3 * n * k)
 
 
 @pytest.mark.parametrize(

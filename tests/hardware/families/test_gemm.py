@@ -1,4 +1,4 @@
-"""Matrix products of every shape that PyTorch takes."""
+"""Matrix products of every shape that PyTorch accepts."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_shapes(
     arguments: tuple[Argument, ...], flops: int, unit: str, parameters: dict[str, int]
 ) -> None:
     name, *rest = arguments
-    found = work(str(name), *rest)
-    assert (found.flops, found.unit, found.parameters) == (flops, unit, parameters)
+    cost = work(str(name), *rest)
+    assert (cost.flops, cost.unit, cost.parameters) == (flops, unit, parameters)
 
 
 def test_a_bias_is_added_and_told() -> None:
@@ -113,10 +113,10 @@ def test_a_result_of_another_type() -> None:
 
 
 def test_scaled_products() -> None:
-    found = work(
+    cost = work(
         "aten::_scaled_mm", "fp8 32x64", "fp8 64x16", "fp32 ", "fp32 ", None, None, 15, True
     )
-    assert found == Work(
+    assert cost == Work(
         2 * 32 * 64 * 16,
         32 * 64 + 64 * 16 + 2 * 32 * 16 + 8,
         "matrix",
@@ -126,7 +126,7 @@ def test_scaled_products() -> None:
     with_bias = work(
         "aten::_scaled_mm", "fp8 32x64", "fp8 64x16", "fp32 ", "fp32 ", "bf16 16", None, 15, True
     )
-    assert with_bias.flops == found.flops + 32 * 16
+    assert with_bias.flops == cost.flops + 32 * 16
     # The four-bit float is stored in pairs: K is twice the dimension.
     assert work(
         "aten::_scaled_mm", "fp4 32x64", "fp4 64x16", "fp8 32x8", "fp8 16x8", None, None, 15, True
@@ -175,9 +175,9 @@ def test_the_backward_of_a_linear_layer_does_what_is_asked() -> None:
 
 
 def test_weights_packed_in_four_bits() -> None:
-    found = work("aten::_weight_int4pack_mm", "bf16 16x1024", "i32 8x8x32x4", 32, "bf16 32x64x2")
-    assert found.parameters == {"M": 16, "N": 64, "K": 1024}
-    assert found.precision == "bf16"
+    cost = work("aten::_weight_int4pack_mm", "bf16 16x1024", "i32 8x8x32x4", 32, "bf16 32x64x2")
+    assert cost.parameters == {"M": 16, "N": 64, "K": 1024}
+    assert cost.precision == "bf16"
 
 
 @pytest.mark.parametrize("name", ["aten::mm", "aten::matmul", "aten::linear"])
@@ -194,7 +194,5 @@ def test_complex_products_are_not_modelled() -> None:
 def test_matmul_equals_as_many_products(batch: list[int], sizes: tuple[int, int, int]) -> None:
     m, k, n = sizes
     lead = "x".join(str(b) for b in batch)
-    found = work("aten::matmul", f"fp32 {lead}x{m}x{k}", f"fp32 {lead}x{k}x{n}")
-    assert (
-        found.flops == math.prod(batch) * work("aten::mm", f"fp32 {m}x{k}", f"fp32 {k}x{n}").flops
-    )
+    cost = work("aten::matmul", f"fp32 {lead}x{m}x{k}", f"fp32 {lead}x{k}x{n}")
+    assert cost.flops == math.prod(batch) * work("aten::mm", f"fp32 {m}x{k}", f"fp32 {k}x{n}").flops

@@ -1,6 +1,4 @@
-"""Products of scaled, packed and sparse operands: FLOPs and bytes counted by hand from what each
-schema says.
-"""
+"""Products of scaled, packed and sparse operands: FLOPs and bytes computed by hand."""
 
 from __future__ import annotations
 
@@ -73,7 +71,7 @@ def test_scales_in_lists_are_of_the_type_that_their_recipe_says() -> None:
 
 
 def test_groups_with_scales_in_lists() -> None:
-    found = work(
+    cost = work(
         "aten::_scaled_grouped_mm_v2",
         "fp8 40x8",
         "fp8 5x8x6",
@@ -89,7 +87,7 @@ def test_groups_with_scales_in_lists() -> None:
         [],
         True,
     )
-    assert found == Work(
+    assert cost == Work(
         2 * 40 * 8 * 6,
         40 * 8 + 5 * 8 * 6 + 4 * (40 + 30 + 5) + 2 * 40 * 6,
         "matrix",
@@ -323,21 +321,21 @@ def test_of_four_weights_two_are_multiplied() -> None:
 )
 def test_products_of_libraries(arguments: tuple[Argument, ...], size: int, precision: str) -> None:
     name, *rest = arguments
-    found = work(str(name), *rest)
-    assert (found.flops, found.bytes, found.unit, found.precision) == (
+    cost = work(str(name), *rest)
+    assert (cost.flops, cost.bytes, cost.unit, cost.precision) == (
         FLOPS,
         size,
         "matrix",
         precision,
     )
-    assert [found.parameters[key] for key in ("M", "N", "K")] == [M, N, K]
+    assert [cost.parameters[key] for key in ("M", "N", "K")] == [M, N, K]
 
 
 def test_a_bias_counts_once() -> None:
-    found = work(
+    cost = work(
         "fbgemm::f8f8bf16_rowwise", "fp8 32x64", "fp8 16x64", "fp32 32", "fp32 16", "bf16 16", True
     )
-    assert (found.flops, found.bias_flops) == (FLOPS + M * N, M * N)
+    assert (cost.flops, cost.bias_flops) == (FLOPS + M * N, M * N)
     four = work(
         "bitsandbytes::gemm_4bit",
         "bf16 32x64",
@@ -379,14 +377,14 @@ def test_transformer_engine_is_read_however_its_operands_are_turned() -> None:
         0,
         0,
     )
-    found = work("tex_ts::te_gemm_ts", *x)
-    assert (found.flops, found.bias_flops, found.bytes, found.precision) == (
+    cost = work("tex_ts::te_gemm_ts", *x)
+    assert (cost.flops, cost.bias_flops, cost.bytes, cost.precision) == (
         FLOPS + M * N,
         M * N,
         K * N + M * K + 2 * M * N + 2 * N,
         "fp8",
     )
-    assert found.parameters == {"M·N": M * N, "K": K}
+    assert cost.parameters == {"M·N": M * N, "K": K}
     turned = work(
         "tex_ts::te_gemm_ts", "bf16 16x64", *x[1:5], "bf16 64x32", *x[6:14], "bf16 0", *x[15:]
     )
@@ -396,7 +394,7 @@ def test_transformer_engine_is_read_however_its_operands_are_turned() -> None:
 
 
 def test_products_in_batches_and_lists() -> None:
-    found = work(
+    cost = work(
         "sgl_kernel::bmm_fp8",
         "fp8 4x32x64",
         "fp8 4x64x16",
@@ -407,7 +405,7 @@ def test_products_in_batches_and_lists() -> None:
         1,
         1,
     )
-    assert (found.flops, found.bytes) == (4 * FLOPS, 4 * (M * K + K * N + 2 * M * N) + 8)
+    assert (cost.flops, cost.bytes) == (4 * FLOPS, 4 * (M * K + K * N + 2 * M * N) + 8)
     pairs = work("aten::_foreach_mm", ["fp32 4x5", "fp32 6x7"], ["fp32 5x2", "fp32 7x3"])
     assert (pairs.flops, pairs.bytes) == (2 * (4 * 5 * 2 + 6 * 7 * 3), None)
 

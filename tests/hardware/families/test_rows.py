@@ -1,6 +1,4 @@
-"""Copies, reductions, softmax, norms, embeddings, losses: what is read and written, and how much is
-computed.
-"""
+"""Copies, reductions, softmax, norms, embeddings, losses: their traffic and FLOPs."""
 
 from __future__ import annotations
 
@@ -43,10 +41,10 @@ from torch_tb_profiler.hardware.work import Work
 )
 def test_what_moves_data_computes_nothing(arguments: tuple[Argument, ...], size: int) -> None:
     name, *rest = arguments
-    found = work(str(name), *rest)
-    assert found.bytes == size
+    cost = work(str(name), *rest)
+    assert cost.bytes == size
     if "add" not in str(name):
-        assert (found.flops, found.unit, found.precision) == (0, "", "")
+        assert (cost.flops, cost.unit, cost.precision) == (0, "", "")
 
 
 def test_lists_have_no_types() -> None:
@@ -83,8 +81,8 @@ def test_lists_have_no_types() -> None:
 )
 def test_reductions(arguments: tuple[Argument, ...], flops: int, size: int) -> None:
     name, *rest = arguments
-    found = work(str(name), *rest)
-    assert (found.flops, found.bytes) == (flops, size)
+    cost = work(str(name), *rest)
+    assert (cost.flops, cost.bytes) == (flops, size)
 
 
 def test_a_reduction_over_dimensions_that_do_not_exist() -> None:
@@ -94,7 +92,7 @@ def test_a_reduction_over_dimensions_that_do_not_exist() -> None:
 @pytest.mark.parametrize("training", [True, False])
 def test_batch_norm(training: bool) -> None:
     n, c = 10 * 64 * 25, 64
-    found = work(
+    cost = work(
         "aten::native_batch_norm",
         "bf16 10x64x5x5",
         "bf16 64",
@@ -105,8 +103,8 @@ def test_batch_norm(training: bool) -> None:
         0.1,
         1e-5,
     )
-    assert found.flops == 6 * c + (5 if training else 2) * n
-    assert found.bytes == 2 * (2 * n + (6 if training else 4) * c)
+    assert cost.flops == 6 * c + (5 if training else 2) * n
+    assert cost.bytes == 2 * (2 * n + (6 if training else 4) * c)
     # TraceLens reads the flag of the backward as true whatever it says: bool("False").
     arguments = (
         "bf16 10x64x5x5",
@@ -204,14 +202,14 @@ def test_norms_of_one_shape_cost_the_same() -> None:
 
 
 def test_rms_norms() -> None:
-    found = work("aten::rms_norm", "fp32 6x8", [8], "fp32 8", 1e-5)
-    assert (found.flops, found.bytes) == (6 * (2 * 8 + 2) + 2 * 48, 4 * (2 * 48 + 8))
+    cost = work("aten::rms_norm", "fp32 6x8", [8], "fp32 8", 1e-5)
+    assert (cost.flops, cost.bytes) == (6 * (2 * 8 + 2) + 2 * 48, 4 * (2 * 48 + 8))
     fused = work("_C::fused_add_rms_norm", "bf16 6x8", "bf16 6x8", "bf16 8", 1e-5)
-    assert (fused.flops, fused.bytes) == (found.flops + 48, 2 * (4 * 48 + 8))
+    assert (fused.flops, fused.bytes) == (cost.flops + 48, 2 * (4 * 48 + 8))
 
 
 def test_cudnn_batch_norm_gives_all_gradients() -> None:
-    found = work(
+    cost = work(
         "aten::cudnn_batch_norm_backward",
         "fp32 2x3x4",
         "fp32 2x3x4",
@@ -223,7 +221,7 @@ def test_cudnn_batch_norm_gives_all_gradients() -> None:
         1e-5,
         "u8 0",
     )
-    assert found.flops == 9 * 24
+    assert cost.flops == 9 * 24
 
 
 def test_losses() -> None:
@@ -246,10 +244,10 @@ def test_losses() -> None:
 
 
 def test_bags() -> None:
-    found = work(
+    cost = work(
         "aten::_embedding_bag", "fp32 50x8", "i64 12", "i64 4", False, 0, False, None, False, -1
     )
-    assert (found.flops, found.bytes) == (96, 12 * 8 + 4 * 8 + 4 * (96 + 32))
+    assert (cost.flops, cost.bytes) == (96, 12 * 8 + 4 * 8 + 4 * (96 + 32))
     assert (
         work(
             "aten::_embedding_bag", "fp32 50x8", "i64 12", "i64 4", False, 0, False, None, True, -1

@@ -1,6 +1,4 @@
-"""What inference engines, FSDP and state space models call beside products and attention: FLOPs and
-bytes counted by hand.
-"""
+"""Operators of inference engines, FSDP and state space models: FLOPs and bytes computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of databases ask a trace."""
+"""Queries that database tests make on a trace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(path: Path, report: Report | None = None) -> Trace:
 
 
 def spans(trace: Trace, *columns: str) -> list[tuple[Any, ...]]:
-    """(name, *columns) of every span, in the order of begins; categories and tracks as texts."""
+    """(name, *columns) of every span by begin; categories and tracks as texts."""
     table, tracks = trace["spans"], trace["tracks"]
     listed = []
     for row in range(table.n):
@@ -49,9 +49,7 @@ def spans(trace: Trace, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def arguments(trace: Trace, table: str, *columns: str) -> dict[str, tuple[Any, ...]]:
-    """Name of the span → columns of a side table; numbers of strings as texts (the last span of a
-    name stays).
-    """
+    """Name of the span → columns of a side table, strings as texts; the last span of a name wins."""
     side, found = trace[table], {}
     texts = {column.name for column in side.spec.columns if column.unit == "number of a string"}
     for row in range(side.n):
@@ -79,9 +77,7 @@ def instants(trace: Trace) -> list[tuple[Any, ...]]:
 
 
 def drop_column(path: Path, column: str) -> None:
-    """Take a column out of every table of a database that has it, and with it what is declared of
-    the others there.
-    """
+    """Drop a column, with its constraints, from every table of a database that has it."""
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN")
@@ -89,10 +85,10 @@ def drop_column(path: Path, column: str) -> None:
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         ).fetchall():
             columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
-            kept = [name for name in columns if name != column]
-            if 0 < len(kept) < len(columns):
+            remaining = [name for name in columns if name != column]
+            if 0 < len(remaining) < len(columns):
                 database.execute(
-                    f"CREATE TABLE copy_of AS SELECT {', '.join(f'[{name}]' for name in kept)} FROM"
+                    f"CREATE TABLE copy_of AS SELECT {', '.join(f'[{name}]' for name in remaining)} FROM"
                     f" {table}"
                 )
                 database.execute(f"DROP TABLE {table}")

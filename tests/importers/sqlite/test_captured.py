@@ -1,5 +1,5 @@
-"""Kernels of CUDA graphs in exports of Nsight Systems: replayed by a graph launch, named by what
-was captured.
+"""Kernels of CUDA graphs in Nsight Systems exports: replayed by graph launches, named by the
+capture.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ def path(tmp_path: Path) -> Path:
 def capture(
     file: NsightFile, node: int, time: int, tid: int = TID, table: str = "CUDA_GRAPH_NODE_EVENTS"
 ) -> None:
-    """A launch while a graph is being captured: the call, the node that it makes, and the node's
-    clone.
-    """
+    """A launch during graph capture: the call, the node that it creates, and the node's clone."""
     file.call("cudaLaunchKernel_v7000", time, time + 50, tid=tid)
     file.add(
         table,
@@ -55,7 +53,7 @@ def capture(
 
 
 def write_captured(path: Path, replays: int = 3, version: str = NEWEST) -> None:
-    """Forward and backward of a layer, captured once and replayed; behind them the same at once."""
+    """Forward and backward of a layer, captured once and replayed, then run eagerly."""
     table = "CUDA_GRAPH_NODE_EVENTS" if version == NEWEST else "CUDA_GRAPH_EVENTS"
     with NsightFile(path, version=version) as file:
         file.device()

@@ -1,6 +1,4 @@
-"""Commands over databases: figures for whole ones, one line and exit code 2 for those that are
-none.
-"""
+"""Commands on databases: figures for valid ones, one line and exit code 2 for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Databases that are damaged, hostile, compressed, elsewhere, or somebody else's."""
+"""Databases that are damaged, hostile, compressed, remote, or of other programs."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def test_names_that_are_sql_are_names(tmp_path: Path) -> None:
         " AS TEXT))"
     )
     alter(path, 'CREATE TABLE "x; DROP TABLE NVTX_EVENTS; --" (start)', insert)
-    found = [name for (name,) in spans(read(path))]
-    assert found == [
+    texts = [name for (name,) in spans(read(path))]
+    assert texts == [
         "'; DROP TABLE StringIds; --",
         "b",
         "a" * (1 << 16),
@@ -255,10 +255,7 @@ def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
     assert sniff.rejection(str(path)) is None
     with pytest.raises(
         NotATrace,
-        match=(
-            rf"^The SQLite database ends early: {len(data) * 2 // 3:,} of {len(data):,} bytes are"
-            r" there\."
-        ),
+        match=rf"^The SQLite database is truncated: it has {len(data) * 2 // 3:,} of {len(data):,} bytes\.",
     ):
         read(path)
 
@@ -353,15 +350,17 @@ def test_pages_tied_into_knots_are_not_read_for_ever(tmp_path: Path) -> None:
             file.push_pop("r", number, number + 1)
     data = bytearray(path.read_bytes())
     size = int.from_bytes(data[16:18], "big")
-    interior = [at for at in range(0, len(data), size) if at and data[at] == 0x05]
+    interior = [offset for offset in range(0, len(data), size) if offset and data[offset] == 0x05]
     leaf = next(
-        at
-        for at in range(size, len(data), size)
-        if data[at] == 0x0D and int.from_bytes(data[at + 3 : at + 5], "big") > 20
+        offset
+        for offset in range(size, len(data), size)
+        if data[offset] == 0x0D and int.from_bytes(data[offset + 3 : offset + 5], "big") > 20
     )
-    for at in interior:
-        for cell in range(int.from_bytes(data[at + 3 : at + 5], "big")):
-            pointer = at + int.from_bytes(data[at + 12 + 2 * cell : at + 14 + 2 * cell], "big")
+    for offset in interior:
+        for cell in range(int.from_bytes(data[offset + 3 : offset + 5], "big")):
+            pointer = offset + int.from_bytes(
+                data[offset + 12 + 2 * cell : offset + 14 + 2 * cell], "big"
+            )
             data[pointer : pointer + 4] = (leaf // size + 1).to_bytes(4, "big")
     path.write_bytes(data)
     trace, message = trace_or_message(path)
@@ -389,7 +388,7 @@ def test_an_export_without_cuda_and_nvtx_says_what_to_record(tmp_path: Path) -> 
     path = tmp_path / "report1.sqlite"
     with NsightFile(path):
         pass
-    with pytest.raises(NotATrace, match="nothing of CUDA or NVTX"):
+    with pytest.raises(NotATrace, match="no CUDA or NVTX data"):
         read(path)
 
 
@@ -400,9 +399,9 @@ def test_files_are_found_by_their_names_and_judged_by_their_content(tmp_path: Pa
     alter(tmp_path / "other.db", "CREATE TABLE a (b)")
     (tmp_path / "dump.sql").write_text("CREATE TABLE a;")
     (tmp_path / "report1.nsys-rep").write_bytes(b"\x01\x02NSYS report")
-    found = list(load_all(str(tmp_path), Settings(use_cache=False)))
-    traces: list[Any] = [item for item in found if hasattr(item, "trace")]
-    refused: Any = {item.path: item.message for item in found if not hasattr(item, "trace")}
+    loaded = list(load_all(str(tmp_path), Settings(use_cache=False)))
+    traces: list[Any] = [item for item in loaded if hasattr(item, "trace")]
+    refused: Any = {item.path: item.message for item in loaded if not hasattr(item, "trace")}
     assert [t.worker.name for t in traces] == ["rank0", "rank1", "rank2"]
     assert [t.worker.rank for t in traces] == [0, 1, 2]
     assert "nsys export --type sqlite report1.nsys-rep" in refused["report1.nsys-rep"]
@@ -436,20 +435,20 @@ def test_texts_by_number_with_and_without_a_key(path: Path) -> None:
         alter(path, *statements)
         with Database(str(path), DefectCounts()) as database:
             texts = Texts(database, "StringIds", "id")
-            assert texts.many(np.array([1, MISSING, 0, 10**12, 1])) == [
-                texts.one(1),
+            assert texts.texts(np.array([1, MISSING, 0, 10**12, 1])) == [
+                texts.text(1),
                 "",
                 "",
                 "",
-                texts.one(1),
+                texts.text(1),
             ]
-            assert texts.one(1)
+            assert texts.text(1)
 
 
 def test_a_row_is_read_again_with_all_its_columns(path: Path) -> None:
     with Database(str(path), DefectCounts()) as database:
-        found = database.record("CUPTI_ACTIVITY_KIND_KERNEL", 1)
-        assert (found["streamId"], found["globalPid"], found["graphNodeId"]) == (
+        record = database.record("CUPTI_ACTIVITY_KIND_KERNEL", 1)
+        assert (record["streamId"], record["globalPid"], record["graphNodeId"]) == (
             7,
             global_id(PID),
             None,

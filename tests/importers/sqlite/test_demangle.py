@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.importers.sqlite.demangle import demangled
 
 NAMES = {
@@ -123,7 +124,7 @@ TYPES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(TYPES, min_size=1, max_size=4), st.booleans())
 def test_the_same_as_the_compilers_own(types: list[str], template: bool) -> None:
     native = _native()

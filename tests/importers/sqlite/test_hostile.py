@@ -1,4 +1,4 @@
-"""Values of any kind in any column of any table that is read: nothing breaks."""
+"""Values of any type in any column that is read break nothing."""
 
 from __future__ import annotations
 

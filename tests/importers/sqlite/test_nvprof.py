@@ -1,4 +1,4 @@
-"""Files of nvprof and nvvp, one quirk a file."""
+"""nvprof and nvvp files, one quirk per file."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ def test_device_properties(path: Path) -> None:
     with NvprofFile(path) as file:
         file.device(3, "Tesla T4", 40)
         file.marker("step", 0, 1000)
-    found = read(path).header["deviceProperties"]
+    properties = read(path).header["deviceProperties"]
     assert [
-        (p["id"], p["name"], p["numSms"], p["computeMajor"], p["totalGlobalMem"]) for p in found
+        (p["id"], p["name"], p["numSms"], p["computeMajor"], p["totalGlobalMem"])
+        for p in properties
     ] == [(3, "Tesla T4", 40, 7, 16_945_512_448)]
 
 
@@ -130,7 +131,7 @@ def test_calls_are_named_by_their_numbers(path: Path) -> None:
 def test_copies_memsets_waits_and_overhead(path: Path) -> None:
     with NvprofFile(path) as file:
         file.device(2)
-        place = {"deviceId": 2, "contextId": 3, "streamId": 9}
+        stream = {"deviceId": 2, "contextId": 3, "streamId": 9}
         file.add(
             "MEMCPY",
             start=100,
@@ -140,9 +141,9 @@ def test_copies_memsets_waits_and_overhead(path: Path) -> None:
             srcKind=3,
             dstKind=3,
             correlationId=1,
-            **place,
+            **stream,
         )
-        file.add("MEMSET", start=200, end=300, bytes=32, memoryKind=3, correlationId=2, **place)
+        file.add("MEMSET", start=200, end=300, bytes=32, memoryKind=3, correlationId=2, **stream)
         file.add(
             "SYNCHRONIZATION",
             start=300,
@@ -318,8 +319,8 @@ def test_memory_of_the_device_is_a_counter(path: Path) -> None:
                 memoryKind=kind,
             )
     assert [(time, name, text) for time, name, _, _, text in instants(read(path))] == [
-        (time, "Memory of the device", f'{{"bytes":{held}}}')
-        for time, held in ((10, 100), (20, 150), (30, 50))
+        (time, "Memory of the device", f'{{"bytes":{total}}}')
+        for time, total in ((10, 100), (20, 150), (30, 50))
     ]
 
 

@@ -1,6 +1,4 @@
-"""What Nsight Systems itself wrote (``recorded/README.md``): it is read whole, and what the other
-tests write has its tables and columns.
-"""
+"""A real Nsight Systems export (``recorded/README.md``) is read completely; the builders match it."""
 
 from __future__ import annotations
 
@@ -56,9 +54,9 @@ def test_the_builders_tables_are_those_of_the_exporter(version: str, tmp_path: P
     real.write_bytes(gzip.decompress(recorded(version).read_bytes()))
     with NsightFile(ours, version=version) as file:
         file.make_all()
-    found = columns_of(real)
-    assert len(found) == len(tables(NSIGHT, version)) > 25
-    assert columns_of(ours) == found
+    columns = columns_of(real)
+    assert len(columns) == len(tables(NSIGHT, version)) > 25
+    assert columns_of(ours) == columns
 
 
 def test_operators_and_annotations(trace: Trace) -> None:
@@ -85,15 +83,15 @@ def test_operators_and_annotations(trace: Trace) -> None:
     assert sorted(listed) == sorted(
         [*operators * 3, *["wide é中", "read", "NCCL: ncclAllReduce"] * 3, *annotations]
     )
-    found = arguments(trace, "operator_args", "dims", "types", "sequence", "stack")
-    assert found["aten::addmm"] == ("[[128],[64,256],[256,128]]", "", 2, "")
-    assert found["torch.nn.functional.relu"] == (
+    args = arguments(trace, "operator_args", "dims", "types", "sequence", "stack")
+    assert args["aten::addmm"] == ("[[128],[64,256],[256,128]]", "", 2, "")
+    assert args["torch.nn.functional.relu"] == (
         "[[64,128]]",
         '["c10::Half"]',
         -1,
         "net.py(12): ?;train.py(31): ?",
     )
-    assert found["MulBackward"][2] == 2
+    assert args["MulBackward"][2] == 2
 
 
 def test_steps_threads_and_version(version: str, trace: Trace) -> None:
@@ -116,13 +114,13 @@ def test_steps_threads_and_version(version: str, trace: Trace) -> None:
 
 def test_marks_and_what_the_profiler_says(trace: Trace) -> None:
     found = [(name, category) for _, name, category, _, _ in instants(trace)]
-    said = [
+    messages = [
         (f"Nsight Systems: OS runtime libraries profiling {word}", "diagnostics")
         for word in ("started", "finished")
     ]
     marks = [text for step in range(3) for text in ("int", f"loss {step}", "mark without a text")]
     assert sorted(text for text, category in found if category == "nvtx") == sorted(marks)
-    assert {mark for mark in found if mark[1] != "nvtx"} == set(said)
+    assert {mark for mark in found if mark[1] != "nvtx"} == set(messages)
 
 
 def test_ranges_that_the_end_of_the_recording_closed_are_left_out(trace: Trace) -> None:

@@ -1,4 +1,4 @@
-"""Columns on disk are the same as those in memory, and leave nothing behind."""
+"""Columns on disk equal those in memory and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def test_the_trace_is_the_same(path: Path, small: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spill, "HELD_BYTES", 1 << 30)
         expected = read(path)
-    found = read(path)
+    trace = read(path)
     assert expected["spans"]["start"].flags.owndata
-    assert not found["spans"]["start"].flags.writeable
-    np.testing.assert_equal(columns(found), columns(expected))
-    assert [found.strings[n] for n in range(len(found.strings))] == [
+    assert not trace["spans"]["start"].flags.writeable
+    np.testing.assert_equal(columns(trace), columns(expected))
+    assert [trace.strings[n] for n in range(len(trace.strings))] == [
         expected.strings[n] for n in range(len(expected.strings))
     ]
-    assert found.header == expected.header
-    assert derive(found).summary == derive(expected).summary
+    assert trace.header == expected.header
+    assert derive(trace).summary == derive(expected).summary
     assert os.listdir(small) == []
 
 

@@ -1,4 +1,4 @@
-"""Every route of the page over files of both profilers, imported by a live catalogue."""
+"""Every route on files of both profilers, imported by a live catalogue."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
+
+pytestmark = pytest.mark.processes
 
 STEPPED = (
     "/steps",
@@ -51,7 +53,7 @@ def asked(
         (logdir / version).mkdir()
         shutil.copy(recorded(version), logdir / version)
     with live.live(logdir, tmp_path_factory.mktemp("cache")) as (catalogue, client):
-        yield client, {place["run"]: place for place in live.places(catalogue)}, logdir
+        yield client, {address["run"]: address for address in live.places(catalogue)}, logdir
 
 
 Asked = tuple[Client, dict[str, dict[str, str]], Path]
@@ -76,14 +78,19 @@ def test_overview(asked: Asked, kind: str, kernel: int, communication: int, copy
     steps = answer(asked, kind, "/overview")["steps"]
     assert len(steps) == 3
     for step in steps:
-        found = step["categories_ns"]
-        assert (found["kernel"], found["communication"], found["memcpy"], found["memset"]) == (
+        categories = step["categories_ns"]
+        assert (
+            categories["kernel"],
+            categories["communication"],
+            categories["memcpy"],
+            categories["memset"],
+        ) == (
             kernel,
             communication,
             copy,
             2000,
         )
-        assert sum(found.values()) == step["wall_ns"] == 899_000
+        assert sum(categories.values()) == step["wall_ns"] == 899_000
 
 
 @pytest.mark.parametrize(
@@ -106,8 +113,8 @@ def test_overview(asked: Asked, kind: str, kernel: int, communication: int, copy
     ],
 )
 def test_operators(asked: Asked, kind: str, rows: dict[str, int]) -> None:
-    found = answer(asked, kind, "/operator")["rows"]
-    times = dict(zip(found["name"], found["device_self_ns"], strict=True))
+    payload = answer(asked, kind, "/operator")["rows"]
+    times = dict(zip(payload["name"], payload["device_self_ns"], strict=True))
     assert {name: times[name] for name in rows} == {name: 3 * time for name, time in rows.items()}
 
 
@@ -119,9 +126,9 @@ def test_operators(asked: Asked, kind: str, rows: dict[str, int]) -> None:
     ],
 )
 def test_kernels(asked: Asked, kind: str, name: str, operator: str) -> None:
-    found = answer(asked, kind, "/kernel", group="properties")["rows"]
-    at = found["name"].index(name)
-    assert (found["operator"][at], found["calls"][at], found["total_ns"][at]) == (
+    payload = answer(asked, kind, "/kernel", group="properties")["rows"]
+    row = payload["name"].index(name)
+    assert (payload["operator"][row], payload["calls"][row], payload["total_ns"][row]) == (
         operator,
         3,
         210_000,
@@ -158,8 +165,8 @@ def test_an_event_shows_its_row(asked: Asked, kind: str, column: str, value: str
     assert (
         answer(asked, kind, "/trace/event", event=str(event), id=identity)["category"] == "kernel"
     )
-    found = answer(asked, kind, "/trace/event/args", event=str(event), id=identity)
-    assert {"name": column, "value": value} in found["arguments"]
+    payload = answer(asked, kind, "/trace/event/args", event=str(event), id=identity)
+    assert {"name": column, "value": value} in payload["arguments"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -173,21 +180,21 @@ def test_a_window_is_a_chrome_trace_and_the_file_itself_the_database(
     opened = load(str(path), Settings(use_cache=False)).trace
     cut = client.get("/trace/file", query_string={**places[kind], "t0": "0", "t1": "10000000"})
     text = gzip.decompress(cut.data)
-    again = read_trace(TextInMemory(text), Settings())
+    reread = read_trace(TextInMemory(text), Settings())
     assert json.loads(text)["deviceProperties"] == opened.header["deviceProperties"]
     columns = ("start", "dur", "category", "correlation", "external", "track")
-    assert spans(again, *columns) == spans(opened, *columns)
+    assert spans(reread, *columns) == spans(opened, *columns)
     for table in ("operator_args", "device_args"):
         assert [
             opened.strings.many(opened[table][c])
             for c in ("dims", "types", "stack")
             if c in opened[table]
         ] == [
-            again.strings.many(again[table][c])
+            reread.strings.many(reread[table][c])
             for c in ("dims", "types", "stack")
-            if c in again[table]
+            if c in reread[table]
         ]
-    assert again["device_args"]["bytes"].tolist() == opened["device_args"]["bytes"].tolist()
+    assert reread["device_args"]["bytes"].tolist() == opened["device_args"]["bytes"].tolist()
     small = client.get("/trace/file", query_string={**places[kind], "t0": "0", "t1": "30000"})
     assert (
         0
@@ -224,5 +231,5 @@ def test_diff_of_both(asked: Asked) -> None:
 
 def test_nothing_is_wrong_with_either(asked: Asked) -> None:
     client, _, _ = asked
-    found = json.loads(body(client.get("/diagnosis")))
-    assert {file["state"] for file in found["files"]} == {"ready"}
+    diagnosis = json.loads(body(client.get("/diagnosis")))
+    assert {file["state"] for file in diagnosis["files"]} == {"ready"}

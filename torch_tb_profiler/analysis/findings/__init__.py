@@ -1,11 +1,7 @@
-"""What costs time that could be had back: rules, evidence, and upper bounds that claim no time
-twice.
+"""What costs recoverable time: rules, evidence, and upper bounds that claim no time twice.
 
 ::
 
-    Trace, Facts, Insight ─▶ Case (steps, gaps of the device, host calls) ─▶ rules, in order ─▶
-    ledger ─▶ findings
-                                                                                └─ each claims
-                                                                                wall-clock time,
-                                                                                none twice
+    Trace, Facts, Insight ─▶ Case ─▶ rules, in order ─▶ ledger ─▶ findings
+                      (steps, gaps, calls)     └─ each claims wall-clock time, none twice
 """

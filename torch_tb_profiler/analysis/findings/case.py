@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -51,14 +51,7 @@ class Work:
 
     def take(self, chosen: Mask) -> Work:
         """Those of a mask."""
-        return Work(
-            self.row[chosen],
-            self.start[chosen],
-            self.end[chosen],
-            self.launch[chosen],
-            self.communication[chosen],
-            self.kernel[chosen],
-        )
+        return Work(*(getattr(self, part.name)[chosen] for part in fields(self)))
 
     @property
     def busy(self) -> Intervals:
@@ -237,6 +230,14 @@ class Case:
             else np.zeros(len(rows), np.bool_)
         )
         return np.asarray(rows[inside])
+
+    def mark_of(self, step: int) -> Ints:
+        """Row of the span that marks a step, shape (1,); empty where none does."""
+        spans, table = self.trace["spans"], self.facts["steps"]
+        same = (spans["start"] == table["host_start"][step]) & (
+            spans["name"] == table["name"][step]
+        )
+        return np.flatnonzero(same)[:1]
 
     def when(self, rows: Ints) -> Intervals:
         """The time that any of some spans takes."""

@@ -7,10 +7,10 @@ steps       number of steps that were looked at
 rows        their rows in ``facts["steps"]``
 step_ns     their mean length, ns; None without a step
 busy        share of them in which the device worked; None without a device
-unsure      keys of what could not be judged, see ``views/findings_texts.py``
+unsure      keys of what could not be judged, see ``unsure.py``
 found       the findings, the largest first, those that cost no time last; each with
               ``rule``, ``recoverable_ns`` and ``share`` (None where it costs no time),
-              ``artefact``, ``rows`` (the dearest evidence, rows of spans), ``count`` (of all
+              ``artefact``, ``rows`` (the most expensive evidence, rows of spans), ``count`` (of all
               evidence), ``line`` (source line or None), ``numbers``, ``words``
 ==========  =======================================================================================================
 
@@ -21,20 +21,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.ledger import NOTHING, Claim, settle, take, worth
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.unsure import unsure
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
 
 SHOWN = 20
-"""Pieces of evidence that are kept of a finding, the dearest."""
+"""Pieces of evidence that are kept of a finding, the most expensive."""
 
 
 def find_findings(
@@ -44,8 +41,7 @@ def find_findings(
     read, empty none.
     """
     case = Case(trace, facts, insight, peaks_file)
-    claims = _claims(case)
-    found = [_plain(case, claim) for claim in claims]
+    found = [_plain(case, key, claim) for key, claim in _claims(case)]
     found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
     steps, length = len(case.steps), case.windows.length
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
@@ -59,62 +55,33 @@ def find_findings(
     }
 
 
-def _claims(case: Case) -> list[Claim]:
+def _claims(case: Case) -> list[tuple[str, Claim]]:
     taken, kept = NOTHING, []
     # Sums that were laid end to end have neither gaps nor order.
     if not case.windows.length or case.facts.summary["sums"]:
         return []
-    for rule in RULES:
-        candidate = rule(case, taken)
+    for key, rule in RULES.items():
+        candidate = rule.claim(case, taken) if rule.claim else None
         if candidate is None:
             continue
         claim = settle(candidate, taken, case.windows)
         if worth(claim, case.windows):
             taken = take(taken, claim)
-            kept.append(claim)
+            kept.append((key, claim))
     return kept
 
 
-def _plain(case: Case, claim: Claim) -> dict[str, Any]:
+def _plain(case: Case, key: str, claim: Claim) -> dict[str, Any]:
     candidate, own = claim.candidate, claim.own.length
     return {
-        "rule": candidate.rule,
+        "rule": key,
         # Rounded down, so that the sum stays below the step.
         "recoverable_ns": own // len(case.steps) if candidate.costs else None,
         "share": own / case.windows.length if candidate.costs else None,
-        "artefact": candidate.artefact,
+        "artefact": RULES[key].artefact,
         "rows": [int(row) for row in claim.row[:SHOWN]],
         "count": len(claim.row),
         "line": line_of(case.trace, case.facts, claim.row, claim.cost),
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),
     }
-
-
-def unsure(case: Case) -> list[str]:
-    """Keys of what the trace cannot say."""
-    summary, work = case.facts.summary, case.work
-    attribution = summary["attribution"]
-    has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
-    absent = {
-        "sums": summary["sums"],
-        "no_steps": case.is_whole and not summary["sums"],
-        "one_step": len(case.steps) == 1 and not case.is_whole,
-        "no_device": not len(work.row) and not has_calls,
-        "device_lost": not len(work.row) and has_calls and not summary["profiled_ranges"],
-        "device_profiled": not len(work.row) and summary["profiled_ranges"] > 0,
-        "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
-        "no_host": bool(len(work.row)) and not len(case.operators),
-        "no_stacks": not summary["has_stacks"],
-        "no_memory": not summary["has_memory"] and bool(len(work.row)),
-        "device_unknown": (
-            case.device >= 0
-            and not case.facts.strings[int(case.facts["devices"]["name"][case.device])]
-        ),
-        "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
-        "cut": (
-            bool(attribution["kernels"])
-            and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT))
-        ),
-    }
-    return [key for key, is_so in absent.items() if is_so]

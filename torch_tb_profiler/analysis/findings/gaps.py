@@ -13,11 +13,17 @@ device: for another stream, for the launch queue, or for nothing that the trace 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    shared,
+    subtract,
+    union,
+)
 from torch_tb_profiler.store.columns import Ints, Mask
 
 LATENCY = 20_000
@@ -48,16 +54,17 @@ class Gaps:
 
     def take(self, chosen: Mask) -> Gaps:
         """Those of a mask."""
-        at = np.flatnonzero(chosen)
-        return Gaps(
-            self.start[at],
-            self.end[at],
-            self.before[at],
-            self.next[at],
-            self.launch[at],
-            self.for_host[at],
-            self.queued[at],
-        )
+        row = np.flatnonzero(chosen)
+        return self._parts(row, self.start[row], self.end[row])
+
+    def free(self, taken: Intervals) -> Gaps:
+        """What of them is not ``taken``, piece by piece."""
+        left = subtract(union(self.start, self.end), taken)
+        return self._parts(*shared(self.start, self.end, left))
+
+    def _parts(self, row: Ints, start: Ints, end: Ints) -> Gaps:
+        """Parts of the gaps ``row`` (places, not a mask)."""
+        return Gaps(start, end, *(getattr(self, part.name)[row] for part in fields(self)[2:]))
 
     @property
     def length(self) -> int:
@@ -84,16 +91,8 @@ def find_gaps(
     busy = union(start, end)
     n = len(busy.start)
     if not n or not len(windows.start):
-        nothing = np.zeros(0, np.int64)
-        return Gaps(
-            nothing,
-            nothing,
-            nothing,
-            nothing,
-            nothing,
-            np.zeros(0, np.bool_),
-            np.zeros(0, np.bool_),
-        )
+        none = np.zeros(0, np.int64)
+        return Gaps(none, none, none, none, none, none > 0, none > 0)
     first = min(int(windows.start[0]), int(busy.start[0]))
     last = max(int(windows.end[-1]), int(busy.end[-1]))
     begin, stop = np.concatenate(([first], busy.end)), np.concatenate((busy.start, [last]))
@@ -125,13 +124,5 @@ def _within(gaps: Gaps, windows: Intervals) -> Gaps:
     order = order[gaps.end[order] > gaps.start[order]]
     # Gaps touch where one was cut in two, so they go one by one and not as a union.
     cut = intersect(Intervals(gaps.start[order], gaps.end[order]), windows)
-    of = order[np.searchsorted(gaps.start[order], cut.start, side="right") - 1]
-    return Gaps(
-        cut.start,
-        cut.end,
-        gaps.before[of],
-        gaps.next[of],
-        gaps.launch[of],
-        gaps.for_host[of],
-        gaps.queued[of],
-    )
+    row = order[np.searchsorted(gaps.start[order], cut.start, side="right") - 1]
+    return gaps._parts(row, cut.start, cut.end)

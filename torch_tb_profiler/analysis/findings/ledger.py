@@ -29,7 +29,6 @@ class Candidate:
     """What a rule found, before the ledger.
 
     Attributes:
-        rule: its name; the texts of ``views/findings_texts.py`` stand under it.
         row: rows of spans that show it, int64 of shape (pieces,); a row may occur more than once.
         start, end: the time that each piece claims, ns, of the same shape; empty pieces claim
         nothing.
@@ -37,17 +36,21 @@ class Candidate:
         words: texts of the trace by what they are.
         costs: False where it is no matter of step time (memory near capacity): it needs no time to
             stand.
-        artefact: it is the profiler's own doing.
     """
 
-    rule: str
     row: Ints
     start: Ints
     end: Ints
     numbers: dict[str, float] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
     costs: bool = True
-    artefact: bool = False
+
+
+def without_time(numbers: dict[str, float], row: Ints | None = None) -> Candidate:
+    """A candidate that stands whatever time is left, because it claims none."""
+    row = np.zeros(0, np.int64) if row is None else row
+    nothing = np.zeros(len(row), np.int64)
+    return Candidate(row, nothing, nothing, numbers, costs=False)
 
 
 @dataclass(frozen=True)

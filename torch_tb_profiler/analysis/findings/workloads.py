@@ -11,12 +11,16 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import places_of
+from torch_tb_profiler.analysis.efficiency.least import least_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.findings.case import Case, Work
+from torch_tb_profiler.analysis.findings.ledger import Candidate
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.store.columns import Array, Ints
 
+LONG_KERNEL = 20_000
+"""ns; a shorter kernel is mostly start and end."""
 _WHOLE = {"fp16": 8, "bf16": 8, "fp32": 4, "fp8": 16, "int8": 16}
 """Elements of which matrix cores load sixteen bytes at a time (float32 as TF32)."""
 _PADDED = {"gemm": ("M", "N", "K"), "convolution": ("C", "K")}
@@ -41,6 +45,20 @@ def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]
     place = places_of(some.row, row)
     start = np.maximum(start, some.start[place] + needed[place])
     return row, start, np.maximum(start, end)
+
+
+def beyond_peaks(case: Case, some: Work, in_half: bool) -> Candidate | None:
+    """Claims the time in which of all device work only ``some`` ran, beyond what the peaks allow for
+    it (``in_half``: in a 16-bit type).
+    """
+    if not len(some.row):
+        return None
+    least = least_times(case.trace, case.insight, some.row, case.peaks, in_half)
+    return Candidate(
+        *beyond_least(case, some, least.time),
+        {"kernels": len(case.within(some.row)) / len(case.steps)},
+        {"largest": described(case, largest(case, some))},
+    )
 
 
 def largest(case: Case, some: Work) -> int:

@@ -1,4 +1,4 @@
-"""Performance models by family; importing a family's module registers its models."""
+"""Performance models by family; importing a family registers its models."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ FAMILIES = (
     "attention",
     "elementwise",
     "movement",
+    "sorting",
     "reduction",
     "normalization",
     "embedding",

@@ -1,6 +1,4 @@
-"""Scaled dot product attention, forward and backward, with the pairs that a causal mask or a window
-leaves counted one by one.
-"""
+"""Scaled dot product attention, forward and backward; causal masks and windows are counted exactly."""
 
 from __future__ import annotations
 
@@ -11,26 +9,26 @@ from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.work import Work, model
 
 SOURCE = (
-    "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: the query-key pairs that the mask leaves; Q, K, V and"
-    " the mask read once, the output written once"
+    "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
+    " once, the output written once"
 )
 _BACKWARD = (
     "2·B·H·pairs·(3·d_qk + 2·d_v) FLOPs: the scores again, dV, dP, dQ, dK"
-    " (torch.utils.flop_counter); O, dO, Q, K, V and the logarithms of the sums read, dQ, dK, dV"
-    " written"
+    " (torch.utils.flop_counter); O, dO, Q, K, V and the logsumexp read, dQ, dK, dV written"
 )
 _VARIABLE = (
-    "; of sequences of several lengths the least that the number of tokens, the number of sequences"
-    " and the longest one allow: a sum of convex functions is least where the rest are equal"
+    "; with unknown sequence lengths, the minimum for the number of tokens, the number of sequences"
+    " and the longest one, which all other sequences being equal gives"
 )
 WHOLE = 1 << 40
-"""A window that ends nowhere."""
+"""A window without an end."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Which keys query i sees: those from ``i + offset - left`` to ``i + offset + right``; offset:
-    0, or (bottom right) keys - queries.
+    """Query i sees keys ``i + offset - left`` to ``i + offset + right``.
+
+    ``offset`` is 0, or keys - queries if ``bottom_right``.
     """
 
     left: int = WHOLE
@@ -38,7 +36,7 @@ class Window:
     bottom_right: bool = False
 
     def pairs(self, queries: int, keys: int) -> int:
-        """How many pairs are seen."""
+        """Number of visible pairs."""
         offset = keys - queries if self.bottom_right else 0
         return _below(queries, keys, offset + self.right) - _below(
             queries, keys, offset - self.left - 1
@@ -46,9 +44,7 @@ class Window:
 
 
 def _below(queries: int, keys: int, diagonal: int) -> int:
-    """Pairs with ``key <= query + diagonal``: the sum of ``clamp(i + diagonal + 1, 0, keys)`` over
-    the queries.
-    """
+    """Pairs with ``key <= query + diagonal``: the sum of ``clamp(i + diagonal + 1, 0, keys)``."""
 
     def total(count: int) -> int:
         full = min(max(count, 0), keys)
@@ -58,9 +54,9 @@ def _below(queries: int, keys: int, diagonal: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Where a schema has what decides the work; -1: nowhere. ``first``: the query; key and value
-    follow.
+class _Schema:
+    """Argument indices of a schema; -1: no such argument. Key and value follow ``first``, the
+    query.
     """
 
     causal: int
@@ -69,30 +65,26 @@ class _Places:
     out: int = -1
     """The forward's output, which the backward reads."""
     statistics: int = -1
-    """The logarithm of the softmax' sums, which the backward reads too; behind the output where it
-    is not told.
-    """
+    """The logsumexp, which the backward reads; by default it follows the output."""
     lengths: int = -1
-    """Cumulated lengths of the queries' sequences; those of the keys follow."""
+    """Cumulative sequence lengths of the queries; those of the keys follow."""
     longest: int = -1
     """The longest query; that of the keys follows."""
     window: int = -1
     secret: tuple[int, ...] = ()
-    """Tensors whose values decide which keys count (used lengths, pages): with one nothing is
-    known.
-    """
+    """Tensors whose values select the keys (used lengths, pages): with one, the work is unknown."""
     local: int = -1
-    """Of CUTLASS' kernels, whose ``causal`` is a custom_mask_type, the size of the window."""
+    """Window size of CUTLASS kernels, whose ``causal`` is a custom_mask_type."""
     heads_last: bool = False
     """Tensors are (batch, sequence, head, element) instead of (batch, head, sequence, element)."""
     bottom_right: bool = False
 
 
-_FLASH = _Places(causal=5, window=6, heads_last=True, bottom_right=True)
-_FLASH_PACKED = _Places(
+_FLASH = _Schema(causal=5, window=6, heads_last=True, bottom_right=True)
+_FLASH_PACKED = _Schema(
     causal=9, lengths=3, longest=5, window=10, secret=(15, 17), heads_last=True, bottom_right=True
 )
-_FLASH_3 = _Places(
+_FLASH_3 = _Schema(
     causal=24,
     lengths=7,
     longest=12,
@@ -101,19 +93,19 @@ _FLASH_3 = _Places(
     heads_last=True,
     bottom_right=True,
 )
-_FLASH_BACKWARD = _Places(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True)
-_FLASH_PACKED_BACKWARD = _Places(
+_FLASH_BACKWARD = _Schema(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True)
+_FLASH_PACKED_BACKWARD = _Schema(
     causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True
 )
-_FORWARD: dict[str, _Places] = {
-    "aten::scaled_dot_product_attention": _Places(causal=5, mask=3),
-    "aten::_scaled_dot_product_attention_math": _Places(causal=5, mask=3),
-    "aten::_scaled_dot_product_flash_attention": _Places(causal=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu": _Places(causal=4, mask=5),
-    "aten::_scaled_dot_product_efficient_attention": _Places(causal=6, mask=3),
-    "aten::_scaled_dot_product_cudnn_attention": _Places(causal=6, mask=3),
-    "aten::_scaled_dot_product_fused_attention_overrideable": _Places(causal=5, mask=3),
-    "aten::_flash_attention_forward": _Places(
+_FORWARD: dict[str, _Schema] = {
+    "aten::scaled_dot_product_attention": _Schema(causal=5, mask=3),
+    "aten::_scaled_dot_product_attention_math": _Schema(causal=5, mask=3),
+    "aten::_scaled_dot_product_flash_attention": _Schema(causal=4),
+    "aten::_scaled_dot_product_flash_attention_for_cpu": _Schema(causal=4, mask=5),
+    "aten::_scaled_dot_product_efficient_attention": _Schema(causal=6, mask=3),
+    "aten::_scaled_dot_product_cudnn_attention": _Schema(causal=6, mask=3),
+    "aten::_scaled_dot_product_fused_attention_overrideable": _Schema(causal=5, mask=3),
+    "aten::_flash_attention_forward": _Schema(
         causal=8,
         lengths=3,
         longest=5,
@@ -122,7 +114,7 @@ _FORWARD: dict[str, _Places] = {
         heads_last=True,
         bottom_right=True,
     ),
-    "aten::_flash_attention_forward_no_dropout_inplace": _Places(
+    "aten::_flash_attention_forward_no_dropout_inplace": _Schema(
         causal=9,
         first=1,
         lengths=4,
@@ -132,12 +124,12 @@ _FORWARD: dict[str, _Places] = {
         heads_last=True,
         bottom_right=True,
     ),
-    "aten::_cudnn_attention_forward": _Places(causal=10, mask=3, lengths=4, longest=6),
+    "aten::_cudnn_attention_forward": _Schema(causal=10, mask=3, lengths=4, longest=6),
     **dict.fromkeys(
         ("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
-        _Places(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True),
+        _Schema(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True),
     ),
-    "xformers_flash::flash_fwd": _Places(
+    "xformers_flash::flash_fwd": _Schema(
         causal=10,
         lengths=3,
         longest=6,
@@ -146,7 +138,7 @@ _FORWARD: dict[str, _Places] = {
         heads_last=True,
         bottom_right=True,
     ),
-    "aiter::_flash_attn_forward": _Places(
+    "aiter::_flash_attn_forward": _Schema(
         causal=5, window=6, mask=8, heads_last=True, bottom_right=True
     ),
     # flash-attn names its operators with and without the underscore.
@@ -158,11 +150,11 @@ _FORWARD: dict[str, _Places] = {
     "flash_attn_3::_flash_attn_forward": _FLASH_3,
     "flash_attn_3::fwd": _FLASH_3,
 }
-_QUANTIZED: dict[str, tuple[int, _Places]] = {
-    "aten::_scaled_dot_product_flash_attention": (10, _Places(causal=7)),
+_QUANTIZED: dict[str, tuple[int, _Schema]] = {
+    "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
     "aten::_flash_attention_forward": (
         18,
-        _Places(
+        _Schema(
             causal=8,
             lengths=3,
             longest=5,
@@ -173,22 +165,22 @@ _QUANTIZED: dict[str, tuple[int, _Places]] = {
         ),
     ),
 }
-"""Overloads with the scales of eight-bit operands, told by their number of arguments."""
-_BACKWARDS: dict[str, _Places] = {
-    "aten::_scaled_dot_product_flash_attention_backward": _Places(causal=11, first=1, out=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Places(
+"""Overloads with scales of eight-bit operands, recognised by their number of arguments."""
+_BACKWARDS: dict[str, _Schema] = {
+    "aten::_scaled_dot_product_flash_attention_backward": _Schema(causal=11, first=1, out=4),
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Schema(
         causal=7, first=1, out=4, mask=8
     ),
-    "aten::_scaled_dot_product_efficient_attention_backward": _Places(
+    "aten::_scaled_dot_product_efficient_attention_backward": _Schema(
         causal=11, first=1, mask=4, out=5
     ),
-    "aten::_scaled_dot_product_cudnn_attention_backward": _Places(
+    "aten::_scaled_dot_product_cudnn_attention_backward": _Schema(
         causal=14, first=1, out=4, mask=8
     ),
-    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(
+    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Schema(
         causal=13, first=1, mask=4, out=6
     ),
-    "aten::_flash_attention_backward": _Places(
+    "aten::_flash_attention_backward": _Schema(
         causal=11,
         first=1,
         out=4,
@@ -198,10 +190,10 @@ _BACKWARDS: dict[str, _Places] = {
         heads_last=True,
         bottom_right=True,
     ),
-    "aten::_cudnn_attention_backward": _Places(
+    "aten::_cudnn_attention_backward": _Schema(
         causal=14, first=1, out=4, mask=8, lengths=9, longest=11
     ),
-    "aten::_efficient_attention_backward": _Places(
+    "aten::_efficient_attention_backward": _Schema(
         causal=14,
         first=1,
         mask=4,
@@ -220,7 +212,7 @@ _BACKWARDS: dict[str, _Places] = {
         f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD
         for library in ("flash_attn", "flashattn")
     },
-    "flash_attn_3::_flash_attn_backward": _Places(
+    "flash_attn_3::_flash_attn_backward": _Schema(
         causal=16,
         first=1,
         out=4,
@@ -231,7 +223,7 @@ _BACKWARDS: dict[str, _Places] = {
         heads_last=True,
         bottom_right=True,
     ),
-    "flash_attn_3::bwd": _Places(
+    "flash_attn_3::bwd": _Schema(
         causal=16,
         first=1,
         out=4,
@@ -249,11 +241,11 @@ _BACKWARDS: dict[str, _Places] = {
 def forward(call: Call) -> Work | None:
     """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
     arity, scaled = _QUANTIZED.get(call.name, (-1, _FORWARD[call.name]))
-    found = _read(call, scaled if len(call.inputs) == arity else _FORWARD[call.name])
-    if found is None:
+    inputs = _read(call, scaled if len(call.inputs) == arity else _FORWARD[call.name])
+    if inputs is None:
         return None
-    shape, q, k, v, mask = found
-    # There is no attention whose result has eight bits.
+    shape, q, k, v, mask = inputs
+    # No attention has an eight-bit result.
     out = Tensor(
         (q.elements // max(shape.d_qk, 1) * shape.d_v,),
         "bfloat16" if q.element_bytes == 1 else q.dtype,
@@ -270,22 +262,13 @@ def forward(call: Call) -> Work | None:
 @model("attention", *_BACKWARDS, source=_BACKWARD + _VARIABLE)
 def backward(call: Call) -> Work | None:
     """``…_attention_backward(dO, Q, K, V, …, O, …)``."""
-    places = _BACKWARDS[call.name]
-    found, gradient, out = _read(call, places), call.tensor(0), call.tensor(places.out)
-    if found is None or gradient is None:
+    schema = _BACKWARDS[call.name]
+    inputs, gradient, out = _read(call, schema), call.tensor(0), call.tensor(schema.out)
+    if inputs is None or gradient is None:
         return None
-    shape, q, k, v, mask = found
-    statistics = call.tensor(places.out + 1 if places.statistics < 0 else places.statistics)
-    data = moved(
-        gradient,
-        q,
-        k,
-        v,
-        mask,
-        out,
-        statistics,
-        *(Tensor(tensor.shape, tensor.dtype) for tensor in (q, k, v)),
-    )
+    shape, q, k, v, mask = inputs
+    statistics = call.tensor(schema.out + 1 if schema.statistics < 0 else schema.statistics)
+    data = moved(gradient, q, k, v, mask, out, statistics, *(tensor.dense for tensor in (q, k, v)))
     return Work(
         2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v),
         data,
@@ -305,7 +288,7 @@ class _Shape:
     d_qk: int
     d_v: int
     pairs: int
-    """Of all sequences of one head."""
+    """All pairs of one head."""
     notes: dict[str, object]
 
     @property
@@ -314,33 +297,33 @@ class _Shape:
         return self.heads * self.pairs
 
     def parameters(self) -> dict[str, object]:
-        """In the letters of the formula."""
-        made: dict[str, object] = {"B": self.batch, "H": self.heads}
+        """Named as in the formula."""
+        letters: dict[str, object] = {"B": self.batch, "H": self.heads}
         if self.kv_heads != self.heads:
-            made["H_kv"] = self.kv_heads
-        made |= {"N_q": self.queries, "N_kv": self.keys, "d": self.d_qk}
+            letters["H_kv"] = self.kv_heads
+        letters |= {"N_q": self.queries, "N_kv": self.keys, "d": self.d_qk}
         if self.d_v != self.d_qk:
-            made["d_v"] = self.d_v
-        return made | self.notes
+            letters["d_v"] = self.d_v
+        return letters | self.notes
 
 
 def _read(
-    call: Call, places: _Places
+    call: Call, schema: _Schema
 ) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
-    q, k, v = (call.tensor(places.first + i) for i in range(3))
+    q, k, v = (call.tensor(schema.first + i) for i in range(3))
     if q is None or k is None or v is None or not len(q.shape) == len(k.shape) == len(v.shape):
         return None
-    window = _window(call, places)
-    if window is None or any(call.tensor(place) is not None for place in places.secret):
+    window = _window(call, schema)
+    if window is None or any(call.tensor(index) is not None for index in schema.secret):
         return None
-    mask = call.tensor(places.mask) if places.mask >= 0 else None
-    packed = len(q.shape) == 3 and places.heads_last
-    lengths = call.tensor(places.lengths) if places.lengths >= 0 else None
+    mask = call.tensor(schema.mask) if schema.mask >= 0 else None
+    packed = len(q.shape) == 3 and schema.heads_last
+    lengths = call.tensor(schema.lengths) if schema.lengths >= 0 else None
     if packed or lengths is not None:
-        return _packed(call, places, window, q, k, v, mask)
-    # Without heads, or without a batch, the missing dimensions are one.
+        return _packed(call, schema, window, q, k, v, mask)
+    # Missing heads or batch dimensions are one.
     qs, ks, vs = ((1,) * (4 - len(t.shape)) + t.shape for t in (q, k, v))
-    if places.heads_last:
+    if schema.heads_last:
         qs, ks, vs = ((*s[:-3], s[-2], s[-3], s[-1]) for s in (qs, ks, vs))
     batch = 1
     for n in qs[:-3]:
@@ -365,18 +348,16 @@ def _read(
 
 def _packed(
     call: Call,
-    places: _Places,
+    schema: _Schema,
     window: Window,
     q: Tensor,
     k: Tensor,
     v: Tensor,
     mask: Tensor | None,
 ) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
-    """Sequences of several lengths behind one another: (tokens, head, element), or the same with a
-    batch of one.
-    """
-    ends, key_ends = call.tensor(places.lengths), call.tensor(places.lengths + 1)
-    longest, key_longest = call.value(places.longest), call.value(places.longest + 1)
+    """Packed sequences: (tokens, head, element), or the same with a batch of one."""
+    ends, key_ends = call.tensor(schema.lengths), call.tensor(schema.lengths + 1)
+    longest, key_longest = call.value(schema.longest), call.value(schema.longest + 1)
     dims = len(q.shape)
     if (
         ends is None
@@ -418,45 +399,41 @@ def _packed(
 
 
 def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:
-    """The fewest pairs of so many tokens in so many sequences of which one has the longest length:
-    the others as equal as they can be.
-    """
+    """The fewest possible pairs, given the longest sequence: the others are equally long."""
     pairs = window.pairs(longest, longest)
     rest = sequences - 1
     if rest < 1:
         return pairs
-    short, more = divmod(tokens - longest, rest)
+    short, longer = divmod(tokens - longest, rest)
     return (
         pairs
-        + (rest - more) * window.pairs(short, short)
-        + more * window.pairs(short + 1, short + 1)
+        + (rest - longer) * window.pairs(short, short)
+        + longer * window.pairs(short + 1, short + 1)
     )
 
 
-def _window(call: Call, places: _Places) -> Window | None:
-    """What the mask leaves; None where it was not recorded. An attention bias hides nothing that is
-    known.
-    """
-    told = call.value(places.causal)
-    if places.local >= 0:
+def _window(call: Call, schema: _Schema) -> Window | None:
+    """The visible window; None if not recorded. An attention bias is assumed to hide nothing."""
+    causal = call.value(schema.causal)
+    if schema.local >= 0:
         # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right.
-        # Which pairs a window leaves is not documented.
-        if call.value(places.local) is not None or isinstance(told, bool):
-            # A truth value: the schema of PyTorch 2.2 and before, which has no longest key.
+        # The meaning of its window is not documented.
+        if call.value(schema.local) is not None or isinstance(causal, bool):
+            # A boolean: the schema up to PyTorch 2.2, which has no longest key.
             return None
-        return (
-            {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(told)
-            if isinstance(told, int)
-            else None
-        )
-    if not isinstance(told, bool):
+        if not isinstance(causal, int):
+            return None
+        return {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(causal)
+    if not isinstance(causal, bool):
         return None
-    left, right = (call.value(places.window + i) if places.window >= 0 else None for i in range(2))
+    first, second = (
+        call.value(schema.window + i) if schema.window >= 0 else None for i in range(2)
+    )
     sides = [
         side if isinstance(side, int) and not isinstance(side, bool) and side >= 0 else WHOLE
-        for side in (left, right)
+        for side in (first, second)
     ]
-    return Window(sides[0], 0 if told else sides[1], places.bottom_right)
+    return Window(sides[0], 0 if causal else sides[1], schema.bottom_right)
 
 
 def _notes(window: Window) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Convolutions, forward and backward, of one to three dimensions, grouped, dilated and transposed."""
+"""Convolutions in one to three dimensions, forward and backward; also grouped, dilated, transposed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from torch_tb_profiler.hardware.results import windows
 from torch_tb_profiler.hardware.work import Work, model
 
 SOURCE = (
-    "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: of the input's positions), one more per output"
-    " element for a bias; input, weight and bias read once"
+    "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: input positions), one more per output element for"
+    " a bias; input, weight and bias read once, the output written once"
 )
 _BACKWARD = (
-    "as many FLOPs as the forward for each of the input's and the weight's gradient that"
-    " output_mask asks for, one per element of dy for the bias'"
+    "the FLOPs of the forward for each of the input and weight gradients in output_mask, one per"
+    " element of dy for the bias gradient"
 )
 _FORWARD_LETTERS = {1: ("W", "S", "Q"), 2: ("HW", "RS", "PQ"), 3: ("DHW", "TRS", "ZPQ")}
 
 
 @dataclass(frozen=True)
-class _Places:
-    """Where an operator's schema has what decides the work; -1: nowhere."""
+class _Schema:
+    """Argument indices of an operator's schema; -1: no such argument."""
 
     bias: int
     stride: int
@@ -35,17 +35,17 @@ class _Places:
     always_transposed: bool = False
 
 
-_FUNCTIONAL = _Places(bias=2, stride=3, padding=4, dilation=5, groups=6)
-_GENERAL = _Places(
+_FUNCTIONAL = _Schema(bias=2, stride=3, padding=4, dilation=5, groups=6)
+_GENERAL = _Schema(
     bias=2, stride=3, padding=4, dilation=5, groups=8, transposed=6, output_padding=7
 )
-_CUDNN = _Places(bias=-1, padding=2, stride=3, dilation=4, groups=5)
-_BIASED = _Places(bias=2, padding=3, stride=4, dilation=5, groups=6)
-_SLOW = _Places(bias=3, stride=4, padding=5, dilation=6, groups=-1)
-_TRANSPOSED = _Places(
+_CUDNN = _Schema(bias=-1, padding=2, stride=3, dilation=4, groups=5)
+_BIASED = _Schema(bias=2, padding=3, stride=4, dilation=5, groups=6)
+_SLOW = _Schema(bias=3, stride=4, padding=5, dilation=6, groups=-1)
+_TRANSPOSED = _Schema(
     bias=2, stride=3, padding=4, output_padding=5, groups=6, dilation=7, always_transposed=True
 )
-_SCHEMAS: dict[str, _Places] = {
+_SCHEMAS: dict[str, _Schema] = {
     **dict.fromkeys(
         (
             "aten::conv1d",
@@ -87,7 +87,7 @@ _SCHEMAS: dict[str, _Places] = {
     ),
     **dict.fromkeys(
         ("aten::slow_conv_transpose2d", "aten::slow_conv_transpose3d"),
-        _Places(
+        _Schema(
             bias=3,
             stride=4,
             padding=5,
@@ -97,23 +97,23 @@ _SCHEMAS: dict[str, _Places] = {
             always_transposed=True,
         ),
     ),
-    "aten::cudnn_convolution_transpose": _Places(
+    "aten::cudnn_convolution_transpose": _Schema(
         bias=-1, padding=2, output_padding=3, stride=4, dilation=5, groups=6, always_transposed=True
     ),
-    "aten::miopen_convolution_transpose": _Places(
+    "aten::miopen_convolution_transpose": _Schema(
         bias=2, padding=3, output_padding=4, stride=5, dilation=6, groups=7, always_transposed=True
     ),
-    # After the weight: what is added to the result, and the factor of it.
+    # After the weight come the addend and its factor.
     **dict.fromkeys(
         ("aten::cudnn_convolution_add_relu", "aten::miopen_convolution_add_relu"),
-        _Places(bias=4, stride=5, padding=6, dilation=7, groups=8),
+        _Schema(bias=4, stride=5, padding=6, dilation=7, groups=8),
     ),
 }
 
 
 @dataclass(frozen=True)
 class _Shapes:
-    """A convolution that fits together: shapes with the batch, and the rest."""
+    """The consistent shapes of a convolution, with the batch, and its options."""
 
     x: tuple[int, ...]
     weight: tuple[int, ...]
@@ -124,37 +124,35 @@ class _Shapes:
 
     @property
     def flops(self) -> int:
-        """Of the products: each element of the weight meets each position of the output
-        (transposed: of the input), per channel it reads.
-        """
+        """FLOPs of the products: every weight times every output (transposed: input) position."""
         return 2 * math.prod(self.x if self.transposed else self.out) * math.prod(self.weight[1:])
 
     def parameters(self) -> dict[str, object]:
-        """The letters of cuDNN: N C H W, K R S, P Q."""
+        """Named as in cuDNN: N C H W, K R S, P Q."""
         spatial = len(self.x) - 2
-        made: dict[str, object] = {"N": self.x[0], "C": self.x[1]}
-        letters = _FORWARD_LETTERS[spatial]
-        made |= zip(letters[0], self.x[2:], strict=True)
-        made["K"] = self.out[1]
-        made |= zip(letters[1], self.weight[2:], strict=True)
-        made |= zip(letters[2], self.out[2:], strict=True)
-        return made | {"groups": self.groups} | self.others
+        letters_and_sizes: dict[str, object] = {"N": self.x[0], "C": self.x[1]}
+        names = _FORWARD_LETTERS[spatial]
+        letters_and_sizes |= zip(names[0], self.x[2:], strict=True)
+        letters_and_sizes["K"] = self.out[1]
+        letters_and_sizes |= zip(names[1], self.weight[2:], strict=True)
+        letters_and_sizes |= zip(names[2], self.out[2:], strict=True)
+        return letters_and_sizes | {"groups": self.groups} | self.others
 
 
 @model("convolution", *_SCHEMAS, source=SOURCE)
 def forward(call: Call) -> Work | None:
     """``convolution(x, W, bias, stride, padding, dilation, …)`` in any of its schemas."""
-    places = _SCHEMAS[call.name]
+    schema = _SCHEMAS[call.name]
     x, weight = call.tensor(0), call.tensor(1)
     if x is None or weight is None or kind(x.dtype) == "complex":
         return None
-    shapes = _fit(call, places, x.shape, weight.shape)
+    shapes = _fit(call, schema, x.shape, weight.shape)
     if shapes is None:
         return None
-    bias = call.tensor(places.bias) if places.bias >= 0 else None
+    bias = call.tensor(schema.bias) if schema.bias >= 0 else None
     added = call.tensor(2) if call.name.endswith("_add_relu") else None
     outputs = math.prod(shapes.out)
-    # A fused relu compares each element once, a fused addition adds once.
+    # A fused ReLU or addition is one FLOP per element.
     extra = outputs * ((bias is not None) + (added is not None) + call.name.endswith("_relu"))
     return Work(
         shapes.flops + extra,
@@ -177,17 +175,17 @@ def forward(call: Call) -> Work | None:
     ),
 )
 def causal(call: Call) -> Work | None:
-    """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``: every channel with
-    its own R weights, as long as the input.
+    """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``, one filter per
+    channel.
     """
-    x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
+    x, weight, bias = call.first(3)
     activated = call.value(7)
     if x is None or weight is None or len(weight.shape) != 2 or not isinstance(activated, bool):
         return None
     extra = x.elements * ((bias is not None) + activated)
     return Work(
         2 * weight.shape[1] * x.elements + extra,
-        moved(x, weight, bias, Tensor(x.shape, x.dtype)),
+        moved(x, weight, bias, x.dense),
         "vector",
         precision(x.dtype),
         {"shape": x.shape, "R": weight.shape[1]},
@@ -202,10 +200,10 @@ def causal(call: Call) -> Work | None:
     source=_BACKWARD,
 )
 def backward(call: Call) -> Work | None:
-    """``convolution_backward(dy, x, W, bias_sizes, stride, padding, dilation, transposed,
-    output_padding, groups, output_mask)``.
+    """``convolution_backward(dy, x, W, bias_sizes, …, transposed, output_padding, groups,
+    output_mask)``.
     """
-    gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    gradient, x, weight = call.first(3)
     last = 9 if call.name.endswith("_overrideable") else 10
     transposed, groups, asked = call.value(last - 3), call.value(last - 1), call.flags(last, 3)
     if not isinstance(transposed, bool):
@@ -239,7 +237,7 @@ def library_backward(call: Call) -> Work | None:
     last = len(call.inputs) - 1
     mask = call.flags(last, 3)
     if mask is None:
-        # cuDNN's has no bias.
+        # cuDNN has no bias gradient.
         two = call.flags(last, 2)
         mask = None if two is None else (*two, False)
     groups = call.value(6)
@@ -257,12 +255,10 @@ def library_backward(call: Call) -> Work | None:
     "aten::cudnn_convolution_backward_input",
     "aten::miopen_convolution_backward_input",
     "aten::mkldnn_convolution_backward_input",
-    source="as many FLOPs as the forward: each element of dy meets the weights that made it",
+    source="the FLOPs of the forward: each element of dy meets the weights behind it",
 )
 def input_backward(call: Call) -> Work | None:
-    """``cudnn_convolution_backward_input(size of x, dy, W, …)`` of PyTorch before 1.11; the bytes
-    need the size of x.
-    """
+    """``cudnn_convolution_backward_input(size of x, dy, W, …)`` of PyTorch before 1.11."""
     size, gradient, weight = call.integers(0), call.tensor(1), call.tensor(2)
     if gradient is None or weight is None or len(gradient.shape) != len(weight.shape):
         return None
@@ -281,7 +277,7 @@ def input_backward(call: Call) -> Work | None:
     "convolution",
     "aten::cudnn_convolution_backward_weight",
     "aten::miopen_convolution_backward_weight",
-    source="as many FLOPs as the forward: each element of dy meets the elements of x that made it",
+    source="the FLOPs of the forward: each element of dy meets the elements of x behind it",
 )
 def weight_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_weight(size of W, dy, x, …)`` of PyTorch before 1.11."""
@@ -325,10 +321,10 @@ def _gradients(
         {"transposed": True} if transposed else {},
     )
     bias_flops = gradient.elements if asked[2] else 0
-    given = moved(gradient, x if asked[1] else None, weight if asked[0] else None)
-    made = moved(
-        Tensor(x.shape, x.dtype) if asked[0] else None,
-        Tensor(weight.shape, weight.dtype) if asked[1] else None,
+    read = moved(gradient, x if asked[1] else None, weight if asked[0] else None)
+    written = moved(
+        x.dense if asked[0] else None,
+        weight.dense if asked[1] else None,
         Tensor((gradient.shape[1],), x.dtype) if asked[2] else None,
     )
     wanted = ", ".join(
@@ -336,7 +332,7 @@ def _gradients(
     )
     return Work(
         shapes.flops * (asked[0] + asked[1]) + bias_flops,
-        None if given is None or made is None else given + made,
+        None if read is None or written is None else read + written,
         "matrix",
         precision(x.dtype),
         shapes.parameters() | {"gradients": wanted},
@@ -345,36 +341,36 @@ def _gradients(
 
 
 def _fit(
-    call: Call, places: _Places, x: tuple[int, ...], weight: tuple[int, ...]
+    call: Call, schema: _Schema, x: tuple[int, ...], weight: tuple[int, ...]
 ) -> _Shapes | None:
-    """The shapes of the convolution; None where a stride, padding or the like was not recorded."""
+    """The shapes of the convolution; None if a stride, padding or the like was not recorded."""
     if len(x) == len(weight) - 1:
         x = (1, *x)
     spatial = len(weight) - 2
     if spatial not in _FORWARD_LETTERS or len(x) != len(weight):
         return None
-    transposed = places.always_transposed
-    if places.transposed >= 0:
-        told = call.value(places.transposed)
-        if not isinstance(told, bool):
+    transposed = schema.always_transposed
+    if schema.transposed >= 0:
+        flag = call.value(schema.transposed)
+        if not isinstance(flag, bool):
             return None
-        transposed = told
+        transposed = flag
     groups = (
-        call.value(places.groups)
-        if places.groups >= 0
+        call.value(schema.groups)
+        if schema.groups >= 0
         else x[1] // weight[1]
         if not transposed
         else 1
     )
-    stride = call.integers(places.stride, spatial)
-    # The slow convolutions without a dilation have none in their schema.
+    stride = call.integers(schema.stride, spatial)
+    # Some slow convolutions have no dilation in their schema.
     dilation = (
-        call.integers(places.dilation, spatial)
-        if len(call.inputs) > places.dilation
+        call.integers(schema.dilation, spatial)
+        if len(call.inputs) > schema.dilation
         else (1,) * spatial
     )
-    # padding="same" is not recorded: then the convolution below tells the numbers.
-    padding = call.integers(places.padding, spatial)
+    # padding="same" is not recorded; the nested convolution has the numbers.
+    padding = call.integers(schema.padding, spatial)
     if (
         stride is None
         or padding is None
@@ -384,17 +380,17 @@ def _fit(
     ):
         return None
     if x[1] != (weight[0] if transposed else weight[1] * groups):
-        # Not the schema that it seems to be: with a second operand, say.
+        # A different schema, for example with a second operand.
         return None
     channels = weight[1] * groups if transposed else weight[0]
     if transposed:
-        more = (
-            call.integers(places.output_padding, spatial) if places.output_padding >= 0 else None
+        output_padding = (
+            call.integers(schema.output_padding, spatial) if schema.output_padding >= 0 else None
         ) or (0,) * spatial
         ends = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + o + 1
             for n, s, p, d, k, o in zip(
-                x[2:], stride, padding, dilation, weight[2:], more, strict=True
+                x[2:], stride, padding, dilation, weight[2:], output_padding, strict=True
             )
         )
     else:

@@ -1,6 +1,4 @@
-"""Functions of each element: unary, binary, ternary, comparisons, activations and their gradients,
-with broadcasting, in place, and into ``out``.
-"""
+"""Elementwise functions and their gradients, with broadcasting, in place, and into ``out``."""
 
 from __future__ import annotations
 
@@ -13,18 +11,20 @@ from torch_tb_profiler.hardware.results import broadcast, promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 SOURCE = (
-    "one FLOP per function and output element, whatever the function (TraceLens); operands read"
-    " once, the result written once"
+    "one FLOP per function and output element (TraceLens); operands read once, the result written"
+    " once"
 )
-_DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a truth value per element"
+_DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a boolean per element"
 Result = Literal["promoted", "bool", "float", "double"]
 
 
 @dataclass(frozen=True)
 class _Function:
-    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result; ``typed``:
-    places of tensors that decide the type, all when empty;
-    ``numbers``: places at which a plain number does, too."""
+    """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result.
+
+    ``typed``: indices of the tensors that decide the type (empty: all); ``numbers``: indices where a
+    plain number does, too.
+    """
 
     arity: int
     each: int = 1
@@ -46,38 +46,13 @@ _FLOAT_UNARY = (
     " sinh cosh tanh asinh acosh atanh sigmoid erf erfc erfinv lgamma digamma sinc i0 reciprocal"
     " deg2rad rad2deg mvlgamma"
 )
-_SPECIAL = " ".join(
-    f"special_{word}"
-    for word in (
-        "expit",
-        "erf",
-        "erfc",
-        "erfcx",
-        "exp2",
-        "expm1",
-        "log1p",
-        "entr",
-        "i0",
-        "i0e",
-        "i1",
-        "i1e",
-        "ndtr",
-        "ndtri",
-        "log_ndtr",
-        "airy_ai",
-        "bessel_j0",
-        "bessel_j1",
-        "bessel_y0",
-        "bessel_y1",
-        "modified_bessel_i0",
-        "modified_bessel_i1",
-        "modified_bessel_k0",
-        "modified_bessel_k1",
-        "spherical_bessel_j0",
-        "scaled_modified_bessel_k0",
-        "scaled_modified_bessel_k1",
-    )
+_SPECIAL_WORDS = (
+    "expit erf erfc erfcx exp2 expm1 log1p entr i0 i0e i1 i1e ndtr ndtri log_ndtr airy_ai"
+    " bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1"
+    " modified_bessel_k0 modified_bessel_k1 spherical_bessel_j0 scaled_modified_bessel_k0"
+    " scaled_modified_bessel_k1"
 )
+_SPECIAL = " ".join(f"special_{word}" for word in _SPECIAL_WORDS.split())
 _UNARY = (
     "abs absolute neg negative ceil floor round trunc fix frac sign sgn square relu relu6 silu mish"
     " hardswish hardsigmoid selu conj_physical"
@@ -130,7 +105,7 @@ _FUNCTIONS: dict[str, _Function] = {
     **_named("rsub", _Function(3, numbers=(1,)), in_place=False),
     **_named(_COMPARISON, _Function(2, result="bool", numbers=(1,))),
     **_named("isclose", _Function(2, result="bool"), in_place=False),
-    # A product, its factor and a sum; a difference, a factor and a sum.
+    # Product, factor, sum; difference, factor, sum.
     **_named("addcmul addcdiv", _Function(4, each=3)),
     **_named("lerp", _Function(3, each=3)),
     **_named("where", _Function(3, each=0, typed=(1, 2), numbers=(1, 2)), in_place=False),
@@ -165,36 +140,34 @@ _WITH_FACTOR = (
 
 @model("elementwise", *_FUNCTIONS, source=SOURCE)
 def elementwise(call: Call) -> Work | None:
-    """Any function of the table: what is a tensor among its arguments is an operand."""
+    """Any elementwise function: the tensors among its arguments are the operands."""
     function, own = _FUNCTIONS[call.name], _own(call, _FUNCTIONS[call.name].arity)
     if own is None:
         return None
     call = own
-    operands = [
-        tensor for place in range(function.arity) if (tensor := call.tensor(place)) is not None
-    ]
+    operands = [tensor for i in range(function.arity) if (tensor := call.tensor(i)) is not None]
     if not operands or (call.name == "aten::where" and len(call.inputs) == 1):
-        # where(condition) alone gives positions, as many as there are.
+        # where(condition) alone returns positions; the data decide how many.
         return None
     deciding = (
-        [tensor for place in function.typed if (tensor := call.tensor(place)) is not None]
+        [tensor for i in function.typed if (tensor := call.tensor(i)) is not None]
         if function.typed
         else operands
     )
     computed = promoted(deciding)
     if not deciding or kind(computed) in ("int", "bool"):
-        computed = _with_numbers(computed, [call.value(place) for place in function.numbers])
+        computed = _with_numbers(computed, [call.value(i) for i in function.numbers])
     if function.result == "double":
         computed = "float64"
     elif function.result == "float" and kind(computed) in ("int", "bool"):
         computed = "float32"
     shape = broadcast(tensor.shape for tensor in operands)
     result = Tensor(shape, "bool" if function.result == "bool" else computed)
-    given = call.last(function.arity)
+    out = call.last(function.arity)
     if call.name.endswith("_") and not call.name.endswith("__"):
         result = operands[0]
-    elif given is not None:
-        result = Tensor(shape, given.dtype, given.strides if given.shape == shape else None)
+    elif out is not None:
+        result = Tensor(shape, out.dtype, out.strides if out.shape == shape else None)
     each = function.each + (call.name in _WITH_FACTOR and call.value(2) not in (None, 1))
     return vector_work(each * result.elements, computed, operands, [result], shown(shape, operands))
 
@@ -204,26 +177,20 @@ _SEVERAL = frozenset(
     for word in ("div", "divide", "true_divide", "round", "isclose", "gelu", "gelu_backward")
     for ending in ("", "_")
 )
-"""Functions whose overloads have different numbers of arguments."""
+"""Functions with overloads of different arity."""
 
 
 def _own(call: Call, arity: int) -> Call | None:
-    """The call without what stands before its own arguments: TorchScript of PyTorch before 1.13
-    recorded its whole stack, of which they are the last.
-    """
+    """The call with its own arguments: PyTorch before 1.13 recorded the whole TorchScript stack."""
     if len(call.inputs) <= arity + 1 or (call.name in _SEVERAL and len(call.inputs) <= 5):
         return call
-    return (
-        None
-        if call.name in _SEVERAL
-        else Call(call.name, call.inputs[-arity:], call.values[-arity:])
-    )
+    if call.name in _SEVERAL:
+        return None
+    return Call(call.name, call.inputs[-arity:], call.values[-arity:])
 
 
 def _with_numbers(dtype: str, numbers: list[object]) -> str:
-    """The element type where plain numbers meet tensors of one: a number of a higher kind brings
-    the default type of its kind.
-    """
+    """The element type with plain numbers: one of a higher kind brings its kind's default type."""
     if any(isinstance(number, float) for number in numbers):
         return "float32"
     if kind(dtype) != "int" and any(
@@ -234,26 +201,22 @@ def _with_numbers(dtype: str, numbers: list[object]) -> str:
 
 
 def shown(shape: tuple[int, ...], operands: list[Tensor]) -> dict[str, object]:
-    """Parameters of a function of elements: the result's shape, and that of an operand that is
-    broadcast to it.
-    """
+    """Parameters of an elementwise function: the result's shape, and that of a broadcast operand."""
     other = next(
         (tensor.shape for tensor in operands if tensor.shape != shape and tensor.shape), None
     )
-    made: dict[str, object] = {"shape": shape}
-    return made if other is None else made | {"broadcast": other}
+    parameters: dict[str, object] = {"shape": shape}
+    return parameters if other is None else parameters | {"broadcast": other}
 
 
 def flops_of(name: str) -> int:
-    """FLOPs per element of the function of that name, with or without ``aten::``; 1 of an unknown
-    one.
-    """
+    """FLOPs per element of a function, with or without ``aten::``; 1 if unknown."""
     function = _FUNCTIONS.get(name if "::" in name else f"aten::{name}")
     return 1 if function is None else function.each
 
 
 def knows(name: str) -> bool:
-    """Whether ``aten::<name>`` is in the table."""
+    """Whether ``aten::<name>`` is an elementwise function."""
     return f"aten::{name}" in _FUNCTIONS
 
 
@@ -266,12 +229,10 @@ def knows(name: str) -> bool:
 def glu(call: Call) -> Work | None:
     """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
     x = call.tensor(0)
-    return (
-        None
-        if x is None
-        else vector_work(
-            x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
-        )
+    if x is None:
+        return None
+    return vector_work(
+        x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
     )
 
 
@@ -283,31 +244,23 @@ def glu(call: Call) -> Work | None:
 def glu_backward(call: Call) -> Work | None:
     """``glu_backward(dy, x, dim)``."""
     gradient, x = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if gradient is None or x is None
-        else vector_work(
-            3 * x.elements, x.dtype, [gradient, x], [Tensor(x.shape, x.dtype)], {"shape": x.shape}
-        )
-    )
+    if gradient is None or x is None:
+        return None
+    return vector_work(3 * x.elements, x.dtype, [gradient, x], [x.dense], {"shape": x.shape})
 
 
 @model(
     "elementwise",
     "aten::_prelu_kernel_backward",
-    source="two FLOPs per element: a comparison and a product; both gradients have x's shape",
+    source="two FLOPs per element (comparison, product); both gradients have x's shape",
 )
 def prelu_backward(call: Call) -> Work | None:
     """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
-    gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    gradient, x, weight = call.first(3)
     if gradient is None or x is None:
         return None
     return vector_work(
-        2 * x.elements,
-        x.dtype,
-        [gradient, x, weight],
-        [Tensor(x.shape, x.dtype)] * 2,
-        {"shape": x.shape},
+        2 * x.elements, x.dtype, [gradient, x, weight], [x.dense] * 2, {"shape": x.shape}
     )
 
 
@@ -330,11 +283,9 @@ _GATED = (
 def activation(call: Call) -> Work | None:
     """``gelu_new(out, x)``."""
     out, x = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if out is None or x is None
-        else vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
-    )
+    if out is None or x is None:
+        return None
+    return vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
@@ -343,13 +294,11 @@ def activation(call: Call) -> Work | None:
     source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)",
 )
 def gated(call: Call) -> Work | None:
-    """``silu_and_mul(out, x)``: x has the gate and the value side by side."""
+    """``silu_and_mul(out, x)``: x holds gate and value side by side."""
     out, x = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if out is None or x is None
-        else vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
-    )
+    if out is None or x is None:
+        return None
+    return vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
@@ -371,7 +320,7 @@ def rotary(call: Call) -> Work | None:
         q.elements + (k.elements if k is not None else 0),
     )
     if isinstance(head, int) and head > table.shape[1]:
-        # Only the first elements of a head are rotated, and the rest is not touched.
+        # Only the first elements of a head are rotated.
         rotated = rotated // head * table.shape[1]
     part = Tensor((rotated,), q.dtype)
     return vector_work(3 * rotated, q.dtype, [positions, part, rows], [part], {"shape": q.shape})
@@ -386,33 +335,25 @@ def rotary(call: Call) -> Work | None:
     ),
 )
 def rescaled(call: Call) -> Work | None:
-    """``_transform_bias_rescale_qkv(qkv, bias, heads)``: between the product and the attention of a
-    fused encoder layer.
+    """``_transform_bias_rescale_qkv(qkv, bias, heads)``, before the attention of a fused encoder
+    layer.
     """
     qkv, bias = call.tensor(0), call.tensor(1)
     if qkv is None:
         return None
     return vector_work(
-        qkv.elements + qkv.elements // 3,
-        qkv.dtype,
-        [qkv, bias],
-        [Tensor(qkv.shape, qkv.dtype)],
-        {"shape": qkv.shape},
+        qkv.elements + qkv.elements // 3, qkv.dtype, [qkv, bias], [qkv.dense], {"shape": qkv.shape}
     )
 
 
 @model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
 def dropout(call: Call) -> Work | None:
-    """``native_dropout(x, p, train)`` gives the result and the mask."""
+    """``native_dropout(x, p, train)`` returns the result and the mask."""
     x = call.tensor(0)
     if x is None or (call.name == "aten::native_dropout" and call.value(2) is False):
         return None
     return vector_work(
-        2 * x.elements,
-        x.dtype,
-        [x],
-        [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")],
-        {"shape": x.shape},
+        2 * x.elements, x.dtype, [x], [x.dense, Tensor(x.shape, "bool")], {"shape": x.shape}
     )
 
 
@@ -426,6 +367,6 @@ def dropout_backward(call: Call) -> Work | None:
         2 * gradient.elements,
         gradient.dtype,
         [gradient, mask],
-        [Tensor(gradient.shape, gradient.dtype)],
+        [gradient.dense],
         {"shape": gradient.shape},
     )

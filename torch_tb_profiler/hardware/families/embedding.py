@@ -58,9 +58,7 @@ def embedding_backward(call: Call) -> Work | None:
     ),
 )
 def bags(call: Call) -> Work | None:
-    """``_embedding_bag(table, indices, offsets, scale_grad_by_freq, mode, sparse,
-    per_sample_weights, include_last_offset, …)``.
-    """
+    """``_embedding_bag(table, indices, offsets, …, per_sample_weights, include_last_offset, …)``."""
     table, indices, offsets, weights = (
         call.tensor(0),
         call.tensor(1),
@@ -90,9 +88,7 @@ def bags(call: Call) -> Work | None:
     ),
 )
 def bags_backward(call: Call) -> Work | None:
-    """``_embedding_bag_dense_backward(dy, indices, offset2bag, bag_size, maximum_indices, rows of
-    the table, …)``.
-    """
+    """``_embedding_bag_dense_backward(dy, indices, offset2bag, …, rows of the table, …)``."""
     gradient, indices, bag, rows = call.tensor(0), call.tensor(1), call.tensor(2), call.value(5)
     if gradient is None or indices is None or not isinstance(rows, int) or len(gradient.shape) != 2:
         return None

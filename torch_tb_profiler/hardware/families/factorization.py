@@ -1,7 +1,6 @@
-"""Dense factorisations and solutions of linear systems: Cholesky, LU, QR, inverses, triangular
-systems, of one matrix or of a batch.
+"""Dense, batched factorizations and linear systems: Cholesky, LU, QR, inverses, triangular systems.
 
-What iterates (eigenvalues, singular values) does as much as the data ask for and has no model.
+Iterative ones (eigenvalues, singular values) depend on the data and have no model.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ _FACTORS: dict[str, tuple[Callable[[int, int], float], int]] = {
     "aten::linalg_inv_ex": (lambda m, n: 2 * n**3, 1),
     "aten::cholesky_inverse": (lambda m, n: 2 * n**3 / 3, 1),
 }
-"""FLOPs of a matrix of m rows and n columns, and how many matrices of its shape come out."""
+"""FLOPs for an m × n matrix, and the number of results of its shape."""
 
 
 @model("factorization", *_FACTORS, source=SOURCE)
 def factors(call: Call) -> Work | None:
-    """``linalg_cholesky_ex(A[…, m, n], …)`` and its kin."""
+    """``linalg_cholesky_ex(A[…, m, n], …)`` and similar."""
     a = call.tensor(0)
     formula, results = _FACTORS[call.name]
     if (
@@ -60,17 +59,13 @@ def factors(call: Call) -> Work | None:
         return None
     batch, (m, n) = math.prod(a.shape[:-2]), a.shape[-2:]
     return _work(
-        batch * formula(m, n),
-        a,
-        [a],
-        [Tensor(a.shape, a.dtype)] * results,
-        {"batch": batch, "m": m, "n": n},
+        batch * formula(m, n), a, [a], [a.dense] * results, {"batch": batch, "m": m, "n": n}
     )
 
 
 _SYSTEMS = {
-    # Places of the matrix and of the right-hand sides, FLOPs per right-hand side over n², and those
-    # of the factorisation before.
+    # Indices of the matrix and the right-hand sides; FLOPs per right-hand side over n², and of the
+    # factorization over n³.
     "aten::linalg_solve_triangular": (0, 1, 1, 0.0),
     "aten::triangular_solve": (1, 0, 1, 0.0),
     "aten::linalg_lu_solve": (0, 2, 2, 0.0),
@@ -82,10 +77,10 @@ _SYSTEMS = {
 @model("factorization", *_SYSTEMS, source=SOURCE)
 def systems(call: Call) -> Work | None:
     """``linalg_solve_triangular(A[…, n, n], B[…, n, k], …)``, ``linalg_lu_solve(LU, pivots, B, …)``
-    and their kin; from the right ``B[…, k, n]``.
+    and similar.
     """
-    place, other, each, before = _SYSTEMS[call.name]
-    a, b = call.tensor(place), call.tensor(other)
+    index, other, each, before = _SYSTEMS[call.name]
+    a, b = call.tensor(index), call.tensor(other)
     if a is None or b is None or len(a.shape) < 2 or a.shape[-1] != a.shape[-2]:
         return None
     n = a.shape[-1]
@@ -99,21 +94,23 @@ def systems(call: Call) -> Work | None:
     sides = math.prod(batch) * (shape[-1] if shape[-2] == n else shape[-2])
     result = Tensor((n * sides,), b.dtype)
     flops = each * n * n * sides + before * n**3 * math.prod(batch)
-    made = [result, Tensor(a.shape, a.dtype)] if before else [result]
+    results = [result, a.dense] if before else [result]
     return _work(
         flops,
         a,
         [a, b],
-        made,
+        results,
         {"batch": math.prod(batch), "n": n, "right-hand sides": sides // max(math.prod(batch), 1)},
     )
 
 
 def _work(
-    flops: float, a: Tensor, read: list[Tensor], made: list[Tensor], parameters: dict[str, object]
+    flops: float,
+    a: Tensor,
+    read: list[Tensor],
+    written: list[Tensor],
+    parameters: dict[str, object],
 ) -> Work | None:
-    return (
-        Work(round(flops), moved(*read, *made), "matrix", precision(a.dtype), parameters)
-        if kind(a.dtype) in ("float", "")
-        else None
-    )
+    if kind(a.dtype) not in ("float", ""):
+        return None
+    return Work(round(flops), moved(*read, *written), "matrix", precision(a.dtype), parameters)

@@ -9,17 +9,17 @@ from torch_tb_profiler.hardware.element_types import element_bytes, precision
 from torch_tb_profiler.hardware.work import Work, model
 
 SOURCE = (
-    "5·n·log2(n) FLOPs for a transform of n complex numbers, half of it for one of n real ones (as"
+    "5·n·log2(n) FLOPs for a transform of n complex numbers, half of it for real ones (as"
     " FFTW counts); input and result once"
 )
 _REAL = {4: "complexhalf", 8: "complex64", 16: "complex128"}
-"""Complex type by its bytes."""
+"""Complex type by size in bytes."""
 
 
 @model("fft", "aten::_fft_c2c", "aten::_fft_r2c", "aten::_fft_c2r", source=SOURCE)
 def transform(call: Call) -> Work | None:
-    """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, length of
-    the last dimension)``, ``_fft_c2c(x, dim, …)``.
+    """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, last
+    length)``, ``_fft_c2c``.
     """
     x, dims = call.tensor(0), call.integers(1)
     size = None if x is None else x.element_bytes

@@ -1,4 +1,4 @@
-"""Matrix products: ``C[M, N] = A[M, K] · B[K, N]``, in batches, of vectors, with a bias, of groups,
+"""Matrix products ``C[M, N] = A[M, K] · B[K, N]``: batched, with vectors or a bias, grouped,
 scaled.
 """
 
@@ -12,11 +12,11 @@ from torch_tb_profiler.hardware.results import Shape, broadcast
 from torch_tb_profiler.hardware.work import Unit, Work, model
 
 SOURCE = (
-    "2·M·N·K FLOPs (a multiplication and an addition per product), M·N more for a bias; A, B and"
+    "2·M·N·K FLOPs (one multiplication and one addition per product), M·N more for a bias; A, B and"
     " the bias read once, C written once"
 )
-_BACKWARD = "2·M·N·K FLOPs for each gradient that output_mask asks for, M·N for the bias'"
-_GROUPED = "2·M·N·K FLOPs summed over the groups: the grouped dimension counts once in all"
+_BACKWARD = "2·M·N·K FLOPs for each gradient in output_mask, M·N for the bias gradient"
+_GROUPED = "2·M·N·K FLOPs summed over the groups; the grouped dimension counts once"
 _RECIPES = {
     0: "float32",
     1: "float32",
@@ -25,8 +25,8 @@ _RECIPES = {
     4: "float32",
     5: "float32",
 }
-"""Element type of scales by ``at::blas::ScalingType``: TensorWise, RowWise, BlockWise1x16, 1x32,
-1x128, 128x128.
+"""Element type of scales by ``at::blas::ScalingType`` (TensorWise, RowWise, BlockWise1x16, 1x32,
+1x128, 128x128).
 """
 
 
@@ -43,7 +43,7 @@ _RECIPES = {
     source=SOURCE,
 )
 def products(call: Call) -> Work | None:
-    """``mm(A, B)`` and its kin; ``out`` and ``out_dtype`` may follow."""
+    """``mm(A, B)`` and similar; ``out`` and ``out_dtype`` may follow."""
     a, b = call.tensor(0), call.tensor(1)
     if call.name == "aten::inner" and b is not None and len(b.shape) > 1:
         b = (
@@ -69,16 +69,16 @@ def products(call: Call) -> Work | None:
     source=SOURCE,
 )
 def added_products(call: Call) -> Work | None:
-    """``addmm(C, A, B, beta, alpha)``: what is added (C) is not read where beta is 0."""
-    bias, a, b = call.tensor(0), call.tensor(1), call.tensor(2)
-    # A type stands before beta in the overloads with out_dtype.
-    values = sum(1 for place in range(3, len(call.inputs)) if call.tensor(place) is None)
+    """``addmm(C, A, B, beta, alpha)``: C is not read if beta is 0."""
+    bias, a, b = call.first(3)
+    # Overloads with out_dtype have it before beta.
+    values = sum(1 for i in range(3, len(call.inputs)) if call.tensor(i) is None)
     typed = values == 3 and call.name != "aten::_addmm_activation"
     if call.value(4 if typed else 3) == 0:
         bias = None
     dtype = _out_dtype(call, 5) or (scalar_type(call.value(3)) if typed else "")
     if "addbmm" in call.name and "badd" not in call.name and a is not None and b is not None:
-        # The products of the batch are added up: one product with K·B for K.
+        # The products of the batch are summed: one product with K·B for K.
         (batch, m, k), n = a.shape, b.shape[-1]
         a, b = Tensor((m, batch * k), a.dtype), Tensor((batch * k, n), b.dtype)
     work = product(a, b, bias, out_dtype=dtype)
@@ -104,9 +104,9 @@ def added_products(call: Call) -> Work | None:
 )
 def linear(call: Call) -> Work | None:
     """``linear(x, W, bias)``: ``x[…, K] · W[N, K]ᵀ``."""
-    x, weight, bias = call.tensor(0), call.tensor(1), call.tensor(2)
+    x, weight, bias = call.first(3)
     if call.name == "mkldnn::_linear_pointwise" and bias is not None and len(bias.shape) == 2:
-        # The overload that adds a second operand, which stands in front of the weight.
+        # The overload with a second operand, which precedes the weight.
         return None
     if x is None or weight is None or not 1 <= len(weight.shape) <= 2:
         return None
@@ -118,7 +118,7 @@ def linear(call: Call) -> Work | None:
 
 @model("gemm", "aten::linear_backward", "aten::mkldnn_linear_backward", source=_BACKWARD)
 def linear_backward(call: Call) -> Work | None:
-    """``linear_backward(x, dy, W, output_mask)`` gives dx, dW and the bias' gradient."""
+    """``linear_backward(x, dy, W, output_mask)`` returns dx, dW and the bias gradient."""
     x, gradient, weight, asked = call.tensor(0), call.tensor(1), call.tensor(2), call.flags(3, 3)
     if x is None or gradient is None or weight is None or asked is None or len(weight.shape) != 2:
         return None
@@ -171,8 +171,8 @@ def outer(call: Call) -> Work | None:
     ),
 )
 def added_outer(call: Call) -> Work | None:
-    """``addr(C, a, b, beta, alpha)``: C is not read where beta is 0."""
-    added, a, b = (call.tensor(place) for place in range(3))
+    """``addr(C, a, b, beta, alpha)``: C is not read if beta is 0."""
+    added, a, b = call.first(3)
     if added is None or a is None or b is None:
         return None
     hidden = call.value(3) == 0
@@ -189,8 +189,8 @@ def added_outer(call: Call) -> Work | None:
 
 @model("gemm", "aten::_scaled_mm", source=SOURCE + "; the scales read once")
 def scaled_mm(call: Call) -> Work | None:
-    """``_scaled_mm(A, B, scale_a, scale_b, bias, scale_result, out_dtype)``: the result has A's
-    type unless another is asked for.
+    """``_scaled_mm(A, B, scale_a, scale_b, bias, scale_result, out_dtype)``; the default type is
+    A's.
     """
     return product(
         call.tensor(0),
@@ -210,17 +210,15 @@ def scaled_mm(call: Call) -> Work | None:
 def vllm_scaled_mm(call: Call) -> Work | None:
     """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
     out = call.tensor(0)
-    return (
-        None
-        if out is None
-        else product(
-            call.tensor(1),
-            call.tensor(2),
-            call.tensor(5),
-            call.tensor(3),
-            call.tensor(4),
-            out_dtype=out.dtype,
-        )
+    if out is None:
+        return None
+    return product(
+        call.tensor(1),
+        call.tensor(2),
+        call.tensor(5),
+        call.tensor(3),
+        call.tensor(4),
+        out_dtype=out.dtype,
     )
 
 
@@ -232,8 +230,8 @@ def vllm_scaled_mm(call: Call) -> Work | None:
     source=_GROUPED,
 )
 def grouped(call: Call) -> Work | None:
-    """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), of columns (B 2-D), of K (both), or a
-    batch (neither).
+    """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), columns (B 2-D), K (both), or a batch
+    (neither).
     """
     scaled, lists = "_scaled" in call.name, call.name.endswith("_v2")
     a, b, offsets = call.tensor(0), call.tensor(1), call.tensor(8 if lists else 4 if scaled else 2)
@@ -267,9 +265,9 @@ def grouped(call: Call) -> Work | None:
     )
 
 
-def listed_scales(call: Call, place: int) -> list[Tensor]:
-    """A list of scales, whose types a trace does not record: the recipes that follow them tell."""
-    scales, recipes = call.tensors(place) or (), call.integers(place + 1) or ()
+def listed_scales(call: Call, index: int) -> list[Tensor]:
+    """The scales of a list argument; the recipes after it give their types, which are not recorded."""
+    scales, recipes = call.tensors(index) or (), call.integers(index + 1) or ()
     types = [_RECIPES.get(recipe, "") for recipe in recipes] + [""] * len(scales)
     return [
         Tensor(scale.shape, scale.dtype or dtype, scale.strides)
@@ -308,9 +306,7 @@ def product(
     *read: Tensor | None,
     out_dtype: str = "",
 ) -> Work | None:
-    """The work of ``matmul(A, B) + bias`` by the rules of ``torch.matmul``; ``read``: what else is
-    read. The result has A's type unless told.
-    """
+    """The work of ``torch.matmul(A, B) + bias``; ``read``: other inputs; the default type is A's."""
     if (
         a is None
         or b is None
@@ -333,7 +329,7 @@ def product(
     bias_flops = outputs if bias is not None else 0
     parameters: dict[str, object] = {}
     if len(right) == 2 and len(left) > 2:
-        # Rows of all batches are rows of one product.
+        # All batches are rows of one product.
         m = outputs // max(n, 1)
     elif math.prod(batch) != 1:
         parameters["B"] = math.prod(batch)
@@ -350,7 +346,7 @@ def product(
 
 
 def _packed(tensor: Tensor) -> int:
-    """Values in one element: two of the four-bit float that is stored in pairs."""
+    """Values per element: two in the paired four-bit float."""
     return 2 if "float4" in tensor.dtype.lower() else 1
 
 
@@ -360,6 +356,6 @@ def _outputs(work: Work) -> int:
 
 
 def _out_dtype(call: Call, arity: int) -> str:
-    """Element type of an ``out`` argument behind the schema's ``arity`` others; empty without one."""
+    """Element type of an ``out`` argument after ``arity`` others; empty without one."""
     out = call.last(arity)
     return "" if out is None else out.dtype

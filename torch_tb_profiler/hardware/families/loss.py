@@ -16,9 +16,7 @@ _POINTWISE = {
     "aten::kl_div": 3,
     "aten::soft_margin_loss": 4,
 }
-"""FLOPs per element: differences, products, logarithms, sums and comparisons of the formula in
-PyTorch's documentation.
-"""
+"""FLOPs per element of the formula in PyTorch's documentation."""
 _GRADIENTS = {
     "aten::mse_loss_backward": 3,
     "aten::smooth_l1_loss_backward": 4,
@@ -34,27 +32,27 @@ _NONE = 0
     "loss",
     *_POINTWISE,
     source=(
-        "FLOPs of the loss' formula per element, one more for the sum of a reduction; inputs read"
+        "FLOPs of the loss formula per element, one more for the sum of a reduction; inputs read"
         " once, the result written once"
     ),
 )
 def pointwise(call: Call) -> Work | None:
     """``mse_loss(x, target, reduction)``, ``binary_cross_entropy(x, target, weight, reduction)``
-    and their kin.
+    and similar.
     """
     x, target = call.tensor(0), call.tensor(1)
     if x is None or target is None:
         return None
-    place = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(
+    index = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(
         call.name, 2
     )
-    reduction = call.value(place)
+    reduction = call.value(index)
     if not isinstance(reduction, int):
         return None
     shape = broadcast((x.shape, target.shape))
     whole = Tensor(shape, x.dtype)
     out = whole if reduction == _NONE else Tensor((), x.dtype)
-    weights = [call.tensor(i) for i in range(2, place)]
+    weights = [call.tensor(i) for i in range(2, index)]
     return vector_work(
         (_POINTWISE[call.name] + (reduction != _NONE)) * whole.elements,
         x.dtype,
@@ -68,13 +66,13 @@ def pointwise(call: Call) -> Work | None:
     "loss",
     *_GRADIENTS,
     source=(
-        "FLOPs of the gradient's formula per element; dy, inputs and targets read once, dx written"
+        "FLOPs of the gradient formula per element; dy, inputs and targets read once, dx written"
         " once"
     ),
 )
 def gradient(call: Call) -> Work | None:
     """``mse_loss_backward(dy, x, target, …)``."""
-    dy, x, target = call.tensor(0), call.tensor(1), call.tensor(2)
+    dy, x, target = call.first(3)
     if dy is None or x is None or target is None:
         return None
     out = Tensor(broadcast((x.shape, target.shape)), x.dtype)
@@ -87,11 +85,11 @@ def gradient(call: Call) -> Work | None:
     "loss",
     "aten::nll_loss_forward",
     "aten::nll_loss2d_forward",
-    source="1 FLOP per target: the picked element is added; targets and what they pick read",
+    source="1 FLOP per target; targets and the selected elements read",
 )
 def nll(call: Call) -> Work | None:
-    """``nll_loss_forward(x, target, weight, reduction, ignore_index)`` gives the loss and the sum
-    of weights.
+    """``nll_loss_forward(x, target, weight, reduction, …)`` returns the loss and the sum of
+    weights.
     """
     x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)
     if x is None or target is None or not isinstance(reduction, int):
@@ -114,15 +112,11 @@ def nll(call: Call) -> Work | None:
 )
 def nll_gradient(call: Call) -> Work | None:
     """``nll_loss_backward(dy, x, target, weight, …)``."""
-    dy, x, target, weight = (call.tensor(place) for place in range(4))
+    dy, x, target, weight = call.first(4)
     if dy is None or x is None or target is None:
         return None
     return vector_work(
-        target.elements,
-        x.dtype,
-        [dy, target, weight],
-        [Tensor(x.shape, x.dtype)],
-        {"shape": x.shape},
+        target.elements, x.dtype, [dy, target, weight], [x.dense], {"shape": x.shape}
     )
 
 

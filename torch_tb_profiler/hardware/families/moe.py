@@ -1,6 +1,4 @@
-"""Mixtures of experts as vLLM and SGLang call them: in one operator, and the choice and the sum
-around one.
-"""
+"""Mixture of experts in vLLM and SGLang: fused, and the routing and summation around it."""
 
 from __future__ import annotations
 
@@ -15,8 +13,8 @@ _NAMES = tuple(
 )
 SOURCE = (
     "2·M·topk·K·N₁ FLOPs up and 2·M·topk·N₂·K down, M·topk·N₂·2 for the gate, M·K·(2·topk − 1) for"
-    " the weighted sum (TraceLens); of the experts' weights as many read as are hit if tokens"
-    " choose evenly: E·(1 − (1 − topk/E)^M)"
+    " the weighted sum (TraceLens); weights read of the experts hit with even routing:"
+    " E·(1 − (1 − topk/E)^M)"
 )
 
 
@@ -32,8 +30,8 @@ SOURCE = (
     ),
 )
 def choice(call: Call) -> Work | None:
-    """``topk_softmax(weights, ids, token_expert_indices, logits, …)``; SGLang's has no third."""
-    weights, ids, third, fourth = (call.tensor(place) for place in range(4))
+    """``topk_softmax(weights, ids, token_expert_indices, logits, …)``; SGLang omits the third."""
+    weights, ids, third, fourth = call.first(4)
     logits = (
         third
         if fourth is None
@@ -74,10 +72,10 @@ def combined(call: Call) -> Work | None:
 
 @model("moe", *_NAMES, source=SOURCE)
 def fused_experts(call: Call) -> Work | None:
-    """``inplace_fused_experts(x[M, K], w1[E, N₁, K], w2[E, K, N₂], topk_weights[M, topk], topk_ids,
-    …)``; gated where ``N₁ = 2·N₂``.
+    """``inplace_fused_experts(x[M, K], w1[E, N₁, K], w2[E, K, N₂], topk_weights, topk_ids, …)``;
+    gated if ``N₁ = 2·N₂``.
     """
-    x, up, down, weights, chosen = (call.tensor(place) for place in range(5))
+    x, up, down, weights, chosen = call.first(5)
     if (
         x is None
         or up is None
@@ -94,15 +92,15 @@ def fused_experts(call: Call) -> Work | None:
         return None
     vector = (2 * m * topk * n2 if n1 == 2 * n2 else m * topk * n1) + m * k * (2 * topk - 1)
     flops = 2 * m * topk * k * n1 + 2 * m * topk * n2 * k + vector
-    data, one = (
-        moved(x, weights, chosen, Tensor(x.shape, x.dtype)),
+    data, per_expert = (
+        moved(x, weights, chosen, x.dense),
         moved(Tensor(up.shape[1:], up.dtype), Tensor(down.shape[1:], down.dtype)),
     )
     hit = experts * (1 - (1 - topk / experts) ** m)
     parameters: dict[str, object] = {"M": m, "K": k, "N": n2, "E": experts, "topk": topk}
     return Work(
         flops,
-        None if data is None or one is None else data + round(hit * one),
+        None if data is None or per_expert is None else data + round(hit * per_expert),
         "matrix",
         precision(up.dtype),
         parameters,

@@ -1,6 +1,4 @@
-"""What only moves data: copies, fills, concatenation, indexing, padding, sorting. No FLOPs, except
-sums into places that are hit several times.
-"""
+"""Data movement: copies, fills, concatenation, indexing, padding; FLOPs only for sums."""
 
 from __future__ import annotations
 
@@ -13,11 +11,7 @@ from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 _COPY = "no FLOPs; the source read once, the destination written once"
 _FILL = "no FLOPs; the tensor written once"
-_PICK = "no FLOPs; the index and as many elements as are picked read, the result written"
-_SORT = (
-    "no FLOPs (comparisons are not counted); the input read once, values and int64 indices written"
-    " once"
-)
+_PICK = "no FLOPs; the index and the selected elements read, the result written"
 
 
 @model("copy", "aten::copy_", "aten::_copy_from", source=_COPY)
@@ -28,11 +22,9 @@ def copy(call: Call) -> Work | None:
         if call.name == "aten::copy_"
         else (call.tensor(1), call.tensor(0))
     )
-    return (
-        None
-        if out is None or x is None
-        else vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
-    )
+    if out is None or x is None:
+        return None
+    return vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
@@ -107,7 +99,7 @@ def fill(call: Call) -> Work | None:
     source=_FILL,
 )
 def filled(call: Call) -> Work | None:
-    """With ``out``: elsewhere the size is no tensor's, and ``fill_`` or the like below tells it."""
+    """Only with ``out``; otherwise a nested ``fill_`` or the like has the size."""
     out = call.last(0)
     return None if out is None else vector_work(0, out.dtype, [], [out], {"shape": out.shape})
 
@@ -123,9 +115,7 @@ def filled(call: Call) -> Work | None:
     source=_COPY,
 )
 def concatenate(call: Call) -> Work | None:
-    """``cat(tensors, dim)``; the element types of lists are not recorded by most versions: then the
-    bytes are known only with ``out``.
-    """
+    """``cat(tensors, dim)``; bytes need ``out`` if the element types of the list are not recorded."""
     parts = call.tensors(0)
     if not parts:
         return None
@@ -150,7 +140,7 @@ def concatenate(call: Call) -> Work | None:
     "copy", "aten::index_select", "aten::gather", "aten::take", "aten::take_along_dim", source=_PICK
 )
 def pick(call: Call) -> Work | None:
-    """``index_select(x, dim, index)`` takes whole slices, ``gather`` and ``take`` single elements."""
+    """``index_select(x, dim, index)`` selects slices, ``gather`` and ``take`` single elements."""
     x, index = (
         call.tensor(0),
         call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2),
@@ -190,12 +180,12 @@ def pick(call: Call) -> Work | None:
     "aten::index_fill",
     "aten::index_fill_",
     source=(
-        "no FLOPs, one per element that is added; the index and the source read, the places written"
-        " (read too where added); not in place: all copied"
+        "no FLOPs, one per element if added; index and source read, their targets written (and read"
+        " if added); out of place: all copied"
     ),
 )
 def put(call: Call) -> Work | None:
-    """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and their kin."""
+    """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and similar."""
     x, index, source = call.tensor(0), call.tensor(2), call.tensor(3)
     if x is None or index is None:
         return None
@@ -210,18 +200,18 @@ def put(call: Call) -> Work | None:
         if not isinstance(dim, int):
             return None
         count = x.elements // max(x.shape[dim], 1) * index.elements
-    places = Tensor((count,), x.dtype)
-    given = (
+    targets = Tensor((count,), x.dtype)
+    source_elements = (
         None
         if source is None or not source.shape
         else Tensor((min(count, source.elements),), source.dtype)
     )
     whole = [] if call.name.endswith("_") else [x]
-    written = places if call.name.endswith("_") else Tensor(x.shape, x.dtype)
+    written = targets if call.name.endswith("_") else x.dense
     return vector_work(
         count if adds else 0,
         x.dtype,
-        [*whole, index, given, places if adds and not whole else None],
+        [*whole, index, source_elements, targets if adds and not whole else None],
         [written],
         {"shape": x.shape, "index": index.shape},
     )
@@ -254,18 +244,18 @@ def repeat(call: Call) -> Work | None:
     source=_COPY,
 )
 def pad(call: Call) -> Work | None:
-    """``constant_pad_nd(x, [left, right, top, …])``: the last dimension's padding comes first."""
+    """``constant_pad_nd(x, [left, right, top, …])``: padding of the last dimension comes first."""
     x, sides = call.tensor(0), call.integers(1)
     if x is None or sides is None or len(sides) > 2 * len(x.shape):
         return None
-    shape, kept = list(x.shape), list(x.shape)
-    for place in range(len(sides) // 2):
-        shape[-1 - place] += sides[2 * place] + sides[2 * place + 1]
-        # Negative padding cuts off what then is not read.
-        kept[-1 - place] += min(sides[2 * place], 0) + min(sides[2 * place + 1], 0)
-    if min(kept, default=0) < 0 or min(shape, default=0) < 0:
+    shape, read_shape = list(x.shape), list(x.shape)
+    for i in range(len(sides) // 2):
+        shape[-1 - i] += sides[2 * i] + sides[2 * i + 1]
+        # Elements cut off by negative padding are not read.
+        read_shape[-1 - i] += min(sides[2 * i], 0) + min(sides[2 * i + 1], 0)
+    if min(read_shape, default=0) < 0 or min(shape, default=0) < 0:
         return None
-    read = x if kept == list(x.shape) else Tensor(tuple(kept), x.dtype)
+    read = x if read_shape == list(x.shape) else Tensor(tuple(read_shape), x.dtype)
     return vector_work(0, x.dtype, [read], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
 
 
@@ -277,15 +267,15 @@ def pad(call: Call) -> Work | None:
 )
 def unpool(call: Call) -> Work | None:
     """``max_unpool2d(x, positions, output_size)``."""
-    x, places = call.tensor(0), call.tensor(1)
+    x, positions = call.tensor(0), call.tensor(1)
     spatial = 3 if "3d" in call.name else 2
     ends = call.integers(2, spatial)
-    if x is None or places is None or ends is None or len(x.shape) <= spatial:
+    if x is None or positions is None or ends is None or len(x.shape) <= spatial:
         return None
     return vector_work(
         0,
         x.dtype,
-        [x, places],
+        [x, positions],
         [Tensor((*x.shape[:-spatial], *ends), x.dtype)],
         {"shape": x.shape, "output": ends},
     )
@@ -300,8 +290,8 @@ def unpool(call: Call) -> Work | None:
     ),
 )
 def columns(call: Call) -> Work | None:
-    """``im2col(x, kernel, dilation, padding, stride)``: every window as a column; ``col2im(columns,
-    size, kernel, …)`` adds them up again.
+    """``im2col(x, kernel, dilation, padding, stride)`` makes windows columns; ``col2im`` adds them
+    up again.
     """
     x, first = call.tensor(0), 1 if call.name == "aten::im2col" else 2
     kernel, dilation, padding, stride = (call.integers(first + i, 2) for i in range(4))
@@ -318,11 +308,11 @@ def columns(call: Call) -> Work | None:
         return None
     window = math.prod(kernel)
     if first == 1:
-        places = math.prod(
+        positions = math.prod(
             windows(n, k, s, p, d)
             for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
         )
-        out = Tensor((x.elements // max(math.prod(size), 1) * window * places,), x.dtype)
+        out = Tensor((x.elements // max(math.prod(size), 1) * window * positions,), x.dtype)
     else:
         out = Tensor(
             (
@@ -345,16 +335,14 @@ def columns(call: Call) -> Work | None:
         for word in ("reflection", "replication")
         for n in (1, 2, 3)
     ),
-    source="1 FLOP per element of dy, which is added to its place; dy read, dx written once",
+    source="1 FLOP per element of dy, which is added to dx; dy read, dx written once",
 )
 def pad_backward(call: Call) -> Work | None:
-    """``reflection_pad2d_backward(dy, x, padding)``; x gives only its shape."""
+    """``reflection_pad2d_backward(dy, x, padding)``; only the shape of x is used."""
     gradient, x = call.tensor(0), call.tensor(1)
     if gradient is None or x is None:
         return None
-    return vector_work(
-        gradient.elements, x.dtype, [gradient], [Tensor(x.shape, x.dtype)], {"shape": x.shape}
-    )
+    return vector_work(gradient.elements, x.dtype, [gradient], [x.dense], {"shape": x.shape})
 
 
 @model(
@@ -365,7 +353,7 @@ def pad_backward(call: Call) -> Work | None:
     source="no FLOPs; the gradient read, all of the input's written",
 )
 def padded_gradient(call: Call) -> Work | None:
-    """``slice_backward(dy, sizes of x, …)``: zeros around what was taken."""
+    """``slice_backward(dy, sizes of x, …)``: zeros around the slice."""
     gradient, sizes = call.tensor(0), call.integers(1)
     if gradient is None or sizes is None:
         return None
@@ -388,16 +376,14 @@ def between_list_and_tensor(call: Call) -> Work | None:
         parts, out = call.tensors(0), call.last(3)
         if not parts or out is None:
             return None
-        # The parts are cast to the result's type; their own is not recorded by most versions.
+        # Most versions do not record the parts' own type.
         return vector_work(
             0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements}
         )
     x = call.tensor(0)
-    return (
-        None
-        if x is None
-        else vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
-    )
+    if x is None:
+        return None
+    return vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
 
 
 @model(
@@ -405,7 +391,7 @@ def between_list_and_tensor(call: Call) -> Work | None:
     "aten::searchsorted",
     "aten::bucketize",
     source=(
-        "no FLOPs (comparisons are not counted); values and boundaries read once, a position for"
+        "no FLOPs (comparisons do not count); values and boundaries read once, a position for"
         " each value written"
     ),
 )
@@ -439,7 +425,7 @@ def item(call: Call) -> Work | None:
 )
 def cache(call: Call) -> Work | None:
     """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)`` of vLLM."""
-    key, value, key_cache, value_cache, slots = (call.tensor(place) for place in range(5))
+    key, value, key_cache, value_cache, slots = call.first(5)
     if key is None or value is None or key_cache is None or value_cache is None:
         return None
     written = [Tensor(key.shape, key_cache.dtype), Tensor(value.shape, value_cache.dtype)]
@@ -458,10 +444,11 @@ def cache(call: Call) -> Work | None:
 )
 def into_cache(call: Call) -> Work | None:
     """``concat_and_cache_mla(kv, k_pe, cache, slots, …)``, ``store_kv_cache(k_cache, v_cache,
-    slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``,
-    ``shuffle_rows(x, map, out)``, ``copy_to_gpu_no_ce(x, out)``."""
-    word, given = call.name.partition("::")[2], [call.tensor(place) for place in range(5)]
-    first, second, third, fourth, fifth = given
+    slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``, ``shuffle_rows(x, map, out)``,
+    ``copy_to_gpu_no_ce(x, out)``.
+    """
+    word, arguments = call.name.partition("::")[2], list(call.first(5))
+    first, second, third, fourth, fifth = arguments
     if (
         word == "concat_and_cache_mla"
         and first is not None
@@ -495,29 +482,3 @@ def into_cache(call: Call) -> Work | None:
     else:
         return None
     return vector_work(0, written[0].dtype, read, written, {"shape": written[0].shape})
-
-
-@model("sort", "aten::sort", "aten::argsort", source=_SORT)
-def sort(call: Call) -> Work | None:
-    """``sort(x, …)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    values = None if call.name == "aten::argsort" else Tensor(x.shape, x.dtype)
-    return vector_work(0, x.dtype, [x], [values, Tensor(x.shape, "int64")], {"shape": x.shape})
-
-
-@model("sort", "aten::topk", "aten::kthvalue", "aten::mode", source=_SORT)
-def top(call: Call) -> Work | None:
-    """``topk(x, k, dim)``; the k-th value and the most frequent one are one per row."""
-    x, many = call.tensor(0), call.name == "aten::topk"
-    k, dim = (
-        call.value(1) if many else 1,
-        call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name]),
-    )
-    if x is None or not isinstance(k, int) or not isinstance(dim, int) or not x.shape:
-        return None
-    kept = Tensor((x.elements // max(x.shape[dim], 1) * k,), x.dtype)
-    return vector_work(
-        0, x.dtype, [x], [kept, Tensor(kept.shape, "int64")], {"shape": x.shape, "k": k}
-    )

@@ -1,4 +1,4 @@
-"""Normalisations: batch, layer, group, instance and RMS norm, forward and backward."""
+"""Normalizations: batch, layer, group, instance and RMS norm, forward and backward."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 SOURCE = (
-    "TraceLens: 2 FLOPs per element (3 more where the statistics are computed) and 6 per channel;"
-    " input and output once, per channel 2 values (one more for the weight, one for the bias, two"
-    " where the statistics are computed)"
+    "TraceLens: 2 FLOPs per element (5 if it computes the statistics) and 6 per channel; input and"
+    " output once, per channel 2 values (1 more for the weight, 1 for the bias, 2 for computed"
+    " statistics)"
 )
 _RMS = (
     "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and"
@@ -31,16 +31,12 @@ _WEIGHT = (
 
 @model("normalization", "aten::layer_norm", "aten::native_layer_norm", source=SOURCE)
 def layer_norm(call: Call) -> Work | None:
-    """``layer_norm(x, normalized_shape, weight, bias, eps)``; a channel is an element of the
-    normalised shape.
-    """
+    """``layer_norm(x, normalized_shape, weight, bias, eps)``; each normalized element is a channel."""
     x, weight, bias = call.tensor(0), call.tensor(2), call.tensor(3)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    return (
-        None
-        if x is None or shape is None
-        else _forward(x, math.prod(shape), weight, bias, training=True)
-    )
+    if x is None or shape is None:
+        return None
+    return _forward(x, math.prod(shape), weight, bias, training=True)
 
 
 @model(
@@ -68,16 +64,14 @@ def batch_norm(call: Call) -> Work | None:
         "aten::_native_batch_norm_legit_no_training": False,
     }.get(call.name)
     if training is None:
-        # The overload without running statistics has the flag two places earlier.
-        told = call.value(
+        # Without running statistics, the flag comes two arguments earlier.
+        flag = call.value(
             3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5
         )
-        training = told if isinstance(told, bool) else None
-    return (
-        None
-        if training is None
-        else _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
-    )
+        training = flag if isinstance(flag, bool) else None
+    if training is None:
+        return None
+    return _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
 
 
 @model("normalization", "aten::group_norm", "aten::native_group_norm", source=SOURCE)
@@ -87,11 +81,9 @@ def group_norm(call: Call) -> Work | None:
     """
     first = 1 if call.name == "aten::native_group_norm" else 2
     x = call.tensor(0)
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
-    )
+    if x is None or len(x.shape) < 2:
+        return None
+    return _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
 
 
 @model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
@@ -99,11 +91,9 @@ def rms_norm(call: Call) -> Work | None:
     """``rms_norm(x, normalized_shape, weight, eps)``."""
     x, weight = call.tensor(0), call.tensor(2)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    return (
-        None
-        if x is None or not shape
-        else _rms(x, math.prod(shape), weight, [x], [Tensor(x.shape, x.dtype)])
-    )
+    if x is None or not shape:
+        return None
+    return _rms(x, math.prod(shape), weight, [x], [x.dense])
 
 
 @model(
@@ -115,12 +105,10 @@ def rms_norm(call: Call) -> Work | None:
 )
 def vllm_rms_norm(call: Call) -> Work | None:
     """``rms_norm(out, x, weight, eps)``."""
-    out, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
-    return (
-        None
-        if out is None or x is None or not x.shape
-        else _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
-    )
+    out, x, weight = call.first(3)
+    if out is None or x is None or not x.shape:
+        return None
+    return _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
 
 
 @model(
@@ -132,7 +120,7 @@ def vllm_rms_norm(call: Call) -> Work | None:
 )
 def added_rms_norm(call: Call) -> Work | None:
     """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
-    x, residual, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    x, residual, weight = call.first(3)
     if x is None or residual is None or not x.shape:
         return None
     return _rms(
@@ -159,9 +147,9 @@ def _of_gemma(call: Call, weight: Tensor | None) -> int:
     " read and written too (vLLM)",
 )
 def quantized_rms_norm(call: Call) -> Work | None:
-    """``rms_norm_static_fp8_quant(out, x, weight, scale, eps)``, ``fused_add_…(out, x, residual,
-    weight, scale, eps)``,
-    ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``."""
+    """``rms_norm_static_fp8_quant(out, x, weight, scale, eps)``, ``fused_add_…(out, x, residual, …)``,
+    ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``.
+    """
     added, dynamic = "fused_add" in call.name, "dynamic" in call.name
     out, x, weight, scale = (
         call.tensor(0),
@@ -188,11 +176,9 @@ def quantized_rms_norm(call: Call) -> Work | None:
 def npu_rms_norm(call: Call) -> Work | None:
     """``npu_rms_norm(x, weight, eps)``."""
     x, weight = call.tensor(0), call.tensor(1)
-    return (
-        None
-        if x is None or weight is None
-        else _rms(x, weight.elements, weight, [x], [Tensor(x.shape, x.dtype)])
-    )
+    if x is None or weight is None:
+        return None
+    return _rms(x, weight.elements, weight, [x], [x.dense])
 
 
 @model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
@@ -217,18 +203,10 @@ def layer_norm_backward(call: Call) -> Work | None:
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
     x, statistics = call.tensor(1), [call.tensor(2), call.tensor(3)]
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else _backward(
-            call.tensor(0),
-            x,
-            call.tensor(4),
-            x.shape[1],
-            call.flags(9, 3),
-            statistics,
-            training=True,
-        )
+    if x is None or len(x.shape) < 2:
+        return None
+    return _backward(
+        call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), statistics, training=True
     )
 
 
@@ -239,13 +217,13 @@ def group_norm_backward(call: Call) -> Work | None:
     source=_BACKWARD,
 )
 def batch_norm_backward(call: Call) -> Work | None:
-    """``native_batch_norm_backward(dy, x, weight, running_mean, running_var, save_mean,
-    save_invstd, train, eps, output_mask)``.
+    """``native_batch_norm_backward(dy, x, weight, …, save_mean, save_invstd, train, eps,
+    output_mask)``.
     """
     x, training = call.tensor(1), call.value(7)
     if x is None or len(x.shape) < 2 or not isinstance(training, bool):
         return None
-    statistics = [call.tensor(place) for place in ((5, 6) if training else (3, 4))]
+    statistics = [call.tensor(i) for i in ((5, 6) if training else (3, 4))]
     return _backward(
         call.tensor(0),
         x,
@@ -264,22 +242,12 @@ def batch_norm_backward(call: Call) -> Work | None:
     source=_BACKWARD,
 )
 def library_batch_norm_backward(call: Call) -> Work | None:
-    """``cudnn_batch_norm_backward(x, dy, weight, …)``: for training, and always all three
-    gradients.
-    """
+    """``cudnn_batch_norm_backward(x, dy, weight, …)`` in training; always all three gradients."""
     x, statistics = call.tensor(0), [call.tensor(5), call.tensor(6)]
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else _backward(
-            call.tensor(1),
-            x,
-            call.tensor(2),
-            x.shape[1],
-            (True, True, True),
-            statistics,
-            training=True,
-        )
+    if x is None or len(x.shape) < 2:
+        return None
+    return _backward(
+        call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), statistics, training=True
     )
 
 
@@ -296,16 +264,14 @@ def rms_norm_backward(call: Call) -> Work | None:
     gradient, x, weight, asked = call.tensor(0), call.tensor(1), call.tensor(4), call.flags(5, 2)
     if gradient is None or x is None or asked is None:
         return None
-    made = [
-        Tensor(t.shape, t.dtype)
-        for t, wanted in zip((x, weight), asked, strict=True)
-        if wanted and t is not None
+    gradients = [
+        t.dense for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None
     ]
     return vector_work(
         (6 * asked[0] + 2 * asked[1]) * x.elements,
         x.dtype,
         [gradient, x, call.tensor(3), weight],
-        made,
+        gradients,
         {"shape": x.shape},
     )
 
@@ -319,14 +285,12 @@ def rms_norm_backward(call: Call) -> Work | None:
     ),
 )
 def batch_norm_stats(call: Call) -> Work | None:
-    """``batch_norm_stats(x, eps)`` of synchronised batch norm."""
+    """``batch_norm_stats(x, eps)`` of synchronized batch norm."""
     x = call.tensor(0)
-    return (
-        None
-        if x is None or len(x.shape) < 2
-        else vector_work(
-            4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape}
-        )
+    if x is None or len(x.shape) < 2:
+        return None
+    return vector_work(
+        4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape}
     )
 
 
@@ -346,8 +310,8 @@ def batch_norm_elements(call: Call) -> Work | None:
     return vector_work(
         2 * x.elements,
         x.dtype,
-        [x, *(call.tensor(place) for place in range(1, 5))],
-        [Tensor(x.shape, x.dtype)],
+        [x, *(call.tensor(i) for i in range(1, 5))],
+        [x.dense],
         {"shape": x.shape},
     )
 
@@ -362,17 +326,15 @@ def batch_norm_elements(call: Call) -> Work | None:
     ),
 )
 def synchronised_backward(call: Call) -> Work | None:
-    """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``,
-    ``batch_norm_backward_elemt(dy, x, mean, invstd, weight, sum_dy, …)``.
-    """
+    """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt``."""
     dy, x = call.tensor(0), call.tensor(1)
     if dy is None or x is None or len(x.shape) < 2:
         return None
     sums = call.name.endswith("_reduce")
-    made = Tensor((4, x.shape[1]), "float32") if sums else Tensor(x.shape, x.dtype)
-    read = [call.tensor(place) for place in range(2, 5 if sums else 8)]
+    result = Tensor((4, x.shape[1]), "float32") if sums else x.dense
+    read = [call.tensor(i) for i in range(2, 5 if sums else 8)]
     return vector_work(
-        (4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [made], {"shape": x.shape}
+        (4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [result], {"shape": x.shape}
     )
 
 
@@ -385,8 +347,8 @@ def synchronised_backward(call: Call) -> Work | None:
     ),
 )
 def batch_norm_update_stats(call: Call) -> Work | None:
-    """``batch_norm_update_stats(x, running_mean, running_var, momentum)``: statistics of the batch,
-    mixed into the running ones.
+    """``batch_norm_update_stats(x, running_mean, running_var, momentum)`` updates running
+    statistics.
     """
     x, running = call.tensor(0), [call.tensor(1), call.tensor(2)]
     if x is None or len(x.shape) < 2:
@@ -410,9 +372,7 @@ def batch_norm_update_stats(call: Call) -> Work | None:
     ),
 )
 def batch_norm_gather(call: Call) -> Work | None:
-    """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], running_mean,
-    running_var, momentum, eps, counts)``; x gives the type.
-    """
+    """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], …, counts)``."""
     x, mean, deviation, counts = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(7)
     if x is None or mean is None or deviation is None or len(mean.shape) != 2:
         return None
@@ -433,13 +393,12 @@ def batch_norm_gather(call: Call) -> Work | None:
     source=_WEIGHT,
 )
 def weight_norm(call: Call) -> Work | None:
-    """``_weight_norm_interface(v, g, dim)`` gives the weight and the norms; ``…_backward(dw, v, g,
-    norms, dim)`` the gradients of v and g.
+    """``_weight_norm_interface(v, g, dim)`` returns weight and norms, ``…_backward`` the gradients
+    of v and g.
     """
     back = call.name.endswith("_backward")
     dw, v, g, norms = (
-        call.tensor(place) if back else call.tensor(place - 1) if place else None
-        for place in range(4)
+        call.tensor(i) if back else call.tensor(i - 1) if i else None for i in range(4)
     )
     if v is None or g is None or (back and (dw is None or norms is None)):
         return None
@@ -447,7 +406,7 @@ def weight_norm(call: Call) -> Work | None:
         (4 if back else 3) * v.elements,
         v.dtype,
         [dw, v, g, norms if back else None],
-        [Tensor(v.shape, v.dtype), Tensor(g.shape, g.dtype)],
+        [v.dense, g.dense],
         {"shape": v.shape},
     )
 
@@ -459,11 +418,7 @@ def _forward(
     flops = 6 * channels + (5 if training else 2) * x.elements
     parameters: dict[str, object] = {"shape": x.shape, "channels": channels, "training": training}
     return vector_work(
-        flops,
-        x.dtype,
-        [x, Tensor((values * channels,), x.dtype)],
-        [Tensor(x.shape, x.dtype)],
-        parameters,
+        flops, x.dtype, [x, Tensor((values * channels,), x.dtype)], [x.dense], parameters
     )
 
 
@@ -497,8 +452,8 @@ def _backward(
     flops = 4 * x.elements + (3 * channels if not training else 0)
     if asked[0]:
         flops += (5 if training else 2) * x.elements
-    made = [Tensor(x.shape, x.dtype)] if asked[0] else []
-    made += [
+    gradients = [x.dense] if asked[0] else []
+    gradients += [
         Tensor((channels,), x.dtype if weight is None else weight.dtype)
         for wanted in asked[1:]
         if wanted
@@ -507,6 +462,6 @@ def _backward(
         flops,
         x.dtype,
         [gradient, x, weight, *statistics],
-        made,
+        gradients,
         {"shape": x.shape, "channels": channels, "training": training},
     )

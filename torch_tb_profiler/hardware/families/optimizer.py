@@ -1,8 +1,6 @@
-"""Optimizers: functions of lists of tensors (``_foreach_…``) and steps of one kernel
-(``_fused_…``).
+"""Optimizers: functions of lists of tensors (``_foreach_…``) and fused steps (``_fused_…``).
 
-Most versions record the shapes of a list's tensors and not their element types: the bytes are then
-not known.
+Most versions record only the shapes of a list's tensors; without element types, bytes are unknown.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
 _FOREACH = (
-    "FLOPs of the function of elements of that name; all lists read once, the results written once"
+    "FLOPs of the elementwise function of that name; all lists read once, the results written once"
 )
 _MOVES = ("copy", "zero", "clone")
 _ADAM = (
@@ -31,7 +29,7 @@ _ADAGRAD = (
 
 @model("optimizer", "aten::_foreach_*", source=_FOREACH)
 def foreach(call: Call) -> Work | None:
-    """``_foreach_add_(tensors, others, alpha)`` and its kin."""
+    """``_foreach_add_(tensors, others, alpha)`` and similar."""
     lists = _lists(call)
     if not lists:
         return None
@@ -47,7 +45,7 @@ def foreach(call: Call) -> Work | None:
             flops, dtype, operands, [Tensor((len(lists[0]),), dtype)], _shown(lists[0], total)
         )
     if base in _MOVES:
-        # What is overwritten is not read.
+        # The overwritten list is not read.
         return vector_work(
             0,
             dtype,
@@ -83,9 +81,7 @@ def unscale(call: Call) -> Work | None:
 
 @model("optimizer", "aten::_fused_adam_", "aten::_fused_adamw_", source=_ADAM)
 def adam(call: Call) -> Work | None:
-    """``_fused_adam_(parameters, gradients, first moments, second moments, maxima, steps, lr,
-    beta1, beta2, weight_decay, eps, amsgrad, …)``.
-    """
+    """``_fused_adam_(parameters, gradients, exp_avgs, exp_avg_sqs, maxima, steps, lr, …)``."""
     lists, total = _lists(call), _total(call)
     if total is None:
         return None
@@ -103,9 +99,7 @@ def adam(call: Call) -> Work | None:
 
 @model("optimizer", "aten::_fused_sgd_", source=_SGD)
 def sgd(call: Call) -> Work | None:
-    """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, dampening,
-    nesterov, …)``.
-    """
+    """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, …)``."""
     lists, total = _lists(call), _total(call)
     if (
         total is None
@@ -136,8 +130,8 @@ def adagrad(call: Call) -> Work | None:
 
 
 def _lists(call: Call) -> list[tuple[Tensor, ...]]:
-    """The lists of tensors among the arguments, in their order."""
-    return [entries for place in range(len(call.inputs)) if (entries := call.tensors(place))]
+    """The lists of tensors among the arguments, in order."""
+    return [entries for i in range(len(call.inputs)) if (entries := call.tensors(i))]
 
 
 def _total(call: Call) -> int | None:
@@ -158,15 +152,10 @@ def _step(
     counted: bool,
     scaled: bool = False,
 ) -> Work | None:
-    """A step that reads all lists and writes all but the gradients (the second), which are written
-    where a scale is taken out of them, and the step counts.
-    """
+    """A step reads all lists and writes all but step counts and, unless unscaled, gradients."""
     read = [tensor for entries in lists for tensor in entries]
     changed = lists[:-1] if counted else lists
     written = [
-        tensor
-        for place, entries in enumerate(changed)
-        for tensor in entries
-        if place != 1 or scaled
+        tensor for i, entries in enumerate(changed) for tensor in entries if i != 1 or scaled
     ]
     return vector_work(each * total, promoted(lists[0]), read, written, _shown(lists[0], total))

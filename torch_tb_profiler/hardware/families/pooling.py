@@ -22,9 +22,7 @@ _RESAMPLING = (
     " result once"
 )
 _ANTIALIASED = {"bilinear": 2, "bicubic": 4, "lanczos": 6}
-"""Neighbours in one dimension of an antialiased resampling (``_aa``) that does not shrink; one that
-does has as many more as it shrinks.
-"""
+"""Neighbours per dimension of an antialiased resampling (``_aa``), times the shrinking factor."""
 _NEIGHBOURS = {"nearest": 0, "trilinear": 8, "bilinear": 4, "bicubic": 16, "linear": 2}
 _MAXIMUM = tuple(
     f"aten::max_pool{n}d{ending}" for n in (1, 2, 3) for ending in ("", "_with_indices")
@@ -35,48 +33,28 @@ _ADAPTIVE = (
     "aten::_adaptive_avg_pool2d",
     "aten::_adaptive_avg_pool3d",
 )
-_BACKWARDS = tuple(
-    f"aten::{word}_backward"
-    for word in (
-        "max_pool2d_with_indices",
-        "max_pool3d_with_indices",
-        "avg_pool2d",
-        "avg_pool3d",
-        "_adaptive_avg_pool2d",
-        "_adaptive_avg_pool3d",
-        "adaptive_max_pool2d",
-        "adaptive_max_pool3d",
-        "adaptive_avg_pool3d",
-    )
+_BACKWARD_WORDS = (
+    "max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
+    " _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool3d"
 )
-_UPSAMPLING = tuple(
-    f"aten::{word}"
-    for word in (
-        "upsample_nearest1d",
-        "upsample_nearest2d",
-        "upsample_nearest3d",
-        "_upsample_nearest_exact1d",
-        "_upsample_nearest_exact2d",
-        "_upsample_nearest_exact3d",
-        "upsample_linear1d",
-        "upsample_bilinear2d",
-        "upsample_trilinear3d",
-        "upsample_bicubic2d",
-        "_upsample_bilinear2d_aa",
-        "_upsample_bicubic2d_aa",
-        "_upsample_lanczos2d_aa",
-    )
+_BACKWARDS = tuple(f"aten::{word}_backward" for word in _BACKWARD_WORDS.split())
+_UPSAMPLING_WORDS = (
+    "upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
+    " _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d"
+    " upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa"
+    " _upsample_lanczos2d_aa"
 )
+_UPSAMPLING = tuple(f"aten::{word}" for word in _UPSAMPLING_WORDS.split())
 
 
 @model("pooling", *_MAXIMUM, *_AVERAGE, source=SOURCE)
 def pool(call: Call) -> Work | None:
     """``max_pool2d(x, kernel, stride, padding, dilation, ceil_mode)``, ``avg_pool2d(x, kernel,
-    stride, padding, ceil_mode, …)``.
+    stride, padding, …)``.
     """
     x, spatial, maximum = call.tensor(0), _spatial(call.name), "max" in call.name
     kernel, padding = call.integers(1, spatial), call.integers(3, spatial)
-    # An empty stride is the kernel's size.
+    # An empty stride means the kernel's size.
     stride = call.integers(2, spatial) or (kernel if call.value(2) == [] else None)
     dilation = call.integers(4, spatial) if maximum else (1,) * spatial
     if (
@@ -106,8 +84,8 @@ def pool(call: Call) -> Work | None:
 
 @model("pooling", *_ADAPTIVE, source=SOURCE)
 def adaptive(call: Call) -> Work | None:
-    """``adaptive_avg_pool2d(x, output_size)``: window i of n begins at ``floor(i·length / n)`` and
-    ends at ``ceil((i + 1)·length / n)``.
+    """``adaptive_avg_pool2d(x, output_size)``: window i spans ``floor(i·length / n)`` to ``ceil((i
+    + 1)·length / n)``.
     """
     x, spatial = call.tensor(0), _spatial(call.name)
     ends = call.integers(1, spatial)
@@ -127,7 +105,7 @@ def adaptive(call: Call) -> Work | None:
 @model("pooling", *_BACKWARDS, source=_BACKWARD)
 def pool_backward(call: Call) -> Work | None:
     """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel,
-    …)``; x gives only its shape.
+    …)``.
     """
     gradient, x = call.tensor(0), call.tensor(1)
     if gradient is None or x is None:
@@ -150,16 +128,14 @@ def pool_backward(call: Call) -> Work | None:
         added,
         x.dtype,
         [gradient, positions],
-        [Tensor(x.shape, x.dtype)],
+        [x.dense],
         {"shape": x.shape, "output": gradient.shape},
     )
 
 
 @model("resampling", *_UPSAMPLING, source=_RESAMPLING)
 def upsample(call: Call) -> Work | None:
-    """``upsample_bilinear2d(x, output_size, …, scale_factors)``: with factors where no size is
-    given.
-    """
+    """``upsample_bilinear2d(x, output_size, …, scale_factors)``."""
     x, spatial = call.tensor(0), _spatial(call.name)
     if x is None or len(x.shape) <= spatial:
         return None
@@ -174,7 +150,7 @@ def upsample(call: Call) -> Work | None:
         )
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     flops = round(2 * _neighbours(call.name, x.shape, ends) * out.elements)
-    # The nearest neighbours of a smaller result are not all of the input.
+    # A smaller result does not read all nearest neighbours.
     read = (
         Tensor((out.elements,), x.dtype)
         if "nearest" in call.name and out.elements < x.stored
@@ -189,7 +165,7 @@ def upsample_backward(call: Call) -> Work | None:
     gradient, sizes = call.tensor(0), call.integers(2)
     if gradient is None or sizes is None:
         return None
-    # The nearest neighbour's gradient is added, too.
+    # The gradient of the nearest neighbour is added, too.
     flops = round(2 * _neighbours(call.name, sizes, gradient.shape) or 1) * gradient.elements
     return vector_work(
         flops,
@@ -211,10 +187,8 @@ def upsample_backward(call: Call) -> Work | None:
     ),
 )
 def grid_sample(call: Call) -> Work | None:
-    """``grid_sampler_2d(x, grid, interpolation_mode, padding_mode, align_corners)``; modes: 0
-    linear, 1 nearest, 2 bicubic.
-    """
-    # cuDNN's is bilinear and of two dimensions.
+    """``grid_sampler_2d(x, grid, mode, …)``; modes: 0 linear, 1 nearest, 2 bicubic."""
+    # cuDNN's is bilinear and two-dimensional.
     library = call.name == "aten::cudnn_grid_sampler"
     x, grid, mode, spatial = (
         call.tensor(0),
@@ -256,16 +230,12 @@ def grid_sample_backward(call: Call) -> Work | None:
     if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
         return None
     neighbours = (2 ** _spatial(call.name), 1, 16)[mode]
-    made = [
-        Tensor(tensor.shape, tensor.dtype)
-        for tensor, wanted in ((x, asked[0]), (grid, asked[1]))
-        if wanted
-    ]
+    gradients = [tensor.dense for tensor, wanted in ((x, asked[0]), (grid, asked[1])) if wanted]
     return vector_work(
         2 * neighbours * sum(asked) * gradient.elements,
         x.dtype,
         [gradient, x, grid],
-        made,
+        gradients,
         {"shape": x.shape, "output": gradient.shape[2:]},
     )
 
@@ -275,9 +245,7 @@ def _spatial(name: str) -> int:
 
 
 def _neighbours(name: str, whole: tuple[int, ...], ends: tuple[int, ...]) -> float:
-    """Neighbours of an element of the result; ``whole``, ``ends``: shapes that end with the spatial
-    dimensions, before and after.
-    """
+    """Neighbours of each result element; ``whole``, ``ends``: shapes before and after."""
     if "_aa" not in name:
         return next(count for word, count in _NEIGHBOURS.items() if word in name)
     width = next(count for word, count in _ANTIALIASED.items() if word in name)
@@ -289,7 +257,5 @@ def _neighbours(name: str, whole: tuple[int, ...], ends: tuple[int, ...]) -> flo
 
 
 def _covered(length: int, count: int) -> int:
-    """Elements of all windows: the length, and one more for each border between two windows that
-    falls within an element, which both then cover.
-    """
+    """Elements of all windows: the length, plus one per window border that splits an element."""
     return length + count - math.gcd(length, count) if count else 0

@@ -1,4 +1,4 @@
-"""Quantisation: to integers, to eight-bit floats, and the rehearsal of it in training."""
+"""Quantization to integers and eight-bit floats, and fake quantization."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _QUANTIZE = (
     " result written once"
 )
 _FAKE = (
-    "6 FLOPs per element: scale, round, shift, clamp, shift and scale back; with a mask a truth"
-    " value per element"
+    "6 FLOPs per element: scale, round, shift, clamp, shift and scale back; the mask is a boolean"
+    " per element"
 )
 
 
@@ -41,12 +41,10 @@ def quantize(call: Call) -> Work | None:
 def dequantize(call: Call) -> Work | None:
     """``dequantize(x)``."""
     x = call.tensor(0)
-    return (
-        None
-        if x is None
-        else vector_work(
-            2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
-        )
+    if x is None:
+        return None
+    return vector_work(
+        2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
     )
 
 
@@ -60,8 +58,8 @@ def dequantize(call: Call) -> Work | None:
     source=_FAKE,
 )
 def fake(call: Call) -> Work | None:
-    """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` gives the result and
-    the mask of what was not clamped.
+    """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` returns the result and
+    the clamp mask.
     """
     x = call.tensor(0)
     if x is None:
@@ -71,7 +69,7 @@ def fake(call: Call) -> Work | None:
         6 * x.elements,
         x.dtype,
         [x, call.tensor(1), call.tensor(2)],
-        [Tensor(x.shape, x.dtype), mask],
+        [x.dense, mask],
         {"shape": x.shape},
     )
 
@@ -83,16 +81,12 @@ def fake(call: Call) -> Work | None:
     source=_FAKE + "; 2 more for the extremes",
 )
 def observed(call: Call) -> Work | None:
-    """``_fused_moving_avg_obs_fq_helper(x, …)``: extremes, moving averages, fake quantisation."""
+    """``_fused_moving_avg_obs_fq_helper(x, …)``: extremes, moving averages, fake quantization."""
     x = call.tensor(0)
     if x is None:
         return None
     return vector_work(
-        8 * x.elements,
-        x.dtype,
-        [x],
-        [Tensor(x.shape, x.dtype), Tensor(x.shape, "bool")],
-        {"shape": x.shape},
+        8 * x.elements, x.dtype, [x], [x.dense, Tensor(x.shape, "bool")], {"shape": x.shape}
     )
 
 
@@ -109,8 +103,8 @@ def observed(call: Call) -> Work | None:
     ),
 )
 def scaled(call: Call) -> Work | None:
-    """``static_scaled_fp8_quant(out, x, scale)``, ``dynamic_…(out, x, scale written)``."""
-    out, x, scale = (call.tensor(place) for place in range(3))
+    """``static_scaled_fp8_quant(out, x, scale)``; ``dynamic_…`` writes the scale."""
+    out, x, scale = call.first(3)
     if out is None or x is None:
         return None
     dynamic = "dynamic" in call.name
@@ -135,9 +129,7 @@ def scaled(call: Call) -> Work | None:
     ),
 )
 def of_collectives(call: Call) -> Work | None:
-    """``FloatToFP8RowwiseQuantized(x, forward)`` and back: a row of bytes ends with its scale in
-    eight more.
-    """
+    """``FloatToFP8RowwiseQuantized(x, forward)`` and back: each row ends with eight bytes of scale."""
     x = call.tensor(0)
     if x is None or not x.shape:
         return None
@@ -177,15 +169,15 @@ def by_groups(call: Call) -> Work | None:
     """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x,
     out, scale, is_static)``.
     """
-    x, out, scales = (call.tensor(place) for place in range(3))
+    x, out, scales = call.first(3)
     if x is None or out is None or scales is None:
         return None
-    given = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
+    is_static = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
     return vector_work(
-        (2 if given else 4) * x.elements,
+        (2 if is_static else 4) * x.elements,
         x.dtype,
-        [x, scales if given else None],
-        [out, None if given else scales],
+        [x, scales if is_static else None],
+        [out, None if is_static else scales],
         {"shape": x.shape},
     )
 
@@ -200,7 +192,7 @@ def by_groups(call: Call) -> Work | None:
 )
 def to_fp4(call: Call) -> Work | None:
     """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``."""
-    out, x, blocks, scale = (call.tensor(place) for place in range(4))
+    out, x, blocks, scale = call.first(4)
     if out is None or x is None or blocks is None:
         return None
     return vector_work(4 * x.elements, x.dtype, [x, scale], [out, blocks], {"shape": x.shape})
@@ -221,7 +213,7 @@ def to_fp4(call: Call) -> Work | None:
 )
 def with_scales(call: Call) -> Work | None:
     """``quantize_fp8_per_row(x, …)``, ``quantize_4bit(x, blocksize, …)``, ``quantize_blockwise(x,
-    code, blocksize)``: they make result and scales.
+    code, blocksize)``.
     """
     x, word = call.tensor(0), call.name.partition("::")[2]
     if x is None or not x.shape:
@@ -237,12 +229,12 @@ def with_scales(call: Call) -> Work | None:
         if not isinstance(block, int) or block < 1:
             return None
         scales = -(-x.elements // block)
-    made = Tensor(((x.elements + 1) // 2 if word == "quantize_4bit" else x.elements,), "uint8")
+    result = Tensor(((x.elements + 1) // 2 if word == "quantize_4bit" else x.elements,), "uint8")
     return vector_work(
         4 * x.elements,
         x.dtype,
         [x, call.tensor(1)],
-        [made, Tensor((scales,), "float32")],
+        [result, Tensor((scales,), "float32")],
         {"shape": x.shape},
     )
 
@@ -260,9 +252,8 @@ def with_scales(call: Call) -> Work | None:
 )
 def from_packed(call: Call) -> Work | None:
     """``dequantize_4bit(x, absmax, blocksize, type, shape, dtype)``, ``dequantize_blockwise(x,
-    absmax, code, blocksize, dtype)``,
-    ``int8_mm_dequant(x, scales of rows, of columns, dtype, bias)``, ``int8_vectorwise_dequant(x,
-    scales)``.
+    absmax, code, blocksize, dtype)``, ``int8_mm_dequant(x, row scales, column scales, dtype,
+    bias)``, ``int8_vectorwise_dequant(x, scales)``.
     """
     x, word = call.tensor(0), call.name.partition("::")[2]
     shape = call.integers(4) if word == "dequantize_4bit" else x.shape if x is not None else None
@@ -273,7 +264,7 @@ def from_packed(call: Call) -> Work | None:
     if x is None or shape is None or not dtype:
         return None
     out = Tensor(shape, dtype)
-    scales = [tensor for place in (1, 2, 4) if (tensor := call.tensor(place)) is not None]
+    scales = [tensor for i in (1, 2, 4) if (tensor := call.tensor(i)) is not None]
     return vector_work(
         (2 if word == "int8_mm_dequant" else 1) * out.elements,
         dtype,

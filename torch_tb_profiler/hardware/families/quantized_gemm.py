@@ -1,6 +1,4 @@
-"""Matrix products of scaled, packed and sparse operands, as PyTorch's newer operators and the
-libraries of quantised inference call them.
-"""
+"""Matrix products of scaled, packed and sparse operands in PyTorch and inference libraries."""
 
 from __future__ import annotations
 
@@ -13,19 +11,19 @@ from torch_tb_profiler.hardware.work import Work, model
 
 _SCALED = SOURCE + "; the scales read once"
 _PACKED = (
-    "2·M·N·K FLOPs in the type of A; the weight, its scales and zero points read once as they are"
-    " stored, C written once"
+    "2·M·N·K FLOPs in the type of A; the weight, its scales and zero points read once as stored, C"
+    " written once"
 )
 _SPARSE = (
-    "2·M·N·K/2 FLOPs: of four weights the two that are kept meet each column; kept weights and"
-    " their positions read once as they are stored"
+    "2·M·N·K/2 FLOPs: two of four weights are kept; kept weights and their positions read once as"
+    " stored"
 )
 
 
 @model("gemm", "aten::_scaled_mm_v2", source=_SCALED)
 def scaled_mm(call: Call) -> Work | None:
     """``_scaled_mm_v2(A, B, scales of A, recipes, swizzles, scales of B, recipes, swizzles, bias,
-    out_dtype, …)``.
+    …)``.
     """
     out = call.last(12)
     dtype = scalar_type(call.value(9)) if out is None else out.dtype
@@ -41,10 +39,10 @@ def scaled_mm(call: Call) -> Work | None:
 
 @model("gemm", "aten::_mixed_dtypes_linear", source=_PACKED)
 def mixed_linear(call: Call) -> Work | None:
-    """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; two four-bit weights share a
-    byte.
+    """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; a byte holds two four-bit
+    weights.
     """
-    x, weight, scale, bias = (call.tensor(place) for place in range(4))
+    x, weight, scale, bias = call.first(4)
     if x is None or weight is None or scale is None or not x.shape or len(weight.shape) != 2:
         return None
     return _packed(x, scale.elements, [weight, scale, bias], biased=bias is not None)
@@ -60,13 +58,13 @@ def mixed_linear(call: Call) -> Work | None:
 )
 def semi_structured(call: Call) -> Work | None:
     """``_sparse_semi_structured_mm(A[M, K/2], positions, B[K, N])``, ``…_addmm(C, A, …)``,
-    ``…_linear(x[…, K], W[N, K/2], positions, bias)``,
-    ``_cslt_sparse_mm(A with its positions, B[K, N], bias, …)``."""
+    ``…_linear(x[…, K], W[N, K/2], positions, bias)``, ``_cslt_sparse_mm(A, B[K, N], bias, …)``.
+    """
     word = call.name.rpartition("_")[2]
     library = "_cslt" in call.name
-    kept = call.tensor(1 if word in ("linear", "addmm") else 0)
+    weights = call.tensor(1 if word in ("linear", "addmm") else 0)
     dense = call.tensor({"linear": 0, "addmm": 3}.get(word, 1 if library else 2))
-    if kept is None or dense is None or len(kept.shape) != 2 or len(dense.shape) < 2:
+    if weights is None or dense is None or len(weights.shape) != 2 or len(dense.shape) < 2:
         return None
     outputs, k = (
         (math.prod(dense.shape[:-1]), dense.shape[-1])
@@ -74,27 +72,27 @@ def semi_structured(call: Call) -> Work | None:
         else (dense.elements // max(dense.shape[-2], 1), dense.shape[-2])
     )
     added = call.tensor({"linear": 3, "addmm": 0}.get(word, 2 if library else 99))
-    rows = kept.shape[0]
+    rows = weights.shape[0]
     bias_flops = rows * outputs if added is not None else 0
     positions = None if library else call.tensor(2 if word in ("linear", "addmm") else 1)
-    out = Tensor((rows, outputs), _asked(call) or dense.dtype)
+    out = Tensor((rows, outputs), _requested_dtype(call) or dense.dtype)
     return Work(
         rows * outputs * k + bias_flops,
-        moved(kept, positions, dense, added, out),
+        moved(weights, positions, dense, added, out),
         "matrix",
-        precision(kept.dtype),
+        precision(weights.dtype),
         {"M": rows, "N": outputs, "K": k, "sparse": "2:4"},
         bias_flops,
     )
 
 
-def _asked(call: Call) -> str:
-    place = {
+def _requested_dtype(call: Call) -> str:
+    indices = {
         "aten::_sparse_semi_structured_mm": 3,
         "aten::_sparse_semi_structured_addmm": 6,
         "aten::_sparse_semi_structured_linear": 5,
     }
-    return scalar_type(call.value(place.get(call.name, 4)))
+    return scalar_type(call.value(indices.get(call.name, 4)))
 
 
 @model(
@@ -107,17 +105,15 @@ def _asked(call: Call) -> str:
 def sglang_scaled_mm(call: Call) -> Work | None:
     """``fp8_scaled_mm(A, B, scales of A, scales of B, out_dtype, bias)``."""
     dtype = scalar_type(call.value(4))
-    return (
-        product(
-            call.tensor(0),
-            call.tensor(1),
-            call.tensor(5),
-            call.tensor(2),
-            call.tensor(3),
-            out_dtype=dtype,
-        )
-        if dtype
-        else None
+    if not dtype:
+        return None
+    return product(
+        call.tensor(0),
+        call.tensor(1),
+        call.tensor(5),
+        call.tensor(2),
+        call.tensor(3),
+        out_dtype=dtype,
     )
 
 
@@ -128,12 +124,10 @@ def sglang_scaled_mm(call: Call) -> Work | None:
 )
 def vllm_scaled_mm_azp(call: Call) -> Work | None:
     """``cutlass_scaled_mm_azp(out, A, B, a_scales, b_scales, azp_adj, azp, bias)``."""
-    out, *read = call.tensor(0), *(call.tensor(place) for place in range(3, 7))
-    return (
-        None
-        if out is None
-        else product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
-    )
+    out, *read = call.tensor(0), *(call.tensor(i) for i in range(3, 7))
+    if out is None:
+        return None
+    return product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
 
 
 @model(
@@ -144,7 +138,7 @@ def vllm_scaled_mm_azp(call: Call) -> Work | None:
 )
 def fp4_mm(call: Call) -> Work | None:
     """``cutlass_scaled_fp4_mm(out, A[M, K/2], B[N, K/2], block scales of A and B, alpha)``."""
-    out, a, b, *scales = (call.tensor(place) for place in range(6))
+    out, a, b, *scales = call.first(6)
     if (
         out is None
         or a is None
@@ -168,17 +162,10 @@ def fp4_mm(call: Call) -> Work | None:
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
     out = call.tensor(2)
-    return (
-        None
-        if out is None
-        else product(
-            call.tensor(0),
-            call.tensor(1),
-            None,
-            call.tensor(3),
-            call.tensor(4),
-            out_dtype=out.dtype,
-        )
+    if out is None:
+        return None
+    return product(
+        call.tensor(0), call.tensor(1), None, call.tensor(3), call.tensor(4), out_dtype=out.dtype
     )
 
 
@@ -192,8 +179,8 @@ def bmm_fp8(call: Call) -> Work | None:
     source=SOURCE + " (vLLM, SGLang)",
 )
 def into_output(call: Call) -> Work | None:
-    """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose, out tells N."""
-    out, a, b = (call.tensor(place) for place in range(3))
+    """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose."""
+    out, a, b = call.first(3)
     if (
         out is None
         or a is None
@@ -214,23 +201,21 @@ _SIZED = {
     "_C::marlin_gemm": (13, (2, 3, 4, 5, 6, 7)),
     "_C::allspark_w8a16_gemm": (4, (1, 2, 3)),
 }
-"""Places of the number of columns, and of what is read besides A."""
+"""Indices of the number of columns, and of the inputs besides A."""
 
 
 @model("gemm", *_SIZED, source=_PACKED + " (vLLM, SGLang)")
 def sized(call: Call) -> Work | None:
     """``marlin_gemm(A, …, packed weight, scales, …, size_m, size_n, size_k, …)``."""
-    place, read = _SIZED[call.name]
-    a, n = call.tensor(0), call.value(place)
-    return (
-        _packed(a, n, [call.tensor(i) for i in read])
-        if a is not None and isinstance(n, int)
-        else None
-    )
+    index, read = _SIZED[call.name]
+    a, n = call.tensor(0), call.value(index)
+    if a is None or not isinstance(n, int):
+        return None
+    return _packed(a, n, [call.tensor(i) for i in read])
 
 
 _COLUMNS = {"_C::gptq_gemm": (1, 1), "sgl_kernel::gptq_gemm": (1, 1), "_C::awq_gemm": (1, 8)}
-"""Dimension of the packed weight that counts columns, and how many each of its elements holds."""
+"""Dimension of the packed weight that counts columns, and columns per element."""
 
 
 @model("gemm", *_COLUMNS, source=_PACKED + " (vLLM, SGLang)")
@@ -249,15 +234,15 @@ def int4_gemm(call: Call) -> Work | None:
     "gemm", "bitsandbytes::gemm_4bit", "bitsandbytes::gemv_4bit", source=_PACKED + " (bitsandbytes)"
 )
 def bitsandbytes_4bit(call: Call) -> Work | None:
-    """``gemm_4bit(A, B packed, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, B packed,
-    shape of B, absmax, code, …)``.
+    """``gemm_4bit(A, packed B, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, packed B,
+    shape of B, …)``.
     """
     a, shape = call.tensor(0), call.integers(2, 2)
-    many = call.name.endswith("gemm_4bit")
-    bias = call.tensor(6) if many else None
+    is_gemm = call.name.endswith("gemm_4bit")
+    bias = call.tensor(6) if is_gemm else None
     if a is None or shape is None or not a.shape or a.shape[-1] != shape[1]:
         return None
-    read = [call.tensor(place) for place in ((1, 3, 7, 8, 9) if many else (1, 3, 4))]
+    read = [call.tensor(i) for i in ((1, 3, 7, 8, 9) if is_gemm else (1, 3, 4))]
     return _packed(a, shape[0], [*read, bias], biased=bias is not None)
 
 
@@ -274,8 +259,8 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
     source=_SCALED + " (bitsandbytes, FBGEMM, torch_npu)",
 )
 def by_rows(call: Call) -> Work | None:
-    """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``: the weight has a
-    row per output; FBGEMM's give bfloat16.
+    """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``; FBGEMM's return
+    bfloat16.
     """
     x, weight = call.tensor(0), call.tensor(1)
     if x is None or weight is None or len(weight.shape) != 2:
@@ -283,7 +268,7 @@ def by_rows(call: Call) -> Work | None:
     word = call.name.partition("::")[2]
     bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, 99))
     scales = (
-        [call.tensor(place) for place in (2, 3)]
+        [call.tensor(i) for i in (2, 3)]
         if word != "npu_linear" and not word.endswith("matmul")
         else []
     )
@@ -299,32 +284,26 @@ def by_rows(call: Call) -> Work | None:
     "gemm", "fbgemm::f8i4bf16_rowwise", "fbgemm::bf16i4bf16_rowwise", source=_PACKED + " (FBGEMM)"
 )
 def fbgemm_int4(call: Call) -> Work | None:
-    """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; the result is
-    bfloat16.
-    """
+    """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; returns bfloat16."""
     x, weight = call.tensor(0), call.tensor(1)
     if x is None or weight is None or len(weight.shape) != 2:
         return None
-    return _packed(
-        x, weight.shape[0], [call.tensor(place) for place in range(1, 5)], out_dtype="bfloat16"
-    )
+    return _packed(x, weight.shape[0], [call.tensor(i) for i in range(1, 5)], out_dtype="bfloat16")
 
 
 @model(
     "gemm",
     "tex_ts::te_gemm_ts",
     source=SOURCE
-    + "; M·N·K is the root of the product of the three numbers of elements, however they are turned"
+    + "; M·N·K is the root of the product of the three element counts, transposed or not"
     " (Transformer Engine)",
 )
 def transformer_engine(call: Call) -> Work | None:
-    """``te_gemm_ts(A, scale of A, …, B, scale of B, …, D, …, bias, …)`` in the schema of 22
-    arguments, and of 17; bytes are eight-bit floats.
-    """
-    places = {22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs))
-    if places is None:
+    """``te_gemm_ts(A, scale of A, …, B, …, D, …, bias, …)`` with 22 or 17 arguments; bytes are fp8."""
+    indices = {22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs))
+    if indices is None:
         return None
-    a, b, out, bias = (call.tensor(place) for place in places)
+    a, b, out, bias = (call.tensor(i) for i in indices)
     if a is None or b is None or out is None:
         return None
     volume = math.isqrt(a.elements * b.elements * out.elements)
@@ -353,7 +332,7 @@ def transformer_engine(call: Call) -> Work | None:
 )
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""
-    x, ends, weight = (call.tensor(place) for place in range(3))
+    x, ends, weight = call.first(3)
     if (
         x is None
         or weight is None
@@ -375,10 +354,10 @@ def segments(call: Call) -> Work | None:
 @model("gemm", "aten::_foreach_mm", source=SOURCE + ", summed over the pairs of a list")
 def pairs(call: Call) -> Work | None:
     """``_foreach_mm(As, Bs)``."""
-    left, right = call.tensors(0), call.tensors(1)
-    if not left or not right or len(left) != len(right):
+    lefts, rights = call.tensors(0), call.tensors(1)
+    if not lefts or not rights or len(lefts) != len(rights):
         return None
-    works = [product(a, b) for a, b in zip(left, right, strict=True)]
+    works = [product(a, b) for a, b in zip(lefts, rights, strict=True)]
     flops = [work.flops for work in works if work is not None]
     data = [work.bytes for work in works if work is not None and work.bytes is not None]
     if len(flops) != len(works):
@@ -387,7 +366,7 @@ def pairs(call: Call) -> Work | None:
         sum(flops),
         sum(data) if len(data) == len(works) else None,
         "matrix",
-        precision(left[0].dtype),
+        precision(lefts[0].dtype),
         {"products": len(works)},
     )
 

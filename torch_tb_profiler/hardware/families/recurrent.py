@@ -1,4 +1,4 @@
-"""Recurrent networks: every weight matrix meets every time step of every sequence once."""
+"""Recurrent networks: every weight meets every time step of every sequence once."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _GRU_CELL = (
 
 @model("recurrent", "aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu", source=SOURCE)
 def layers(call: Call) -> Work | None:
-    """``lstm(x, states, parameters, …, batch_first)``; packed sequences have the batch sizes second
-    and the parameters one place later.
+    """``lstm(x, states, parameters, …, batch_first)``; packed sequences have the batch sizes
+    second.
     """
     packed = call.tensors(1 if call.name == "aten::lstm" else 2) is None
-    place = 3 if packed else 2
+    index = 3 if packed else 2
     return _network(
-        call, call.tensor(0), call.tensors(place), gated=call.name in ("aten::lstm", "aten::gru")
+        call, call.tensor(0), call.tensors(index), gated=call.name in ("aten::lstm", "aten::gru")
     )
 
 
@@ -65,12 +65,12 @@ def library_backward(call: Call) -> Work | None:
 
 @model("recurrent", "aten::mkldnn_rnn_layer_backward", source=_BACKWARD)
 def layer_backward(call: Call) -> Work | None:
-    """``mkldnn_rnn_layer_backward(x, W_ih, W_hh, b_ih, b_hh, h, c, y, h after, c after, dy, dh, dc,
-    reverse, mode, …)``.
+    """``mkldnn_rnn_layer_backward(x, W_ih, W_hh, b_ih, b_hh, h, c, y, …, dy, dh, dc, reverse, mode,
+    …)``.
     """
     x, weights = (
         call.tensor(0),
-        tuple(tensor for place in range(1, 5) if (tensor := call.tensor(place)) is not None),
+        tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None),
     )
     return _both_gradients(
         _network(call, x, weights, gated=call.value(14) in (2, 3)),
@@ -91,7 +91,7 @@ def _both_gradients(
     if forward is None or x is None or weights is None:
         return None
     values = [Tensor(tensor.shape, x.dtype) for tensor in weights]
-    data = moved(x, output, gradient, *values, Tensor(x.shape, x.dtype), *values)
+    data = moved(x, output, gradient, *values, x.dense, *values)
     return Work(
         2 * forward.flops,
         data,
@@ -104,18 +104,14 @@ def _both_gradients(
 
 @model("recurrent", "aten::mkldnn_rnn_layer", source=SOURCE)
 def layer(call: Call) -> Work | None:
-    """``mkldnn_rnn_layer(x, W_ih, W_hh, b_ih, b_hh, h, c, …, mode, …)``: one layer in one
-    direction.
-    """
-    weights = tuple(tensor for place in range(1, 5) if (tensor := call.tensor(place)) is not None)
+    """``mkldnn_rnn_layer(x, W_ih, W_hh, b_ih, b_hh, h, c, …, mode, …)``: one layer, one direction."""
+    weights = tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None)
     return _network(call, call.tensor(0), weights, gated=call.value(9) in (2, 3))
 
 
 @model("recurrent", "aten::_thnn_fused_lstm_cell", source=_LSTM_CELL)
 def lstm_cell(call: Call) -> Work | None:
-    """``_thnn_fused_lstm_cell(gates of x, gates of h, c, biases)``: what follows the two products;
-    the gates are kept for the backward.
-    """
+    """``_thnn_fused_lstm_cell(gates of x, gates of h, c, biases)``, after the two products."""
     return _cell(call, 13, 8, states=2)
 
 
@@ -135,12 +131,12 @@ def lstm_cell_backward(call: Call) -> Work | None:
     before, after, gates = call.tensor(2), call.tensor(3), call.tensor(4)
     if before is None or after is None or gates is None:
         return None
-    made = [Tensor(gates.shape, gates.dtype), Tensor(before.shape, before.dtype)]
+    gradients = [gates.dense, before.dense]
     return vector_work(
         20 * before.elements,
         gates.dtype,
         [call.tensor(0), call.tensor(1), before, after, gates],
-        made,
+        gradients,
         {"shape": before.shape},
     )
 
@@ -151,8 +147,8 @@ def lstm_cell_backward(call: Call) -> Work | None:
     source="16 FLOPs per hidden element: the derivatives of three gates and of the state",
 )
 def gru_cell_backward(call: Call) -> Work | None:
-    """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` gives the gradients of both
-    products' gates and of the state.
+    """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` returns gradients of gates and
+    state.
     """
     gradient, workspace = call.tensor(0), call.tensor(1)
     if gradient is None or workspace is None:
@@ -162,25 +158,25 @@ def gru_cell_backward(call: Call) -> Work | None:
         16 * gradient.elements,
         gradient.dtype,
         [gradient, workspace],
-        [gates, gates, Tensor(gradient.shape, gradient.dtype)],
+        [gates, gates, gradient.dense],
         {"shape": gradient.shape},
     )
 
 
 def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
-    inputs, hidden, state = call.tensor(0), call.tensor(1), call.tensor(2)
+    inputs, hidden, state = call.first(3)
     if inputs is None or hidden is None or state is None:
         return None
     biases = [call.tensor(3), call.tensor(4)]
     count = each + (biased if biases[0] is not None else 0)
-    # The workspace of LSTM has its four gates, that of GRU five values.
-    kept = Tensor((state.elements * (4 if states == 2 else 5),), inputs.dtype)
-    made = [Tensor(state.shape, state.dtype)] * states
+    # The workspace holds the four gates of an LSTM, five values of a GRU.
+    workspace = Tensor((state.elements * (4 if states == 2 else 5),), inputs.dtype)
+    results = [state.dense] * states
     return vector_work(
         count * state.elements,
         inputs.dtype,
         [inputs, hidden, state, *biases],
-        [*made, kept],
+        [*results, workspace],
         {"shape": state.shape},
     )
 
@@ -188,14 +184,14 @@ def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
 def _network(
     call: Call, x: Tensor | None, weights: tuple[Tensor, ...] | None, *, gated: bool
 ) -> Work | None:
-    """All layers and directions; the element type is the input's (PyTorch asks for one type)."""
+    """All layers and directions; the element type is the input's."""
     if x is None or not weights or len(x.shape) < 2:
         return None
     matrices = [tensor for tensor in weights if len(tensor.shape) == 2]
     if not matrices or not x.shape[-1]:
         return None
     steps = x.elements // x.shape[-1]
-    # Input and recurrent matrices alternate; a projection has neither gates nor a state of its own.
+    # Input and recurrent matrices alternate; a projection has neither gates nor a state.
     recurrent = [
         tensor
         for tensor in matrices[1:]
@@ -226,7 +222,7 @@ def _network(
 
 
 def _bidirectional(matrices: list[Tensor]) -> bool:
-    """Whether the second cell reads the network's input too: then both are of the first layer."""
+    """Whether the second cell also reads the network's input, which makes both the first layer."""
     return (
         len(matrices) > 2
         and matrices[2].shape == matrices[0].shape

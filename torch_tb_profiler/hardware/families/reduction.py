@@ -27,9 +27,7 @@ _SOFTMAX_BACKWARD = (
 
 @dataclass(frozen=True)
 class _Reduction:
-    """Places of the dimensions, of keepdim and of the type in the schema (-1: nowhere), FLOPs per
-    element, and what comes out.
-    """
+    """Schema indices (-1: none) of dimensions, keepdim and dtype; FLOPs per element; results."""
 
     dims: int = 1
     keepdim: int = 2
@@ -37,9 +35,9 @@ class _Reduction:
     each: int = 1
     per_output: int = 0
     result: str = ""
-    """Type of the result; empty: that of the input."""
+    """Type of the result; empty: the input's."""
     indices: bool = False
-    """Whether int64 positions come out too."""
+    """Whether it also returns int64 positions."""
     outputs: int = 1
 
 
@@ -63,7 +61,7 @@ _REDUCTIONS: dict[str, _Reduction] = {
 
 @model("reduction", *_REDUCTIONS, source=SOURCE)
 def reduction(call: Call) -> Work | None:
-    """Any of the table, over all dimensions or the given ones."""
+    """Any of the table, over all or some dimensions."""
     rule, x = _REDUCTIONS[call.name], call.tensor(0)
     if x is None:
         return None
@@ -102,9 +100,7 @@ def reduction(call: Call) -> Work | None:
 
 
 def _is_whole(call: Call, rule: _Reduction) -> bool:
-    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``var(x, unbiased)``,
-    ``max(x)``, ``norm(x, p)``.
-    """
+    """Whether it is an overload without dimensions: ``sum(x, dtype)``, ``max(x)``, ``norm(x, p)``."""
     count = len(call.inputs) - (call.last(1) is not None)
     return count <= rule.dims or (
         count == 2 and (rule.dtype == _SUM.dtype or isinstance(call.value(1), bool))
@@ -112,8 +108,8 @@ def _is_whole(call: Call, rule: _Reduction) -> bool:
 
 
 def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
-    """Type of the result: an ``out``'s, the asked one, the rule's, or the input's; integers are
-    summed as int64.
+    """Type of the result: of ``out``, as requested, by the rule, or the input's; integer sums are
+    int64.
     """
     out = call.last(2) if rule.outputs == 1 and not rule.indices else None
     if out is not None:
@@ -160,12 +156,10 @@ def scan(call: Call) -> Work | None:
 )
 def scan_of_extremes(call: Call) -> Work | None:
     """``_cummax_helper(x, values, indices, dim)``."""
-    x, values, indices = (call.tensor(place) for place in range(3))
-    return (
-        None
-        if x is None
-        else vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
-    )
+    x, values, indices = call.first(3)
+    if x is None:
+        return None
+    return vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
 
 
 @model(
@@ -183,11 +177,9 @@ def to_one(call: Call) -> Work | None:
     if a is None or (call.name == "aten::trace") != (b is None):
         return None
     if b is not None:
-        return (
-            vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
-            if a.shape == b.shape
-            else None
-        )
+        if a.shape != b.shape:
+            return None
+        return vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
     diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
     if diagonal is None:
         return None
@@ -205,10 +197,10 @@ def to_one(call: Call) -> Work | None:
     ),
 )
 def selective_scan(call: Call) -> Work | None:
-    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``; the result takes
-    delta's place, or z's.
+    """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``, in place of delta or
+    z.
     """
-    u, delta, a, *rest = (call.tensor(place) for place in range(8))
+    u, delta, a, *rest = call.first(8)
     if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:
         return None
     return vector_work(
@@ -260,7 +252,7 @@ def distances_backward(call: Call) -> Work | None:
         5 * gradient.elements * a.shape[-1],
         a.dtype,
         [gradient, a, b, known],
-        [Tensor(a.shape, a.dtype)],
+        [a.dense],
         {"shape": gradient.shape, "columns": a.shape[-1]},
     )
 
@@ -273,13 +265,9 @@ def distances_backward(call: Call) -> Work | None:
 def histogram(call: Call) -> Work | None:
     """``histc(x, bins, min, max)``."""
     x, bins = call.tensor(0), call.value(1)
-    return (
-        None
-        if x is None or not isinstance(bins, int)
-        else vector_work(
-            2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape}
-        )
-    )
+    if x is None or not isinstance(bins, int):
+        return None
+    return vector_work(2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape})
 
 
 @model(
@@ -325,7 +313,7 @@ def softmax_backward(call: Call) -> Work | None:
             4 * y.elements,
             y.dtype,
             [gradient, y, call.tensor(2)],
-            [Tensor(y.shape, y.dtype)],
+            [y.dense],
             {"shape": y.shape, "dim": call.value(3)},
         )
     dtype = scalar_type(call.value(3)) or y.dtype

@@ -1,6 +1,4 @@
-"""Fused kernels that torch.compile's inductor generates, called by names that list what they fuse:
-``triton_poi_fused_add_relu_0``.
-"""
+"""Fused kernels of torch.compile, whose names list what they fuse: ``triton_poi_fused_add_relu_0``."""
 
 from __future__ import annotations
 
@@ -17,65 +15,16 @@ SOURCE = (
     " or reduction, none for views and copies; every tensor argument moved once"
 )
 _NAME = re.compile(r"triton_(poi|red|per)_fused_(?P<words>.*?)_?\d*$")
-_MOVES = frozenset(
-    (
-        "view",
-        "unsafe_view",
-        "reshape",
-        "clone",
-        "copy",
-        "t",
-        "transpose",
-        "permute",
-        "expand",
-        "squeeze",
-        "unsqueeze",
-        "slice",
-        "select",
-        "cat",
-        "stack",
-        "split",
-        "split_with_sizes",
-        "unbind",
-        "repeat",
-        "alias",
-        "detach",
-        "to",
-        "to_copy",
-        "convert_element_type",
-        "full",
-        "full_like",
-        "zeros",
-        "zeros_like",
-        "ones",
-        "ones_like",
-        "empty",
-        "empty_like",
-        "new_zeros",
-        "new_ones",
-        "new_full",
-        "fill",
-        "lift_fresh",
-        "constant_pad_nd",
-        "index",
-        "index_select",
-        "embedding",
-        "gather",
-        "slice_scatter",
-        "select_scatter",
-        "arange",
-        "iota",
-        "where",
-        "masked_fill",
-        "scalar_tensor",
-        "as_strided",
-        "pad",
-        "flip",
-        "roll",
-        "contiguous",
-    )
+_MOVING = (
+    "view unsafe_view reshape clone copy t transpose permute expand squeeze unsqueeze slice select"
+    " cat stack split split_with_sizes unbind repeat alias detach to to_copy convert_element_type"
+    " full full_like zeros zeros_like ones ones_like empty empty_like new_zeros new_ones new_full"
+    " fill lift_fresh constant_pad_nd index index_select embedding gather slice_scatter"
+    " select_scatter arange iota where masked_fill scalar_tensor as_strided pad flip roll"
+    " contiguous"
 )
-"""Names in fused kernels that compute nothing."""
+_MOVES = frozenset(_MOVING.split())
+"""Functions in fused kernels that compute nothing."""
 _SEVERAL = {
     "_softmax": 5,
     "_log_softmax": 5,
@@ -102,20 +51,18 @@ _SEVERAL = {
     "lerp": 3,
     "mse_loss": 2,
 }
-"""FLOPs per element of what the eager families count with more than one."""
+"""FLOPs per element of functions with more than one."""
 _LONGEST = 6
-"""Parts that a name of one function has at most, between underscores."""
+"""Most words in a function's name, between underscores."""
 
 
 @model("triton", "triton_poi_fused_*", "triton_red_fused_*", "triton_per_fused_*", source=SOURCE)
 def fused(call: Call) -> Work | None:
-    """Arguments: the tensors, then sizes, the last of them ``xnumel`` (or ``ynumel, xnumel``), of a
-    reduction ``xnumel, rnumel``.
+    """Arguments: tensors, then sizes, ending with ``xnumel`` (``ynumel, xnumel``; reductions:
+    ``xnumel, rnumel``).
     """
     named = _NAME.match(call.name)
-    tensors = [
-        tensor for place in range(len(call.inputs)) if (tensor := call.tensor(place)) is not None
-    ]
+    tensors = [tensor for i in range(len(call.inputs)) if (tensor := call.tensor(i)) is not None]
     count = None if named is None else _elements(call, named.group(1), tensors)
     if named is None or not tensors or count is None:
         return None
@@ -129,11 +76,11 @@ def fused(call: Call) -> Work | None:
 
 
 def _elements(call: Call, kind: str, tensors: list[Tensor]) -> int | None:
-    """Elements that the kernel goes through; None where the sizes were not recorded."""
+    """Number of elements the kernel processes; None if the sizes were not recorded."""
     sizes: list[int] = []
-    for place in reversed(range(len(call.inputs))):
-        value = call.value(place)
-        if call.tensor(place) is not None or not isinstance(value, int) or isinstance(value, bool):
+    for i in reversed(range(len(call.inputs))):
+        value = call.value(i)
+        if call.tensor(i) is not None or not isinstance(value, int) or isinstance(value, bool):
             break
         sizes.insert(0, value)
     if not sizes or (kind != "poi" and len(sizes) < 2):
@@ -141,26 +88,24 @@ def _elements(call: Call, kind: str, tensors: list[Tensor]) -> int | None:
     if kind != "poi":
         return sizes[-1] * sizes[-2]
     largest = max((tensor.elements for tensor in tensors), default=0)
-    # A tiled kernel has two sizes; sizes of dynamic shapes stand before and are none of them.
+    # A tiled kernel has two sizes; those of dynamic shapes come before.
     products = [math.prod(sizes[-n:]) for n in (1, 2, 3) if n <= len(sizes)]
     return largest if largest in products else sizes[-1]
 
 
 def _functions(words: str) -> list[str]:
-    """The fused functions, of a name that joins theirs with underscores which they contain
-    themselves: the longest known one first.
-    """
-    # A function of a leading underscore leaves two in a row.
-    parts, found, place = words.split("_"), list[str](), 0
-    while place < len(parts):
-        for length in range(min(_LONGEST, len(parts) - place), 0, -1):
-            name = "_".join(parts[place : place + length])
+    """The fused functions of a name joined by underscores: the longest known ones first."""
+    # A function with a leading underscore leaves two in a row.
+    parts, functions, start = words.split("_"), list[str](), 0
+    while start < len(parts):
+        for length in range(min(_LONGEST, len(parts) - start), 0, -1):
+            name = "_".join(parts[start : start + length])
             if length == 1 or name.strip("_") in _MOVES or name in _SEVERAL or knows(name):
                 break
-        place += length
+        start += length
         if name:
-            found.append(name.strip("_") if name.strip("_") in _MOVES else name)
-    return found
+            functions.append(name.strip("_") if name.strip("_") in _MOVES else name)
+    return functions
 
 
 def _flops(name: str) -> int:

@@ -1,9 +1,8 @@
-"""Names of CUDA's functions by the numbers (callback ids) that nvprof writes for them.
+"""Names of CUDA functions by callback id, which is what nvprof writes.
 
-From ``cupti_runtime_cbid.h`` and ``cupti_driver_cbid.h`` of CUPTI 12.9, where a number never
-changes its meaning; without the endings for versions of the interface (``_v7000``, ``_ptsz``), and
-without the functions for graphics. A line is the number of its first name and the names that
-follow.
+From ``cupti_runtime_cbid.h`` and ``cupti_driver_cbid.h`` of CUPTI 12.9, where ids never change;
+without API version suffixes (``_v7000``, ``_ptsz``) and graphics functions. Each line is an id and
+the names from there on.
 """
 
 from __future__ import annotations
@@ -14,28 +13,26 @@ _ENDING = re.compile(r"(?:_pt[sd][sz])?(?:_v\d{4,5})?(?:_pt[sd][sz])?$", re.ASCI
 
 
 def plain_name(name: str) -> str:
-    """The name of a function without the version of its interface: ``cudaLaunchKernel_v7000`` →
-    ``cudaLaunchKernel``.
-    """
+    """A function name without the API version: ``cudaLaunchKernel_v7000`` → ``cudaLaunchKernel``."""
     return _ENDING.sub("", name)
 
 
 def runtime_call(number: int) -> str:
-    """The runtime function of a callback id; ``cbid 999`` where it is not known."""
+    """The runtime function of a callback id; ``cbid 999`` if unknown."""
     return _RUNTIME.get(number) or f"cbid {number}"
 
 
 def driver_call(number: int) -> str:
-    """The driver function of a callback id; ``cbid 999`` where it is not known."""
+    """The driver function of a callback id; ``cbid 999`` if unknown."""
     return _DRIVER.get(number) or f"cbid {number}"
 
 
 def _numbered(text: str) -> dict[int, str]:
-    found: dict[int, str] = {}
+    names_by_number: dict[int, str] = {}
     for line in text.split("\n"):
         first, *names = line.split() or ("0",)
-        found.update(enumerate(names, int(first)))
-    return found
+        names_by_number.update(enumerate(names, int(first)))
+    return names_by_number
 
 
 _RUNTIME = _numbered("""

@@ -1,100 +1,99 @@
-"""Where the nodes of CUDA graphs were made: an arrow leads from there to every piece of work that a
-launch of the graph replays.
+"""Where CUDA graph nodes were captured: a flow leads from there to the work of every replay.
 
 ::
 
     thread   [aten::mm [cudaLaunchKernel, captured]]  ····  [cudaGraphLaunch]
-                        └─────────── arrow ────────────────────────────┐
+                        └─────────── flow ─────────────────────────────┐
     stream                                                         [gemm kernel]
 
-The graph launch stays the launch: an operator is captured once and its kernels run with every
-replay, so that its time is not theirs. A clone of a node (instantiating a graph clones it) names
-the original in ``originalGraphNodeId``; the one without an original is what the program captured or
-added.
+The graph launch still counts as the launch, because an operator is captured once but its kernels run
+with every replay. A cloned node (instantiating a graph clones it) names its original in
+``originalGraphNodeId``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, distinct_rows
-from torch_tb_profiler.importers.sqlite.filling import Filling
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
 
 TABLES = ("CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS")
-"""The second is its name up to version 2023.4."""
+"""The second is the name up to version 2023.4."""
 _LONGEST_CHAIN = 64
 
 
 class Captures:
-    """The nodes of a file. Read it, tell it of all work, then ``finish``."""
+    """The graph nodes of a file: ``read`` it, pass all work to ``replayed``, then ``finish``."""
 
-    def __init__(self, database: Database, filling: Filling) -> None:
-        self._database, self._filling = database, filling
-        self._made: dict[tuple[int, int], tuple[int, int, int]] = {}
-        """(process, node) → ordinal, time and track of its making."""
+    def __init__(self, database: Database, builder: TraceBuilder) -> None:
+        self._database, self._builder = database, builder
+        self._captured: dict[tuple[int, int], tuple[int, int, int]] = {}
+        """(process, node) → ordinal, time and track of its capture."""
         self._originals: dict[tuple[int, int], int] = {}
-        self._arrows: dict[tuple[int, int], int] = {}
-        """(process, node) that something came from → number of its arrows."""
+        self._flow_ids: dict[tuple[int, int], int] = {}
+        """(process, node) with replays → flow id."""
 
     def read(self) -> None:
-        """Read where nodes were made."""
-        filling = self._filling
+        """Read where nodes were captured."""
+        builder = self._builder
         for table in TABLES:
-            filling.begin(table)
+            builder.begin(table)
             for rows in self._database.rows(
                 table, ["start", "globalTid", "graphNodeId", "originalGraphNodeId"]
             ):
-                found, ordinal = rows.numbers, filling.ordinals(rows)
-                process, thread = process_of(found["globalTid"]), thread_of(found["globalTid"])
-                places = zip(
-                    ordinal.tolist(),
-                    found["start"].tolist(),
-                    filling.threads(process, thread).tolist(),
-                    strict=True,
-                )
-                keys = zip(
-                    process.tolist(),
-                    found["graphNodeId"].tolist(),
-                    found["originalGraphNodeId"].tolist(),
-                    strict=True,
-                )
-                for (number, node, original), place in zip(keys, places, strict=True):
-                    if node > 0 and place[1] != MISSING:
-                        # What is changed later keeps the place of its making.
-                        self._made.setdefault((number, node), place)
+                numbers, ordinal = rows.numbers, builder.ordinals(rows)
+                process, thread = process_of(numbers["globalTid"]), thread_of(numbers["globalTid"])
+                track = builder.threads(process, thread).tolist()
+                captures = zip(ordinal.tolist(), numbers["start"].tolist(), track, strict=True)
+                nodes = rows.lists("graphNodeId", "originalGraphNodeId")
+                keys = zip(process.tolist(), *nodes, strict=True)
+                for (number, node, original), captured in zip(keys, captures, strict=True):
+                    if node > 0 and captured[1] != MISSING:
+                        # Only the first row counts: later ones are updates.
+                        self._captured.setdefault((number, node), captured)
                         if original > 0:
                             self._originals.setdefault((number, node), original)
 
     def replayed(self, process: Ints, node: Ints, ordinal: Ints, start: Ints, track: Ints) -> None:
-        """Work of nodes; arrays of one length, ``node`` ``MISSING`` or 0 for what is of no graph."""
-        if not self._made:
+        """Add the flow ends of work; arrays of equal length, ``node`` ``MISSING`` or 0 outside
+        graphs.
+        """
+        if not self._captured:
             return
-        distinct, of = distinct_rows(process, np.maximum(node, 0))
-        arrow = np.array([self._arrow(*key) for key in distinct], np.int64)[of]
-        at = np.flatnonzero(arrow >= 0)
-        if len(at):
-            self._filling.flows(ordinal[at], start[at], track[at], arrow[at], GRAPH_CAPTURE, "f")
+        distinct, inverse = distinct_rows(process, np.maximum(node, 0))
+        flow_id = np.array([self._flow_id(*key) for key in distinct], np.int64)[inverse]
+        rows = np.flatnonzero(flow_id >= 0)
+        if len(rows):
+            self._builder.flows(
+                ordinal[rows], start[rows], track[rows], flow_id[rows], GRAPH_CAPTURE, "f"
+            )
 
-    def _arrow(self, process: int, node: int) -> int:
-        """Number of the arrows of a node's first original; −1 where it is not known."""
+    def _flow_id(self, process: int, node: int) -> int:
+        """The flow id of a node's first original; −1 unknown."""
         for _ in range(_LONGEST_CHAIN):
             original = self._originals.get((process, node))
-            if original is None or (process, original) not in self._made:
+            if original is None or (process, original) not in self._captured:
                 break
             node = original
         return (
-            self._arrows.setdefault((process, node), len(self._arrows))
-            if (process, node) in self._made
+            self._flow_ids.setdefault((process, node), len(self._flow_ids))
+            if (process, node) in self._captured
             else -1
         )
 
     def finish(self) -> None:
-        """Add the begins of the arrows, one for all replays of a node."""
-        if self._arrows:
-            made = np.array([self._made[key] for key in self._arrows], np.int64)
-            self._filling.flows(
-                made[:, 0], made[:, 1], made[:, 2], np.arange(len(made)), GRAPH_CAPTURE, "s"
+        """Add the begins of the flows, one for all replays of a node."""
+        if self._flow_ids:
+            captured = np.array([self._captured[key] for key in self._flow_ids], np.int64)
+            self._builder.flows(
+                captured[:, 0],
+                captured[:, 1],
+                captured[:, 2],
+                np.arange(len(captured)),
+                GRAPH_CAPTURE,
+                "s",
             )

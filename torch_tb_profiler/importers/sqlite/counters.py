@@ -1,6 +1,4 @@
-"""Samples over time → counter events (``ph`` C), which are curves of the timeline: metrics of GPUs
-and network cards, memory that is taken of a device.
-"""
+"""Samples of GPU and network metrics and of device memory → counter events (``ph`` C)."""
 
 from __future__ import annotations
 
@@ -9,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
-from torch_tb_profiler.importers.sqlite.filling import Filling
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -19,93 +17,84 @@ _GENERIC = "GENERIC_EVENTS"
 NSIGHT_TABLES = (_METRICS, _GENERIC, _NETWORK, _MEMORY)
 NVPROF_TABLES = ("CUPTI_ACTIVITY_KIND_MEMORY2",)
 _NSIGHT_WORDS, _NVPROF_WORDS = (2, 0, 1), (3, 1, 2)
-"""Memory of the device, allocation, release: ``CUpti_ActivityMemoryKind`` and
-``CUpti_ActivityMemoryOperationType``; Nsight Systems counts both from 0.
-"""
+"""Codes of device memory, allocation and release, in CUPTI's enums; Nsight Systems counts from 0."""
 _MOST_BYTES = 1 << 48
 _OF_A_GPU = ("SM Active", "SMs Active")
-"""Keys that tell samples of GPU metrics from other generic events."""
+"""Keys that distinguish samples of GPU metrics from other generic events."""
 _LONGEST_SAMPLE, _LONGEST_NUMBER = 1 << 14, 18
 
 
-def gpu_metrics(database: Database, filling: Filling) -> None:
-    """Samples of GPUs' counters. The low byte of ``typeId`` is the GPU."""
+def gpu_metrics(database: Database, builder: TraceBuilder) -> None:
+    """Read samples of GPU counters. The low byte of ``typeId`` is the GPU."""
     names: dict[tuple[int, ...], str] = {}
     for rows in database.rows("TARGET_INFO_GPU_METRICS", ["typeId", "metricId"], ["metricName"]):
-        names.update(
-            zip(
-                zip(
-                    rows.numbers["typeId"].tolist(), rows.numbers["metricId"].tolist(), strict=True
-                ),
-                rows.texts["metricName"],
-                strict=True,
-            )
-        )
-    filling.begin(_METRICS)
+        for *key, name in rows.tuples("typeId", "metricId", "metricName"):
+            names[tuple(key)] = name
+    builder.begin(_METRICS)
     seen: set[int] = set()
     for rows in database.rows(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
-        kinds, of = np.unique(rows.numbers["typeId"], return_inverse=True)
+        kinds, inverse = np.unique(rows.numbers["typeId"], return_inverse=True)
         seen.update(kinds.tolist())
         _samples(
-            filling,
+            builder,
             rows,
             "timestamp",
             ("typeId", "metricId"),
             names,
             ("GPU metrics", "hardware_counters"),
-            _gpus(filling, kinds)[of],
+            _gpus(builder, kinds)[inverse],
         )
-    _generic_metrics(database, filling, seen)
+    _generic_metrics(database, builder, seen)
 
 
-def _gpus(filling: Filling, kinds: Ints) -> Array:
-    return filling.gathered.tracks.column(
+def _gpus(builder: TraceBuilder, kinds: Ints) -> Array:
+    return builder.gathered.tracks.column(
         [("" if kind == MISSING else kind & 0xFF, "GPU metrics") for kind in kinds.tolist()]
     )
 
 
-def _generic_metrics(database: Database, filling: Filling, seen: set[int]) -> None:
-    """GPU metrics that stand as JSON (``{"SM Active": "12", …}``) in the table of all events that a
-    version knows no table for, as before 2023.
+def _generic_metrics(database: Database, builder: TraceBuilder, seen: set[int]) -> None:
+    """Read GPU metrics from the JSON (``{"SM Active": "12", …}``) of generic events, as before 2023.
 
-    Args:
-        seen: types whose samples stand in a table of their own as well.
+    ``seen``: types that have a table of their own as well.
     """
-    filling.begin(_GENERIC)
+    builder.begin(_GENERIC)
     for rows in database.rows(_GENERIC, ["rawTimestamp", "timestamp", "typeId"], ["data"]):
-        found, ordinal = rows.numbers, filling.ordinals(rows)
-        fresh = ~np.isin(found["typeId"], list(seen))
+        numbers, ordinal = rows.numbers, builder.ordinals(rows)
+        fresh = ~np.isin(numbers["typeId"], list(seen))
         samples = [
             _sample(text) if is_fresh else b""
             for text, is_fresh in zip(rows.texts["data"], fresh.tolist(), strict=True)
         ]
-        at = np.array([i for i, sample in enumerate(samples) if sample], np.int64)
-        filling.counts.add(d.NOT_READ, int(fresh.sum()) - len(at))
-        time = np.where(found["timestamp"] == MISSING, found["rawTimestamp"], found["timestamp"])
-        name = np.full(len(at), filling.gathered.texts["GPU metrics"], np.int32)
-        texts = filling.texts(samples[i] for i in at.tolist())
-        filling.instants(
-            ordinal[at],
-            time[at],
+        chosen = np.array([i for i, sample in enumerate(samples) if sample], np.int64)
+        builder.counts.add(d.NOT_READ, int(fresh.sum()) - len(chosen))
+        time = np.where(
+            numbers["timestamp"] == MISSING, numbers["rawTimestamp"], numbers["timestamp"]
+        )
+        name = np.full(len(chosen), builder.gathered.texts["GPU metrics"], np.int32)
+        texts = builder.texts(samples[i] for i in chosen.tolist())
+        builder.instants(
+            ordinal[chosen],
+            time[chosen],
             name,
             "hardware_counters",
-            _gpus(filling, found["typeId"][at]),
+            _gpus(builder, numbers["typeId"][chosen]),
             "C",
             texts,
         )
 
 
 def _sample(text: str) -> bytes:
-    """The numbers of a sample of GPU metrics as JSON, empty for what is none."""
+    """The numbers of a sample of GPU metrics as JSON; empty if it is not one."""
     try:
-        told = json.loads(text) if len(text) <= _LONGEST_SAMPLE else None
+        values = json.loads(text) if len(text) <= _LONGEST_SAMPLE else None
     except (ValueError, RecursionError):
         return b""
-    if not isinstance(told, dict) or not any(key in told for key in _OF_A_GPU):
+    if not isinstance(values, dict) or not any(key in values for key in _OF_A_GPU):
         return b""
     written = (
         (key, str(value))
-        for key, value in told.items()
+        for key, value in values.items()
         if isinstance(value, (int, str)) and not isinstance(value, bool)
     )
     numbers = {
@@ -116,33 +105,27 @@ def _sample(text: str) -> bytes:
     return json.dumps(numbers, separators=(",", ":")).encode()
 
 
-def network_metrics(database: Database, filling: Filling) -> None:
-    """Samples of network cards' counters, each of the time from ``start`` on."""
+def network_metrics(database: Database, builder: TraceBuilder) -> None:
+    """Read samples of network card counters, each valid from ``start`` on."""
     names: dict[tuple[int, ...], str] = {}
     for rows in database.rows(
         "TARGET_INFO_NETWORK_METRICS", ["metricsListId", "metricsIdx"], ["name", "unit"]
     ):
-        keys = zip(
-            rows.numbers["metricsListId"].tolist(), rows.numbers["metricsIdx"].tolist(), strict=True
-        )
-        texts = zip(rows.texts["name"], rows.texts["unit"], strict=True)
-        names.update(
-            (key, f"{name} [{unit}]" if unit else name)
-            for key, (name, unit) in zip(keys, texts, strict=True)
-        )
+        for *key, name, unit in rows.tuples("metricsListId", "metricsIdx", "name", "unit"):
+            names[tuple(key)] = f"{name} [{unit}]" if unit else name
     cards = _cards(database)
-    filling.begin(_NETWORK)
+    builder.begin(_NETWORK)
     for rows in database.rows(
         _NETWORK, ["start", "globalId", "metricsListId", "metricsIdx", "value"]
     ):
-        found, of = np.unique(rows.numbers["globalId"], return_inverse=True)
-        places = [
+        cards_seen, inverse = np.unique(rows.numbers["globalId"], return_inverse=True)
+        tracks = [
             (cards.get(card, "network card"), "" if card == MISSING else str(card))
-            for card in found.tolist()
+            for card in cards_seen.tolist()
         ]
-        track = filling.gathered.tracks.column(places)[of]
+        track = builder.gathered.tracks.column(tracks)[inverse]
         _samples(
-            filling,
+            builder,
             rows,
             "start",
             ("metricsListId", "metricsIdx"),
@@ -154,33 +137,27 @@ def network_metrics(database: Database, filling: Filling) -> None:
 
 def _cards(database: Database) -> dict[int, str]:
     """``globalId`` of the samples → name of the network card."""
-    named: dict[int, str] = {}
+    names: dict[int, str] = {}
     for rows in database.rows("TARGET_INFO_NIC_INFO", ["nicId"], ["name"]):
-        named.update(
-            (number, name)
-            for number, name in zip(rows.numbers["nicId"].tolist(), rows.texts["name"], strict=True)
-            if name
-        )
-    found: dict[int, str] = {}
+        names.update((number, name) for number, name in rows.tuples("nicId", "name") if name)
+    cards: dict[int, str] = {}
     for rows in database.rows("NIC_ID_MAP", ["nicId", "globalId"]):
-        pairs = zip(rows.numbers["globalId"].tolist(), rows.numbers["nicId"].tolist(), strict=True)
-        found.update((card, named[number]) for card, number in pairs if number in named)
-    return found
+        pairs = rows.tuples("globalId", "nicId")
+        cards.update((card, names[number]) for card, number in pairs if number in names)
+    return cards
 
 
 def _samples(
-    filling: Filling,
+    builder: TraceBuilder,
     rows: Rows,
     time: str,
     key: Sequence[str],
     names: Mapping[tuple[int, ...], str],
-    called: tuple[str, str],
+    labels: tuple[str, str],
     track: Array,
 ) -> None:
-    """Add a chunk of samples. ``key``: columns that name the metric in ``names``; ``called``: name
-    and category of the counter.
-    """
-    distinct, of = distinct_rows(*(rows.numbers[c] for c in (*key, "value")))
+    """Add a chunk of samples. ``key``: columns of the metric in ``names``; ``labels``: name, category."""
+    distinct, inverse = distinct_rows(*(rows.numbers[c] for c in (*key, "value")))
     written = []
     for *number, value in distinct:
         label = (
@@ -189,41 +166,39 @@ def _samples(
         written.append(
             b"" if value == MISSING else json.dumps({label: value}, separators=(",", ":")).encode()
         )
-    name = np.full(rows.count, filling.gathered.texts[called[0]], np.int32)
-    filling.instants(
-        filling.ordinals(rows),
+    name = np.full(rows.count, builder.gathered.texts[labels[0]], np.int32)
+    builder.instants(
+        builder.ordinals(rows),
         rows.numbers[time],
         name,
-        called[1],
+        labels[1],
         track,
         "C",
-        filling.texts(written)[of],
+        builder.texts(written)[inverse],
     )
 
 
-def memory_usage(database: Database, filling: Filling) -> None:
-    """Memory that the processes hold of each device (``nsys profile --cuda-memory-usage=true``):
-    for PyTorch's allocator it is what is reserved.
-    """
+def memory_usage(database: Database, builder: TraceBuilder) -> None:
+    """Read device memory held by each process (``nsys profile --cuda-memory-usage=true``)."""
     columns = ("start", "deviceId", "bytes", "memKind", "memoryOperationType")
-    _memory(database, filling, _MEMORY, columns, _NSIGHT_WORDS)
+    _memory(database, builder, _MEMORY, columns, _NSIGHT_WORDS)
 
 
-def allocations(database: Database, filling: Filling) -> None:
-    """The same of a file of nvprof (``--track-memory-allocations on``)."""
+def allocations(database: Database, builder: TraceBuilder) -> None:
+    """Read the same from nvprof (``--track-memory-allocations on``)."""
     columns = ("timestamp", "deviceId", "bytes", "memoryKind", "memoryOperationType")
-    _memory(database, filling, NVPROF_TABLES[0], columns, _NVPROF_WORDS)
+    _memory(database, builder, NVPROF_TABLES[0], columns, _NVPROF_WORDS)
 
 
 def _memory(
     database: Database,
-    filling: Filling,
+    builder: TraceBuilder,
     table: str,
     columns: Sequence[str],
     words: tuple[int, int, int],
 ) -> None:
     kind, allocation, release = words
-    filling.begin(table)
+    builder.begin(table)
     parts: list[tuple[Ints, ...]] = []
     for rows in database.rows(table, columns):
         time, device, size, where, operation = (rows.numbers[c] for c in columns)
@@ -233,27 +208,27 @@ def _memory(
             & (size < _MOST_BYTES)
             & np.isin(operation, (allocation, release))
         )
-        taken = np.where(operation == allocation, size, -size)
+        change = np.where(operation == allocation, size, -size)
         parts.append(
-            tuple(column[chosen] for column in (filling.ordinals(rows), time, device, taken))
+            tuple(column[chosen] for column in (builder.ordinals(rows), time, device, change))
         )
     if not parts:
         return
-    ordinal, time, device, taken = (np.concatenate(column) for column in zip(*parts, strict=True))
+    ordinal, time, device, change = (np.concatenate(column) for column in zip(*parts, strict=True))
     for number in np.unique(device).tolist():
         row = np.flatnonzero(device == number)
         row = row[np.argsort(time[row], kind="stable")]
-        held = np.cumsum(taken[row])
-        # What is given back was taken before the recording, if not in it.
-        before = max(0, -int(held.min()))
-        samples = filling.texts(
-            json.dumps({"bytes": value}).encode() for value in (held + before).tolist()
+        total = np.cumsum(change[row])
+        # What is released without an allocation was allocated before the recording.
+        before = max(0, -int(total.min()))
+        samples = builder.texts(
+            json.dumps({"bytes": value}).encode() for value in (total + before).tolist()
         )
-        name = filling.names(
+        name = builder.names(
             ["Memory of the device, at least" if before else "Memory of the device"]
         )
-        track = filling.gathered.tracks.column([("" if number == MISSING else number, "memory")])
+        track = builder.gathered.tracks.column([("" if number == MISSING else number, "memory")])
         n = len(row)
-        filling.instants(
+        builder.instants(
             ordinal[row], time[row], name.repeat(n), "device_memory", track.repeat(n), "C", samples
         )

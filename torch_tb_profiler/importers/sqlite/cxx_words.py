@@ -1,5 +1,4 @@
-"""The words that mangled names are made of, and how names and types are put together from them:
-what ``demangle`` reads into.
+"""The vocabulary of mangled C++ names, and the names and types that ``demangle`` builds from it.
 
 Source: Itanium C++ ABI, section 5.1, https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 """
@@ -106,9 +105,7 @@ OPERATORS = {
 
 @dataclass(frozen=True)
 class Type:
-    """A type around a name: ``void (*`` name ``)(int)``. ``wraps``: what is pointed to needs
-    brackets.
-    """
+    """A type around a name: ``void (*`` name ``)(int)``; ``wraps``: a pointer to it needs brackets."""
 
     left: str
     right: str = ""
@@ -122,9 +119,10 @@ class Type:
 
 @dataclass(frozen=True)
 class Name:
-    """A name of a scope; ``last`` its last part; ``template``: ends with template arguments;
-    ``untyped``: of a constructor or conversion, which return
-    nothing; ``qualifiers``: of a method."""
+    """A qualified name; ``last``: its last part; ``template``: ends with template arguments.
+
+    ``untyped``: a constructor or conversion, without return type; ``qualifiers``: of a method.
+    """
 
     text: str
     last: str = ""
@@ -136,7 +134,7 @@ class Name:
 def pointer_to(inner: Type, mark: str) -> Type:
     """A pointer (``*``) or reference (``&``, ``&&``) to a type."""
     if mark != "*" and inner.left.endswith("&"):
-        # A reference to a reference is the one that binds less.
+        # Reference collapsing: & wins over &&.
         return inner if mark == "&&" else Type(inner.left.rstrip("&") + "&", inner.right)
     closing = ") " if inner.right.startswith("[") else ")"
     return (

@@ -1,10 +1,8 @@
-"""An SQLite file as columns: what tables it has, and the rows of one in chunks of numpy arrays.
+"""An untrusted SQLite file as columns: its tables, and their rows in chunks of numpy arrays.
 
-The file comes from anywhere and is not trusted. Only tables that we name are read, never views or
-virtual tables, without the database's own indexes, generated columns, triggers or functions; every
-value is taken by its type (a number where a number is due), every text is cut at a length, and no
-name of the file becomes part of a query. A database that is damaged in the middle gives the rows
-before the damage.
+Only tables that we name are read, never views or virtual tables, and without the database's own
+indexes, generated columns, triggers or functions. Values are checked by type, texts are cut, and no
+name from the file becomes part of a query. A damaged database yields the rows before the damage.
 """
 
 from __future__ import annotations
@@ -34,13 +32,12 @@ if TYPE_CHECKING:
     import sqlite3
 
 MISSING = -(1 << 63) + 1
-"""What a number is where the file has none: no column, NULL, or a value of another type."""
+"""A number that the file does not have: no such column, NULL, or a value of another type."""
 CHUNK_ROWS = 1 << 14
 LONGEST_TEXT = 1 << 16
 """Characters of a text that are kept."""
 _ROW_BYTES = 4
-"""No row takes less of the file: a database that has more is one whose pages are tied into knots.
-"""
+"""No row takes less space: a database with more rows has looped pages."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _LONGEST_VALUE = 64 << 20
 _LIMIT_LENGTH = 0
@@ -55,8 +52,7 @@ Progress = Callable[[int, "int | None"], None]
 
 @dataclass(frozen=True)
 class Rows:
-    """A chunk of a table: ``numbers`` int64 arrays (``MISSING`` where there is none) and ``texts``
-    lists, of one length each, by column.
+    """A chunk of a table: columns of equal length by name; ``numbers`` int64, ``MISSING`` unknown.
 
     ``first``: position of the first row in the table.
     """
@@ -67,33 +63,43 @@ class Rows:
     texts: dict[str, list[str]]
     blobs: dict[str, list[bytes]]
 
+    def lists(self, *columns: str) -> list[list[Any]]:
+        """The values of some columns of numbers and texts."""
+        return [
+            self.numbers[name].tolist() if name in self.numbers else self.texts[name]
+            for name in columns
+        ]
+
+    def tuples(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """The values of some columns, row by row."""
+        return zip(*self.lists(*columns), strict=True)
+
 
 class Database:
-    """One open file. Close it after use: it is a context manager."""
+    """One open file, as a context manager."""
 
     def __init__(self, path: str, counts: DefectCounts, progress: Progress | None = None) -> None:
-        """Open a file for reading, in place.
+        """Open a file read-only.
 
         Raises:
-            NotATrace: it is no database, or its list of tables cannot be read.
+            NotATrace: it is not a database, or its list of tables cannot be read.
             SourceError: it cannot be opened.
         """
         try:
             import sqlite3
         except ImportError as error:
             raise NotATrace(
-                "This Python was built without sqlite3: SQLite files cannot be read.",
+                "This Python was built without sqlite3, which SQLite files need.",
                 "Use another build of Python.",
             ) from error
-        # The second where the message of the first quotes a damaged text.
+        # UnicodeError: the message of an error may quote damaged text.
         self._failure = (sqlite3.Error, UnicodeError)
         self._counts, self._progress = counts, progress
         self._size = os.path.getsize(path) if os.path.exists(path) else 0
         self._left = self._size // _ROW_BYTES
         self._done = self._total = 0
         self._damaged: set[str] = set()
-        # Immutable: no journal is looked for and no lock is taken, so that a folder that may not be
-        # written is no matter.
+        # Immutable: no journal and no lock, so a read-only folder does not matter.
         try:
             self._open: sqlite3.Connection = sqlite3.connect(
                 f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True
@@ -115,7 +121,7 @@ class Database:
                 "mmap_size = 0",
             ):
                 self._open.execute(f"PRAGMA {pragma}")
-            # What has no page of its own is a view or a virtual table.
+            # Views and virtual tables have no page of their own.
             listed = self._open.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 LIMIT 10000"
             ).fetchall()
@@ -123,7 +129,7 @@ class Database:
             self._open.close()
             raise NotATrace(_damage(path, self._size, error), _HINT) from error
         self._tables = {name.lower(): name for (name,) in listed if isinstance(name, str)}
-        # SQLite opens what lacks but a part of its last page, and reads zeros there.
+        # SQLite accepts an incomplete last page and reads zeros there.
         counts.add(TRUNCATED, int(_whole(path) > self._size))
         counts.add(
             UNFINISHED_DATABASE,
@@ -138,12 +144,12 @@ class Database:
 
     @property
     def rows_read(self) -> int:
-        """Rows of all tables read so far."""
+        """Rows read so far from all tables."""
         return self._done
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables, as they are written; none that could not stand in a query."""
+        """Names of the tables, except those that could not be part of a query."""
         return [name for name in self._tables.values() if _PLAIN_NAME.fullmatch(name)]
 
     def has(self, table: str) -> bool:
@@ -151,30 +157,26 @@ class Database:
         return table.lower() in self._tables
 
     def columns(self, table: str) -> dict[str, bool]:
-        """The columns of a table: whether each is the number of the row itself (``INTEGER PRIMARY
-        KEY``); none without the table.
-        """
+        """Columns of a table → whether it is the row id (``INTEGER PRIMARY KEY``); empty: no table."""
         if not self.has(table):
             return {}
         try:
-            found = self._open.execute(f"PRAGMA table_info([{table}])").fetchall()
+            described = self._open.execute(f"PRAGMA table_info([{table}])").fetchall()
         except self._failure:
             return {}
-        keys = [row for row in found if row[5]]
+        keys = [row for row in described if row[5]]
         return {
             str(row[1]): len(keys) == 1 and row[5] == 1 and str(row[2]).upper() == "INTEGER"
-            for row in found
+            for row in described
         }
 
     def expect(self, tables: Sequence[str]) -> None:
-        """Say how many rows there are to read, for the progress: about the last row's number of
-        each table.
-        """
+        """Announce the tables to read, for the progress."""
         self._done = 0
         self._total += sum(map(self.about, tables))
 
     def about(self, table: str) -> int:
-        """The number of the last row of a table: about how many it has; 0 without the table."""
+        """The approximate number of rows of a table: its last row id; 0 without the table."""
         if not self.has(table) or not _PLAIN_NAME.fullmatch(table):
             return 0
         last = self.value(f"SELECT max(rowid) FROM [{table}]")
@@ -188,43 +190,41 @@ class Database:
         blobs: Sequence[str] = (),
         where: str = "",
     ) -> Iterator[Rows]:
-        """The rows of a table, ``CHUNK_ROWS`` at a time; none without the table. ``where``: a
-        condition of our own.
+        """The rows of a table, ``CHUNK_ROWS`` at a time; none without the table.
 
         Raises:
-            NotATrace: the tables have more rows than the file has room for.
+            NotATrace: the tables have more rows than fit into the file.
         """
         present = {name.lower() for name in self.columns(table)}
-        asked = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
-        asked += [_text(c) if c.lower() in present else "''" for c in texts] + [
+        selected = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
+        selected += [_text(c) if c.lower() in present else "''" for c in texts] + [
             _blob(c) if c.lower() in present else "x''" for c in blobs
         ]
         if not present:
             return
         query = (
-            f"SELECT {', '.join(asked)} FROM [{table}] NOT"
+            f"SELECT {', '.join(selected)} FROM [{table}] NOT"
             f" INDEXED{f' WHERE {where}' if where else ''}"
         )
         first = 0
-        for found in self._chunks(table, query):
-            self._tell(len(found), counted=not where)
-            yield _rows(first, found, numbers, texts, blobs)
-            first += len(found)
+        for chunk in self._chunks(table, query):
+            self._report(len(chunk), counted=not where)
+            yield _rows(first, chunk, numbers, texts, blobs)
+            first += len(chunk)
 
     def _chunks(self, table: str, query: str) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of a query, up to where the database is damaged."""
+        """The rows of a query, up to any damage."""
         first = 0
         try:
             cursor = self._open.execute(query)
-            while found := cursor.fetchmany(CHUNK_ROWS):
-                yield found
-                first += len(found)
+            while chunk := cursor.fetchmany(CHUNK_ROWS):
+                yield chunk
+                first += len(chunk)
             return
         except self._failure:
             self._counts.add(DAMAGED_TABLE, int(table not in self._damaged))
             self._damaged.add(table)
-        # What was fetched of the last chunk before the damage is lost with the error: once more,
-        # row by row.
+        # The error lost the rows fetched before the damage: read them again, one by one.
         rest: list[tuple[Any, ...]] = []
         with contextlib.suppress(*self._failure):
             for row in self._open.execute(f"{query} LIMIT {CHUNK_ROWS} OFFSET {first}"):
@@ -232,12 +232,11 @@ class Database:
         if rest:
             yield rest
 
-    def _tell(self, count: int, counted: bool) -> None:
+    def _report(self, count: int, counted: bool) -> None:
         self._left -= count
         if self._left < 0:
             raise NotATrace(
-                "The SQLite database is damaged: its tables have more rows than the file has room"
-                " for.",
+                "The SQLite database is damaged: its tables have more rows than fit into the file.",
                 _HINT,
             )
         if counted:
@@ -249,73 +248,67 @@ class Database:
             )
 
     def record(self, table: str, position: int) -> dict[str, Any]:
-        """All columns of the row at a position of a table, in their order; texts cut, bytes in
-        hexadecimal. Empty without the row.
-        """
+        """All columns of a row: texts cut, blobs in hexadecimal; empty without the row."""
         names = [name for name in self.columns(table) if _PLAIN_NAME.fullmatch(name)]
         if not names:
             return {}
-        asked = ", ".join(
+        selected = ", ".join(
             f"CASE typeof([{name}]) WHEN 'text' THEN {_text(name)} WHEN 'blob' THEN"
             f" hex({_blob(name)}) ELSE [{name}] END"
             for name in names
         )
         try:
             row = self._open.execute(
-                f"SELECT {asked} FROM [{table}] NOT INDEXED LIMIT 1 OFFSET ?", (position,)
+                f"SELECT {selected} FROM [{table}] NOT INDEXED LIMIT 1 OFFSET ?", (position,)
             ).fetchone()
         except self._failure:
             return {}
         return dict(zip(names, row, strict=True)) if row else {}
 
-    def pairs(self, query: str, *given: Any) -> list[tuple[Any, Any]]:
-        """The rows of a query of our own for two columns; none where it fails."""
+    def pairs(self, query: str, *parameters: Any) -> list[tuple[Any, Any]]:
+        """The rows of a query with two columns; none if it fails."""
         try:
-            return self._open.execute(query, given).fetchall()
+            return self._open.execute(query, parameters).fetchall()
         except self._failure:
             return []
 
-    def value(self, query: str, *given: Any) -> Any:
-        """The first value of a query of our own; None without any, or where it fails."""
+    def value(self, query: str, *parameters: Any) -> Any:
+        """The first value of a query; None without any, or if it fails."""
         try:
-            row = self._open.execute(query, given).fetchone()
+            row = self._open.execute(query, parameters).fetchone()
         except self._failure:
             return None
         return row[0] if row else None
 
 
 def distinct_rows(*columns: Ints) -> tuple[list[tuple[int, ...]], Ints]:
-    """Distinct rows of some columns of one length, in their order, and which of them each row is.
+    """Sorted distinct rows of some columns, and the index into them for each row.
 
-    As ``np.unique(axis=0)``, which compares whole rows and is ten times slower where most columns
-    hold one value, as these do.
+    Like ``np.unique(axis=0)``, but ten times faster if most columns are constant, as they are here.
     """
-    of = np.zeros(len(columns[0]), np.int64)
+    inverse = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         if len(column) and (column != column[0]).any():
-            values, place = np.unique(column, return_inverse=True)
-            of = np.unique(of * len(values) + place, return_inverse=True)[1]
-    _, first = np.unique(of, return_index=True)
-    return list(zip(*(column[first].tolist() for column in columns), strict=True)), of
+            values, codes = np.unique(column, return_inverse=True)
+            inverse = np.unique(inverse * len(values) + codes, return_inverse=True)[1]
+    _, first = np.unique(inverse, return_index=True)
+    return list(zip(*(column[first].tolist() for column in columns), strict=True)), inverse
 
 
 class Texts:
-    """The table of texts that others name by number: ``StringIds`` (id, value) or ``StringTable``
-    (_id_, value).
-    """
+    """The table of interned texts: ``StringIds`` (id, value) or ``StringTable`` (_id_, value)."""
 
     _KEPT, _FEW = 1 << 17, 64
 
     def __init__(self, database: Database, table: str, key: str, none: int = MISSING) -> None:
-        """``none``: the number of no text, whatever stands there: nvprof writes ``-- null --``."""
+        """``none``: the number for no text; nvprof stores ``-- null --`` there."""
         self._database = database
         self._none = {MISSING: "", none: ""}
         self._known = dict(self._none)
         self._query = self._range = ""
         columns = database.columns(table)
         if columns.get(key):
-            # A look-up by the number of the row costs the depth of the tree; by any other column it
-            # would cost the whole table.
+            # Looking up by row id is fast; by any other column it would scan the whole table.
             self._query = f"SELECT {_text('value')} FROM [{table}] WHERE [{key}] = ?"
             self._range = (
                 f"SELECT [{key}], {_text('value')} FROM [{table}] WHERE [{key}] BETWEEN ? AND ?"
@@ -327,17 +320,15 @@ class Texts:
                 )
             self._known.update(self._none)
 
-    def many(self, numbers: Array) -> list[str]:
-        """The texts of some numbers; empty where there is none."""
-        distinct, of = np.unique(numbers, return_inverse=True)
+    def texts(self, numbers: Array) -> list[str]:
+        """The texts of some numbers; ``""`` for none."""
+        distinct, inverse = np.unique(numbers, return_inverse=True)
         self._fetch(distinct[distinct != MISSING])
-        found = [self.one(number) for number in distinct.tolist()]
-        return [found[place] for place in of.tolist()]
+        texts = [self.text(number) for number in distinct.tolist()]
+        return [texts[i] for i in inverse.tolist()]
 
     def _fetch(self, numbers: Ints) -> None:
-        """Take texts that stand close together in one go: a marker's text of its own is asked for
-        once, with those of its neighbours.
-        """
+        """Fetch close numbers at once: marker texts are unique and adjacent."""
         if not self._query or len(numbers) < self._FEW:
             return
         low, high = int(numbers[0]), int(numbers[-1])
@@ -350,8 +341,8 @@ class Texts:
         if len(self._known) > self._KEPT:
             self._known = dict(self._none)
 
-    def one(self, number: int) -> str:
-        """The text of a number; empty where there is none."""
+    def text(self, number: int) -> str:
+        """The text of a number; ``""`` for none."""
         known = self._known.get(number)
         if known is None:
             if self._query:
@@ -370,19 +361,17 @@ def _holds_something(path: str) -> bool:
 
 
 def _whole(path: str) -> int:
-    """Bytes that the file has by its own header; 0 where the header was left as it was by a version
-    of SQLite that did not know them (before 3.7).
-    """
+    """The size in bytes that the header states; 0 if an old SQLite (before 3.7) left it stale."""
     with open(path, "rb") as file:
         head = file.read(100)
     return sqlite_bytes(head) if len(head) < 96 or head[24:28] == head[92:96] else 0
 
 
 def _damage(path: str, size: int, error: Exception) -> str:
-    """Why a database cannot be opened."""
+    """Why a database cannot be opened, as a sentence."""
     whole = _whole(path)
     if whole > size:
-        return f"The SQLite database ends early: {size:,} of {whole:,} bytes are there."
+        return f"The SQLite database is truncated: it has {size:,} of {whole:,} bytes."
     why = (
         "its list of tables is unreadable"
         if isinstance(error, UnicodeError)
@@ -393,19 +382,19 @@ def _damage(path: str, size: int, error: Exception) -> str:
 
 def _rows(
     first: int,
-    found: list[tuple[Any, ...]],
+    values: list[tuple[Any, ...]],
     numbers: Sequence[str],
     texts: Sequence[str],
     blobs: Sequence[str],
 ) -> Rows:
-    columns = list(zip(*found, strict=True))
-    many = len(numbers)
+    columns = list(zip(*values, strict=True))
+    first_text = len(numbers)
     return Rows(
         first,
-        len(found),
+        len(values),
         {name: np.array(columns[i], np.int64) for i, name in enumerate(numbers)},
-        {name: list(columns[many + i]) for i, name in enumerate(texts)},
-        {name: list(columns[many + len(texts) + i]) for i, name in enumerate(blobs)},
+        {name: list(columns[first_text + i]) for i, name in enumerate(texts)},
+        {name: list(columns[first_text + len(texts) + i]) for i, name in enumerate(blobs)},
     )
 
 

@@ -1,12 +1,10 @@
-"""Names of C++ functions as linkers know them → as programmers write them: nvprof stores the
-former.
+"""A C++ demangler; nvprof stores mangled kernel names.
 
 ``_ZN2at6native13reduce_kernelILi512ELi1EEEvT1_`` → ``void at::native::reduce_kernel<512, 1>(…)``
 
-Covers what names of kernels are made of: scopes, templates, literals, lambdas, local names,
-function types, substitutions. What it does not cover (expressions within types) stays as it is
-written. The file is not trusted, and a short name may stand for one without end: steps and length
-are bounded.
+Covers scopes, templates, literals, lambdas, local names, function types and substitutions. Names
+with anything else (expressions in types) stay mangled. Names are untrusted and may expand without
+limit, so steps and length are bounded.
 
 Source: Itanium C++ ABI, section 5.1, https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 """
@@ -31,20 +29,20 @@ _LONGEST_NAME, _LONGEST_TEXT, _MOST_STEPS, _DEEPEST = 1 << 14, 1 << 16, 1 << 15,
 
 
 class _NotCoveredError(Exception):
-    """The name holds what is not covered, or is none."""
+    """The name is not mangled, or uses unsupported features."""
 
 
 @lru_cache(maxsize=4096)
 def demangled(name: str) -> str:
-    """The readable form of a name; the name itself where there is none."""
+    """The readable form of a name; the name itself if it cannot be demangled."""
     if not name.startswith("_Z") or len(name) > _LONGEST_NAME:
         return name
     reader = _Reader(name)
-    reader.at = 2
+    reader.position = 2
     try:
         text = reader.encoding()
-        # What follows a dot is the compiler's own (".kd", ".constprop.0").
-        if reader.at < len(name) and name[reader.at] != ".":
+        # A dot begins a compiler suffix (".kd", ".constprop.0").
+        if reader.position < len(name) and name[reader.position] != ".":
             return name
     except (_NotCoveredError, IndexError, ValueError):
         return name
@@ -54,23 +52,23 @@ def demangled(name: str) -> str:
 @dataclass
 class _Reader:
     name: str
-    at: int = 0
+    position: int = 0
     steps: int = 0
     depth: int = 0
     seen: list[Type] = field(default_factory=list)
     arguments: list[list[Type]] = field(default_factory=list)
-    """What ``T_``, ``T0_`` … stand for: one type or value each, or those of a pack."""
+    """The meaning of ``T_``, ``T0_`` …: a type or value each, or those of a pack."""
     element: int = -1
-    """Which one of a pack is meant within its expansion; −1 outside of one."""
+    """Index of the pack element being expanded; −1 outside an expansion."""
     pack: int = -1
-    """How many the pack has that was met within an expansion; −1 none was."""
+    """Size of the pack met in this expansion; −1 none yet."""
 
     def look(self, n: int = 1) -> str:
-        return self.name[self.at : self.at + n]
+        return self.name[self.position : self.position + n]
 
     def take(self, text: str) -> bool:
-        if self.name.startswith(text, self.at):
-            self.at += len(text)
+        if self.name.startswith(text, self.position):
+            self.position += len(text)
             return True
         return False
 
@@ -78,9 +76,9 @@ class _Reader:
         if not self.take(text):
             raise _NotCoveredError
 
-    def one(self) -> str:
-        letter = self.name[self.at]
-        self.at += 1
+    def next_letter(self) -> str:
+        letter = self.name[self.position]
+        self.position += 1
         return letter
 
     def enter(self) -> None:
@@ -94,40 +92,38 @@ class _Reader:
             raise _NotCoveredError
         return text
 
-    def remember(self, found: Type) -> Type:
-        self.bounded(found.text)
-        self.seen.append(found)
-        return found
+    def remember(self, kind: Type) -> Type:
+        self.bounded(kind.text)
+        self.seen.append(kind)
+        return kind
 
     def number(self) -> int:
-        first = self.at
+        first = self.position
         while self.look().isdecimal():
-            self.at += 1
-        return int(self.name[first : self.at])
+            self.position += 1
+        return int(self.name[first : self.position])
 
     def sequence(self, base: int) -> int:
         """``_`` is 0, ``0_`` is 1 and so on."""
         if self.take("_"):
             return 0
-        first = self.at
+        first = self.position
         while self.look() != "_":
-            self.one()
-        value = int(self.name[first : self.at], base) + 1
-        self.at += 1
+            self.next_letter()
+        value = int(self.name[first : self.position], base) + 1
+        self.position += 1
         return value
 
     def encoding(self, *, within: bool = False) -> str:
-        """A function with its parameters, or an object. ``within``: of the function around a local
-        name it is not said what it returns.
-        """
+        """A function with its parameters, or an object. ``within``: omit the return type."""
         self.enter()
         outer = self.arguments
-        found = self.entity()
-        text = found.text
-        if self.at < len(self.name) and self.look() not in ("E", "."):
-            returned = self.type() if found.template and not found.untyped else None
+        name = self.entity()
+        text = name.text
+        if self.position < len(self.name) and self.look() not in ("E", "."):
+            returned = self.type() if name.template and not name.untyped else None
             parameters = self.parameters()
-            text += f"({parameters}){found.qualifiers}"
+            text += f"({parameters}){name.qualifiers}"
             if returned is not None and not within:
                 text = (
                     f"{returned.left} {text}{returned.right}"
@@ -140,7 +136,7 @@ class _Reader:
 
     def parameters(self) -> str:
         listed = []
-        while self.at < len(self.name) and self.look() not in ("E", "."):
+        while self.position < len(self.name) and self.look() not in ("E", "."):
             if self.look(2) in ("RE", "OE"):
                 break
             listed.append(self.type().text)
@@ -149,13 +145,13 @@ class _Reader:
     def entity(self) -> Name:
         self.enter()
         if self.take("N"):
-            found = self.nested()
+            name = self.nested()
         elif self.take("Z"):
-            found = self.local()
+            name = self.local()
         else:
-            found = self.unscoped()
+            name = self.unscoped()
         self.depth -= 1
-        return found
+        return name
 
     def unscoped(self) -> Name:
         if self.look() == "S" and self.look(2) != "St":
@@ -193,7 +189,7 @@ class _Reader:
                 current = Name(base.text, base.text.partition("<")[0].rpartition("::")[2])
                 continue
             if self.look(2) == "St":
-                self.at += 2
+                self.position += 2
                 current = Name("std", "std")
                 continue
             if self.look() == "T":
@@ -204,14 +200,16 @@ class _Reader:
             current = Name(self.bounded(text), part.last or part.text, untyped=part.untyped)
             if self.look() != "E":
                 self.remember(Type(text))
-        # What the name as a whole stands for is remembered by whoever takes it for a type.
+        # The caller remembers the complete name if it is a type.
         return Name(current.text, current.last, current.template, current.untyped, qualifiers)
 
     def qualifiers(self) -> str:
-        found = []
+        qualifiers = []
         while self.look() in ("r", "V", "K") and self.look():
-            found.append({"r": " restrict", "V": " volatile", "K": " const"}[self.one()])
-        return "".join(reversed(found))
+            qualifiers.append(
+                {"r": " restrict", "V": " volatile", "K": " const"}[self.next_letter()]
+            )
+        return "".join(reversed(qualifiers))
 
     def part(self, scope: str) -> Name:
         """One part of a name; ``scope``: the part before it."""
@@ -220,7 +218,7 @@ class _Reader:
             text = self.look(length)
             if len(text) != length:
                 raise _NotCoveredError
-            self.at += length
+            self.position += length
             while self.take("B"):
                 text += f"[abi:{self.part('').text}]"
             return Name("(anonymous namespace)" if text.startswith("_GLOBAL__N_") else text)
@@ -233,17 +231,17 @@ class _Reader:
         if self.take("L"):
             return self.part(scope)
         if self.look() == "C" and self.look(2)[1:] in ("1", "2", "3", "4", "5"):
-            self.at += 2
+            self.position += 2
             return Name(scope, scope, untyped=True)
         if self.look() == "D" and self.look(2)[1:] in ("0", "1", "2", "4", "5"):
-            self.at += 2
+            self.position += 2
             return Name("~" + scope, scope, untyped=True)
         if self.take("cv"):
             return Name(f"operator {self.type().text}", untyped=True)
         operation = OPERATORS.get(self.look(2))
         if operation is None:
             raise _NotCoveredError
-        self.at += 2
+        self.position += 2
         return Name("operator" + operation)
 
     def local(self) -> Name:
@@ -255,14 +253,14 @@ class _Reader:
             return Name(f"{function}::string literal")
         if self.take("d"):
             self.sequence(10)
-        found = self.entity()
+        name = self.entity()
         self.discriminator()
         return Name(
-            self.bounded(f"{function}::{found.text}"),
-            found.last,
-            found.template,
-            found.untyped,
-            found.qualifiers,
+            self.bounded(f"{function}::{name.text}"),
+            name.last,
+            name.template,
+            name.untyped,
+            name.qualifiers,
         )
 
     def discriminator(self) -> None:
@@ -272,15 +270,15 @@ class _Reader:
             self.number()
             self.need("_")
         elif self.look(2)[1:].isdecimal():
-            self.at += 2
+            self.position += 2
 
     def template_arguments(self, keep: bool) -> str:
-        """``<4, float>``. ``keep``: they are what ``T_`` means from here on."""
+        """``<4, float>``. ``keep``: ``T_`` refers to them from here on."""
         self.need("I")
         listed = self.argument_list()
         if keep:
             self.arguments = listed
-        shown = ", ".join(filter(None, (one.text for pack in listed for one in pack)))
+        shown = ", ".join(filter(None, (argument.text for pack in listed for argument in pack)))
         return self.bounded(f"<{shown}{' ' if shown.endswith('>') else ''}>")
 
     def argument_list(self) -> list[list[Type]]:
@@ -293,79 +291,83 @@ class _Reader:
         self.enter()
         outer = self.arguments
         if self.take("L"):
-            found = [Type(self.literal())]
+            argument = [Type(self.literal())]
         elif self.take("J"):
-            found = [one for pack in self.argument_list() for one in pack]
+            argument = [part for pack in self.argument_list() for part in pack]
         elif self.look() == "X":
             raise _NotCoveredError
         else:
-            found = [self.type()]
+            argument = [self.type()]
         self.arguments = outer
         self.depth -= 1
-        self.bounded("".join(one.text for one in found))
-        return found
+        self.bounded("".join(part.text for part in argument))
+        return argument
 
     def literal(self) -> str:
         if self.take("_Z"):
-            found = self.encoding()
+            function = self.encoding()
             self.need("E")
-            return found
+            return function
         kind = self.look()
         if kind in ("f", "d", "e"):
             raise _NotCoveredError
-        of = self.type().text
+        kind_name = self.type().text
         sign = "-" if self.take("n") else ""
         if self.take("E"):
-            return f"({of})0"
+            return f"({kind_name})0"
         value = sign + str(self.number())
         self.need("E")
         if kind == "b":
             return {"0": "false", "1": "true"}.get(value, value)
         return (
-            value if kind == "i" else value + ENDING[kind] if kind in ENDING else f"({of}){value}"
+            value
+            if kind == "i"
+            else value + ENDING[kind]
+            if kind in ENDING
+            else f"({kind_name}){value}"
         )
 
     def type(self) -> Type:
         self.enter()
-        found = self.type_within()
+        result = self.type_within()
         self.depth -= 1
-        return found
+        return result
 
     def type_within(self) -> Type:
         letter = self.look()
         if letter in PLAIN and letter:
-            self.at += 1
+            self.position += 1
             return Type(PLAIN[letter])
         if letter in ("r", "V", "K") and letter:
             qualifiers, inner = self.qualifiers(), self.type()
-            # What stands for a constant type is not made constant twice.
+            # Do not repeat qualifiers of a substituted type.
             return self.remember(
                 Type(inner.left.removesuffix(qualifiers) + qualifiers, inner.right, inner.wraps)
             )
         if letter in ("P", "R", "O") and letter:
-            self.at += 1
+            self.position += 1
             return self.remember(pointer_to(self.type(), {"P": "*", "R": "&", "O": "&&"}[letter]))
         if letter == "F":
             return self.remember(self.function())
         if letter == "A":
-            self.at += 1
+            self.position += 1
             size = str(self.number()) if self.look().isdecimal() else ""
             self.need("_")
             inner = self.type()
             return self.remember(Type(f"{inner.left} ", f"[{size}]{inner.right}", wraps=True))
         if letter == "T":
-            found = self.template_parameter()
+            base = self.template_parameter()
             return (
-                self.remember(Type(found.text + self.template_arguments(keep=False)))
+                self.remember(Type(base.text + self.template_arguments(keep=False)))
                 if self.look() == "I"
-                else found
+                else base
             )
         if letter == "S" and self.look(2) != "St":
-            found = self.substitution()
+            base = self.substitution()
             return (
-                self.remember(Type(found.text + self.template_arguments(keep=False)))
+                self.remember(Type(base.text + self.template_arguments(keep=False)))
                 if self.look() == "I"
-                else found
+                else base
             )
         if letter == "D":
             return self.type_of_d()
@@ -377,13 +379,13 @@ class _Reader:
         return self.remember(Type(name))
 
     def type_of_d(self) -> Type:
-        self.at += 1
-        letter = self.one()
+        self.position += 1
+        letter = self.next_letter()
         if letter == "p":
             return self.remember(self.expansion())
         if letter == "o":
             self.need("F")
-            self.at -= 1
+            self.position -= 1
             return self.type()
         if letter == "F" and self.look().isdecimal():
             size = self.number()
@@ -394,12 +396,12 @@ class _Reader:
         return Type(PLAIN_D[letter])
 
     def expansion(self) -> Type:
-        """A type once for each of a pack."""
-        first, seen, outer = self.at, len(self.seen), (self.element, self.pack)
+        """A type repeated for each element of a pack."""
+        first, seen, outer = self.position, len(self.seen), (self.element, self.pack)
         listed: list[str] = []
         self.element, self.pack = 0, -1
         while not listed or self.element < self.pack:
-            self.at = first
+            self.position = first
             del self.seen[seen:]
             listed.append(self.type().text)
             self.bounded("".join(listed))
@@ -426,14 +428,14 @@ class _Reader:
             self.pack = len(chosen)
             chosen = chosen[self.element : self.element + 1]
         return self.remember(
-            chosen[0] if len(chosen) == 1 else Type(", ".join(one.text for one in chosen))
+            chosen[0] if len(chosen) == 1 else Type(", ".join(part.text for part in chosen))
         )
 
     def substitution(self) -> Type:
         self.need("S")
         letter = self.look()
         if letter in STANDARD and letter:
-            self.at += 1
+            self.position += 1
             return Type(STANDARD[letter])
         number = self.sequence(36)
         if number >= len(self.seen):

@@ -1,6 +1,4 @@
-"""``globalTid`` and ``globalPid`` of Nsight Systems: the machine in the bits from 48 on, the
-process in 24 to 47, the thread in the lowest 24.
-"""
+"""``globalTid`` and ``globalPid`` of Nsight Systems: machine << 48 | process << 24 | thread."""
 
 from __future__ import annotations
 
@@ -13,11 +11,11 @@ _LOW24 = (1 << 24) - 1
 
 
 def process_of(global_id: Ints) -> Ints:
-    """The process of each; ``MISSING`` stays."""
+    """The process of each id; ``MISSING`` stays."""
     return np.where(global_id == MISSING, MISSING, (global_id >> 24) & _LOW24)
 
 
 def thread_of(global_id: Ints) -> Ints:
-    """The thread of each, ``MISSING`` for none: of what concerns the whole process it is 0."""
+    """The thread of each id; ``MISSING`` if it is 0, which means the whole process."""
     thread = global_id & _LOW24
     return np.where((global_id == MISSING) | (thread == 0), MISSING, thread)

@@ -1,10 +1,10 @@
-"""What the text of an NVTX range means.
+"""The meaning of the text of an NVTX range.
 
 ::
 
     aten::mm, seq = 12, op_id = 345, sizes = [[8, 16], [16, 4]], input_op_ids = [(344,0)]     an operator (torch.autograd.profiler.emit_nvtx)
-    MmBackward, seq = 12        MmBackward, stashed seq=12                                    an operator of the backward pass (older versions)
-    {'traceMarker': ['train.py:12', 'net.py:40']}                                             where the program is (PyProf)
+    MmBackward, seq = 12        MmBackward, stashed seq=12                                    a backward operator (older versions)
+    {'traceMarker': ['train.py:12', 'net.py:40']}                                             the source location (PyProf)
     {'mod': 'torch', 'op': 'mm', 'args': [{'name': '', 'type': 'tensor', ...}]}               a call of PyTorch (PyProf)
     {'mod': 'Linear', 'strRepr': 'Linear(in_features=8, ...)'}                                a call of a module (PyProf)
     layer:conv1     forward     ProfilerStep#3                                                anything else: the user's own name
@@ -51,24 +51,22 @@ _KINDS = {
     "long": "long int",
     "bool": "bool",
 }
-"""PyTorch's names of element types → those that ``torch.profiler`` writes."""
+"""PyTorch's names of element types → those of ``torch.profiler``."""
 
 
 class Kind(IntEnum):
-    """What a range says."""
+    """What a range describes."""
 
     RANGE = 0
     """A span of its own."""
-    PLACE = 1
-    """The lines of the program that called what runs within."""
+    LOCATION = 1
+    """The source lines of the calls within."""
     CALL = 2
-    """A call with its arguments; its lines stand in the range around it."""
+    """A call with its arguments; the enclosing range has its source lines."""
 
 
 class Marker(msgspec.Struct, frozen=True, gc=False):
-    """The meaning of a text. The JSON texts are as in ``Input Dims`` and so on; empty where the
-    text does not say. ``lines``: outermost first.
-    """
+    """The meaning of a text. ``dims`` etc. are JSON as in Kineto, else empty; ``lines``: outermost first."""
 
     name: str
     role: Role = Role.ANNOTATION
@@ -85,9 +83,9 @@ class Marker(msgspec.Struct, frozen=True, gc=False):
 def read_marker(text: str) -> Marker:
     """The meaning of the text of a range."""
     if text.startswith("{") and text.endswith("}"):
-        found = _pyprof(text)
-        if found is not None:
-            return found
+        marker = _pyprof(text)
+        if marker is not None:
+            return marker
     if "=" not in text:
         return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
     name, _, _ = text.rpartition(_IDS) if _IDS in text else (text, "", "")
@@ -96,10 +94,10 @@ def read_marker(text: str) -> Marker:
     name, sequence = _cut_number(name, _SEQUENCES)
     if not name or (sizes is None and operation < 0 and sequence < 0):
         return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
-    told = sequence >= 0 or sizes is not None
+    described = sequence >= 0 or sizes is not None
     return Marker(
         name,
-        Role.OPERATOR if told or _OPERATOR.match(name) else Role.ANNOTATION,
+        Role.OPERATOR if described or _OPERATOR.match(name) else Role.ANNOTATION,
         sequence=sequence,
         operation=operation,
         backward=sequence >= 0 and "Backward" in name.rpartition(" ")[2].rpartition(":")[2],
@@ -113,20 +111,16 @@ def _cut_sizes(text: str) -> tuple[str, str | None]:
 
 
 def _cut_number(text: str, marks: tuple[str, ...]) -> tuple[str, int]:
-    """The text without a number that is named at its end by one of the marks, and the number; −1
-    where there is none.
-    """
+    """The text without the number that follows one of the marks at its end, and the number or −1."""
     for mark in marks:
-        name, found, number = text.rpartition(mark)
-        if found and number.isdecimal() and number.isascii() and len(number) <= _LONGEST_NUMBER:
+        name, separator, number = text.rpartition(mark)
+        if separator and number.isdecimal() and number.isascii() and len(number) <= _LONGEST_NUMBER:
             return name, int(number)
     return text, -1
 
 
 def stack_text(lines: tuple[str, ...]) -> str:
-    """Lines of a program as ``Call stack`` has them: innermost first; PyProf does not tell the
-    functions.
-    """
+    """Source lines as a ``Call stack``, innermost first; PyProf does not record functions."""
     frames = []
     for line in reversed(lines):
         file, mark, number = line.rpartition(":")
@@ -136,25 +130,25 @@ def stack_text(lines: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _dims(sizes: str | None) -> bytes:
-    """``[[8, 16], [], [[2], [3]]]`` is JSON as it stands; what is none says nothing."""
+    """JSON such as ``[[8, 16], [], [[2], [3]]]`` without spaces; empty if invalid."""
     if not sizes or not _LIST.match(sizes):
         return b""
     try:
-        found = json.loads(sizes)
+        shapes = json.loads(sizes)
     except (ValueError, RecursionError):
         return b""
-    return json.dumps(found, separators=(",", ":")).encode()
+    return json.dumps(shapes, separators=(",", ":")).encode()
 
 
 def _pyprof(text: str) -> Marker | None:
-    """The meaning of one of PyProf's texts; None where it is none of them."""
+    """The meaning of a PyProf text; None if it is not one."""
     value = _literal(text)
     if not isinstance(value, dict):
         return None
     lines = value.get("traceMarker")
     if isinstance(lines, list) and lines:
-        told = tuple(str(line) for line in lines)
-        return Marker(told[-1], kind=Kind.PLACE, lines=told)
+        locations = tuple(str(line) for line in lines)
+        return Marker(locations[-1], kind=Kind.LOCATION, lines=locations)
     module, operation, arguments = value.get("mod"), value.get("op"), value.get("args")
     if isinstance(module, str) and isinstance(operation, str):
         dims, types, concrete = _arguments(arguments if isinstance(arguments, list) else [])
@@ -171,7 +165,7 @@ def _pyprof(text: str) -> Marker | None:
 
 
 def _literal(text: str) -> Any:
-    """The value of a Python literal of bounded size and depth; None where it is none."""
+    """The value of a Python literal of bounded size and depth; None if invalid."""
     if len(text) > _LONGEST_LITERAL or _depth(text) > _DEEPEST:
         return None
     try:
@@ -181,9 +175,7 @@ def _literal(text: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets stand in one another at most, those within strings counted as well; signs
-    in a row nest too.
-    """
+    """An upper bound of the nesting of brackets and signs, those within strings included."""
     depth = deepest = signs = 0
     for letter in text:
         if letter in "([{":
@@ -197,7 +189,7 @@ def _depth(text: str) -> int:
 
 
 def _arguments(arguments: list[Any]) -> tuple[bytes, bytes, bytes]:
-    """``Input Dims``, ``Input type`` and ``Concrete Inputs`` of PyProf's list of arguments."""
+    """``Input Dims``, ``Input type`` and ``Concrete Inputs`` from PyProf's list of arguments."""
     dims: list[Any] = []
     types: list[Any] = []
     concrete: list[str] = []
@@ -231,7 +223,7 @@ def _arguments(arguments: list[Any]) -> tuple[bytes, bytes, bytes]:
                 "" if value is None else str(list(value) if isinstance(value, tuple) else value)
             )
     return tuple(
-        json.dumps(found, separators=(",", ":")).encode() for found in (dims, types, concrete)
+        json.dumps(values, separators=(",", ":")).encode() for values in (dims, types, concrete)
     )  # type: ignore[return-value]
 
 

@@ -1,10 +1,9 @@
 """SQLite exports of Nsight Systems (``nsys export --type sqlite``) → ``Trace``.
 
-Tables are there only where something of theirs was recorded, and columns differ by version: each is
-read as far as it is present. Times are nanoseconds after the begin of the session. Sources: what
-``nsys export --lazy=false`` of 2022.4.2 and 2023.4.4 writes, which makes every table; for what came
-later the schema in Nsight Systems' User Guide (SQLite Schema Reference and Event Values, up to
-2025.6).
+Tables exist only if something was recorded for them, and columns differ by version: whatever is
+present is read. Times are nanoseconds since the session began. Sources: the output of ``nsys export
+--lazy=false`` of 2022.4.2 and 2023.4.4; for later versions the schema in Nsight Systems' User Guide
+(up to 2025.6).
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.importers.sqlite.builder import PROFILER, TraceBuilder
 from torch_tb_profiler.importers.sqlite.call_names import plain_name
 from torch_tb_profiler.importers.sqlite.captures import TABLES as CAPTURE_TABLES
 from torch_tb_profiler.importers.sqlite.captures import Captures
@@ -20,7 +20,6 @@ from torch_tb_profiler.importers.sqlite.counters import NSIGHT_TABLES as COUNTER
 from torch_tb_profiler.importers.sqlite.counters import gpu_metrics, memory_usage, network_metrics
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
-from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
 from torch_tb_profiler.importers.sqlite.unread import count_unread
@@ -48,7 +47,7 @@ _OTHER_CALLS = {
     "UCP_SUBMIT_EVENTS": "ucx",
     "UCP_PROGRESS_EVENTS": "ucx",
 }
-"""Calls that are part of whatever makes them: they are shown, and no figure counts them."""
+"""Library calls: shown, but part of their callers and counted in no figure."""
 _OVERHEADS = ("PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD")
 _DIAGNOSTICS = "DIAGNOSTIC_EVENT"
 TABLES = (
@@ -85,36 +84,34 @@ _CATEGORY, _MARK, _THREAD_NAME, _PUSH_POP, _START_END, _DOMAIN, _DOMAIN_END = (
     76,
 )
 _NAMING = (_CATEGORY, _DOMAIN, _DOMAIN_END)
-"""Kinds of rows that name what others belong to."""
+"""Kinds of rows that name domains and categories."""
 _INFORMATION = 1
-"""The severity of what is no warning."""
+"""The highest severity that is not a warning."""
 _DRIVER_CLASS = 1
-_SAID_CLASSES = (10, 11, 12, 31, 32, 33, 34, 35, 36)
-"""Of ``ENUM_NSYS_EVENT_CLASS``: the begin and the end of tracing (and its failure) of CUDA, the
-operating system, cuDNN and cuBLAS. They are no calls.
-"""
+_MESSAGE_CLASSES = (10, 11, 12, 31, 32, 33, 34, 35, 36)
+"""Of ``ENUM_NSYS_EVENT_CLASS``: begin, end and failure of tracing CUDA, OS, cuDNN, cuBLAS; no calls."""
 _META_DATA = ("META_DATA_EXPORT", "EXPORT_META_DATA")
-"""The second is its name up to version 2022.4."""
+"""The second is the name up to version 2022.4."""
 _LONGEST_VERSION = 60
 
 
-def read_nsight(database: Database, filling: Filling) -> Trace:
+def read_nsight(database: Database, builder: TraceBuilder) -> Trace:
     """The trace of an export."""
-    return _Export(database, filling).read()
+    return _NsightReader(database, builder).read()
 
 
-class _Export:
-    def __init__(self, database: Database, filling: Filling) -> None:
-        self._database, self._filling = database, filling
+class _NsightReader:
+    def __init__(self, database: Database, builder: TraceBuilder) -> None:
+        self._database, self._builder = database, builder
         self._texts = Texts(database, "StringIds", "id")
         self._gpus = self._gpus_of_processes()
         self._header, multiprocessors = self._properties()
         kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
         names = ("demangledName", "shortName", "mangledName")
-        self._captures = Captures(database, filling)
+        self._captures = Captures(database, builder)
         dialect = Dialect(
             names,
-            self._texts.many,
+            self._texts.texts,
             kinds,
             "memKind",
             "syncType",
@@ -124,8 +121,8 @@ class _Export:
             captures=self._captures,
         )
         self._ranged: set[int] = set()
-        """Processes that wrote ranges."""
-        self._work = DeviceWork(database, filling, dialect)
+        """Processes with ranges."""
+        self._work = DeviceWork(database, builder, dialect)
 
     def read(self) -> Trace:
         database = self._database
@@ -145,105 +142,99 @@ class _Export:
         for table in _OVERHEADS:
             self._named_calls(table, "overhead", Role.OVERHEAD)
         self._nvtx()
-        gpu_metrics(database, self._filling)
-        network_metrics(database, self._filling)
-        memory_usage(database, self._filling)
+        gpu_metrics(database, self._builder)
+        network_metrics(database, self._builder)
+        memory_usage(database, self._builder)
         self._diagnostics()
         self._names()
-        self._work.tell_processes(self._ranged)
-        count_unread(database, TABLES, self._filling.counts)
-        return self._filling.trace(self._header)
+        self._work.count_processes(self._ranged)
+        count_unread(database, TABLES, self._builder.counts)
+        return self._builder.trace(self._header)
 
     def _labels(self, table: str) -> dict[int, str]:
-        found: dict[int, str] = {}
+        labels: dict[int, str] = {}
         for rows in self._database.rows(table, ["id"], ["label"]):
-            found.update(
-                (i, text)
-                for i, text in zip(rows.numbers["id"].tolist(), rows.texts["label"], strict=True)
-                if text
-            )
-        return found
+            labels.update((number, text) for number, text in rows.tuples("id", "label") if text)
+        return labels
 
     def _calls(self) -> None:
-        filling = self._filling
-        filling.begin(_CALLS)
+        builder = self._builder
+        builder.begin(_CALLS)
         for rows in self._database.rows(
             _CALLS, ["start", "end", "globalTid", "correlationId", "nameId", "eventClass"]
         ):
-            found, ordinal = rows.numbers, filling.ordinals(rows)
-            process, call = process_of(found["globalTid"]), ~self._said(rows, ordinal)
-            numbers, of = np.unique(found["nameId"], return_inverse=True)
+            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+            process, call = process_of(numbers["globalTid"]), ~self._message_rows(rows, ordinal)
+            name_ids, inverse = np.unique(numbers["nameId"], return_inverse=True)
             names = [
-                plain_name(self._texts.one(n)) or "call without a name" for n in numbers.tolist()
+                plain_name(self._texts.text(n)) or "call without a name" for n in name_ids.tolist()
             ]
-            # Calls of the driver are named cu…; those of the runtime cuda….
+            # Driver calls are named cu…, runtime calls cuda….
             driver = np.array(
                 [name.startswith("cu") and not name.startswith("cuda") for name in names], np.bool_
-            )[of]
-            runtime, low = filling.categories(("cuda_runtime", "cuda_driver"))
+            )[inverse]
+            runtime, low = builder.categories(("cuda_runtime", "cuda_driver"))
             category = np.where(
-                driver | (found["eventClass"] == _DRIVER_CLASS), low, runtime
+                driver | (numbers["eventClass"] == _DRIVER_CLASS), low, runtime
             ).astype(np.int32)
-            correlation = filling.correlations(process, found["correlationId"])
-            filling.spans(
+            correlation = builder.correlations(process, numbers["correlationId"])
+            builder.spans(
                 ordinal[call],
-                found["start"][call],
-                found["end"][call],
-                filling.names(names)[of][call],
+                numbers["start"][call],
+                numbers["end"][call],
+                builder.names(names)[inverse][call],
                 category[call],
-                self._threads(found["globalTid"])[call],
+                self._threads(numbers["globalTid"])[call],
                 Role.RUNTIME,
                 correlation=correlation[call],
             )
 
-    def _said(self, rows: Rows, ordinal: Ints) -> Mask:
-        """Which rows of a chunk are no calls but what the profiler says; they become marks of their
-        process.
-        """
-        said: Mask = np.isin(rows.numbers["eventClass"], _SAID_CLASSES)
-        self._say(
-            ordinal[said],
-            rows.numbers["start"][said],
-            self._texts.many(rows.numbers["nameId"][said]),
-            rows.numbers["globalTid"][said],
+    def _message_rows(self, rows: Rows, ordinal: Ints) -> Mask:
+        """Mask of the rows that are messages of the profiler, which become instants."""
+        messages: Mask = np.isin(rows.numbers["eventClass"], _MESSAGE_CLASSES)
+        self._add_messages(
+            ordinal[messages],
+            rows.numbers["start"][messages],
+            self._texts.texts(rows.numbers["nameId"][messages]),
+            rows.numbers["globalTid"][messages],
         )
-        return said
+        return messages
 
-    def _say(self, ordinal: Ints, time: Ints, texts: list[str], process: Ints) -> None:
-        names = self._filling.names(f"Nsight Systems: {text}" for text in texts)
-        self._filling.instants(
+    def _add_messages(self, ordinal: Ints, time: Ints, texts: list[str], process: Ints) -> None:
+        names = self._builder.names(f"Nsight Systems: {text}" for text in texts)
+        self._builder.instants(
             ordinal,
             time,
             names,
             "diagnostics",
-            self._filling.threads(process_of(process), np.full(len(time), MISSING)),
+            self._builder.threads(process_of(process), np.full(len(time), MISSING)),
             "i",
         )
 
     def _threads(self, thread: Ints, mark: str = "") -> Array:
-        return self._filling.threads(process_of(thread), thread_of(thread), mark)
+        return self._builder.threads(process_of(thread), thread_of(thread), mark)
 
     def _named_calls(self, table: str, category: str, role: Role) -> None:
-        filling = self._filling
-        filling.begin(table)
+        builder = self._builder
+        builder.begin(table)
         for rows in self._database.rows(
             table, ["start", "end", "globalTid", "nameId", "textId", "eventClass"]
         ):
-            found, ordinal = rows.numbers, filling.ordinals(rows)
-            call = ~self._said(rows, ordinal)
-            # MPI and UCX have their names where ranges have their texts.
-            numbers, of = np.unique(
-                np.where(found["nameId"] == MISSING, found["textId"], found["nameId"]),
+            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+            call = ~self._message_rows(rows, ordinal)
+            # MPI and UCX use textId for their names.
+            name_ids, inverse = np.unique(
+                np.where(numbers["nameId"] == MISSING, numbers["textId"], numbers["nameId"]),
                 return_inverse=True,
             )
-            names = filling.names(
-                [plain_name(self._texts.one(n)) or category for n in numbers.tolist()]
-            )[of]
-            track = self._threads(found["globalTid"])
-            filling.spans(
+            names = builder.names(
+                [plain_name(self._texts.text(n)) or category for n in name_ids.tolist()]
+            )[inverse]
+            track = self._threads(numbers["globalTid"])
+            builder.spans(
                 ordinal[call],
-                found["start"][call],
-                found["end"][call],
+                numbers["start"][call],
+                numbers["end"][call],
                 names[call],
                 category,
                 track[call],
@@ -251,8 +242,8 @@ class _Export:
             )
 
     def _named(self, kind: int, *keys: str) -> dict[tuple[int, ...], str]:
-        """(process, further columns) → name, of the rows that name domains or categories."""
-        found: dict[tuple[int, ...], str] = {}
+        """(process, further columns) → name, from the rows that name domains or categories."""
+        names: dict[tuple[int, ...], str] = {}
         if "eventType" in self._database.columns(_NVTX):
             for rows in self._database.rows(
                 _NVTX, ["globalTid", "textId", *keys], ["text"], where=f"[eventType] = {kind}"
@@ -262,26 +253,26 @@ class _Export:
                     process_of(rows.numbers["globalTid"]),
                     *(rows.numbers[key] for key in keys),
                 )
-                found.update(
+                names.update(
                     (key, text)
                     for key, text in zip(
                         zip(*(c.tolist() for c in columns), strict=True), texts, strict=True
                     )
                     if text
                 )
-        return found
+        return names
 
     def _texts_of(self, texts: list[str], numbers: Ints) -> list[str]:
-        """The text of an event, else the registered one that it names."""
+        """The text of each event, or the registered text that it refers to."""
         if (numbers == MISSING).all():
             return texts
         return [
             text or registered
-            for text, registered in zip(texts, self._texts.many(numbers), strict=True)
+            for text, registered in zip(texts, self._texts.texts(numbers), strict=True)
         ]
 
     def _nvtx(self) -> None:
-        filling, ranges = self._filling, Ranges(self._filling)
+        builder, ranges = self._builder, Ranges(self._builder)
         domains, categories = (
             self._named(_DOMAIN, "domainId"),
             self._named(_CATEGORY, "domainId", "category"),
@@ -290,108 +281,104 @@ class _Export:
             "eventType" in self._database.columns(_NVTX),
             self._database.value("SELECT duration FROM ANALYSIS_DETAILS"),
         )
-        filling.begin(_NVTX)
+        builder.begin(_NVTX)
         for rows in self._database.rows(
             _NVTX,
             ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"],
             ["text"],
         ):
-            found, ordinal = rows.numbers, filling.ordinals(rows)
+            numbers, ordinal = rows.numbers, builder.ordinals(rows)
             kind = (
-                found["eventType"] if typed else np.where(found["end"] == MISSING, _MARK, _PUSH_POP)
+                numbers["eventType"]
+                if typed
+                else np.where(numbers["end"] == MISSING, _MARK, _PUSH_POP)
             )
             known = np.flatnonzero(np.isin(kind, (_MARK, _THREAD_NAME, _PUSH_POP, _START_END)))
-            filling.counts.add(
+            builder.counts.add(
                 d.NOT_READ, rows.count - len(known) - int(np.isin(kind, _NAMING).sum())
             )
             texts = self._texts_of(
-                [rows.texts["text"][i] for i in known.tolist()], found["textId"][known]
+                [rows.texts["text"][i] for i in known.tolist()], numbers["textId"][known]
             )
             process, domain, category = (
-                process_of(found["globalTid"][known]),
-                found["domainId"][known],
-                found["category"][known],
+                process_of(numbers["globalTid"][known]),
+                numbers["domainId"][known],
+                numbers["category"][known],
             )
             of_domain = [
                 domains.get(key, "") for key in zip(process.tolist(), domain.tolist(), strict=True)
             ]
-            # What has no text may have a category: the samples of Python's stack do.
+            # Ranges without text may have a category, as Python stack samples do.
             keys = zip(texts, process.tolist(), domain.tolist(), category.tolist(), strict=True)
             texts = [text or categories.get((p, d, c), "") for text, p, d, c in keys]
             self._ranged.update(np.unique(process[kind[known] == _PUSH_POP]).tolist())
-            for number, mark in ((_PUSH_POP, ""), (_START_END, " ranges")):
-                # What was open at the end of the recording gets that end: long after the program,
-                # and no end of its own.
-                open_ = (kind[known] == number) & np.isin(
-                    found["end"][known], (MISSING, closing if isinstance(closing, int) else MISSING)
+            for kind_number, mark in ((_PUSH_POP, ""), (_START_END, " ranges")):
+                # Ranges still open get the end of the session, which is not their own.
+                open_ = (kind[known] == kind_number) & np.isin(
+                    numbers["end"][known],
+                    (MISSING, closing if isinstance(closing, int) else MISSING),
                 )
-                filling.counts.add(d.UNMATCHED_BEGIN, int(open_.sum()))
-                at = np.flatnonzero((kind[known] == number) & ~open_)
-                row = known[at]
-                chosen, within = (
-                    [texts[i] for i in at.tolist()],
-                    [of_domain[i] for i in at.tolist()],
+                builder.counts.add(d.UNMATCHED_BEGIN, int(open_.sum()))
+                selected = np.flatnonzero((kind[known] == kind_number) & ~open_)
+                row = known[selected]
+                chosen_texts, within = (
+                    [texts[i] for i in selected.tolist()],
+                    [of_domain[i] for i in selected.tolist()],
                 )
                 ranges.add(
                     ordinal[row],
-                    found["start"][row],
-                    found["end"][row],
-                    chosen,
-                    self._threads(found["globalTid"][row], mark),
+                    numbers["start"][row],
+                    numbers["end"][row],
+                    chosen_texts,
+                    self._threads(numbers["globalTid"][row], mark),
                     within,
                 )
-            at = np.flatnonzero(kind[known] == _MARK)
-            row = known[at]
+            selected = np.flatnonzero(kind[known] == _MARK)
+            row = known[selected]
             marks = [
                 ": ".join(filter(None, (of_domain[i], texts[i] or "mark without a text")))
-                for i in at.tolist()
+                for i in selected.tolist()
             ]
-            filling.instants(
+            builder.instants(
                 ordinal[row],
-                found["start"][row],
-                filling.names(marks),
+                numbers["start"][row],
+                builder.names(marks),
                 "nvtx",
-                self._threads(found["globalTid"][row]),
+                self._threads(numbers["globalTid"][row]),
                 "i",
             )
             for i in np.flatnonzero(kind[known] == _THREAD_NAME).tolist():
-                self._name_thread(int(found["globalTid"][known[i]]), texts[i])
+                self._name_thread(int(numbers["globalTid"][known[i]]), texts[i])
         ranges.finish()
 
     def _diagnostics(self) -> None:
-        """What the profiler said while it recorded, as marks; warnings and errors are counted."""
-        filling = self._filling
-        filling.begin(_DIAGNOSTICS)
+        """The profiler's messages, as instants; warnings and errors are counted."""
+        builder = self._builder
+        builder.begin(_DIAGNOSTICS)
         for rows in self._database.rows(
             _DIAGNOSTICS, ["timestamp", "severity", "globalPid"], ["text"]
         ):
-            found, ordinal = rows.numbers, filling.ordinals(rows)
-            filling.counts.add(d.PROFILER_WARNING, int((found["severity"] > _INFORMATION).sum()))
-            timed = np.flatnonzero(found["timestamp"] != MISSING)
-            self._say(
+            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+            builder.counts.add(d.PROFILER_WARNING, int((numbers["severity"] > _INFORMATION).sum()))
+            timed = np.flatnonzero(numbers["timestamp"] != MISSING)
+            self._add_messages(
                 ordinal[timed],
-                found["timestamp"][timed],
+                numbers["timestamp"][timed],
                 [rows.texts["text"][i] for i in timed.tolist()],
-                found["globalPid"][timed],
+                numbers["globalPid"][timed],
             )
 
     def _stream_names(self) -> None:
         for rows in self._database.rows(
             "TARGET_INFO_NVTX_CUDA_STREAM", ["processId", "contextId", "streamId"], ["name"]
         ):
-            keys = zip(
-                *(rows.numbers[c].tolist() for c in ("processId", "contextId", "streamId")),
-                strict=True,
-            )
-            self._filling.own_names.update(zip(keys, rows.texts["name"], strict=True))
+            for *key, name in rows.tuples("processId", "contextId", "streamId", "name"):
+                self._builder.own_names[key[0], key[1], key[2]] = name
 
     def _names(self) -> None:
         for rows in self._database.rows("ThreadNames", ["globalTid", "nameId"]):
-            for thread, text in zip(
-                rows.numbers["globalTid"].tolist(),
-                self._texts.many(rows.numbers["nameId"]),
-                strict=True,
-            ):
+            texts = self._texts.texts(rows.numbers["nameId"])
+            for thread, text in zip(rows.numbers["globalTid"].tolist(), texts, strict=True):
                 self._name_thread(thread, text)
         for rows in self._database.rows("PROCESSES", ["globalPid", "pid"], ["name"]):
             process = np.where(
@@ -401,7 +388,7 @@ class _Export:
             )
             for number, text in zip(process.tolist(), rows.texts["name"], strict=True):
                 if number != MISSING and text:
-                    self._filling.name(
+                    self._builder.name(
                         "process_name",
                         (number, ""),
                         text.replace("\\", "/").rpartition("/")[2] or text,
@@ -413,14 +400,14 @@ class _Export:
         process, number = (
             int(part[0]) for part in (process_of(np.array([thread])), thread_of(np.array([thread])))
         )
-        place = (process, str(number))
-        self._filling.name("thread_name", place, text)
-        self._filling.name(
-            "thread_name", (place[0], place[1] + " ranges"), f"{text} (start/end ranges)"
+        track = (process, str(number))
+        self._builder.name("thread_name", track, text)
+        self._builder.name(
+            "thread_name", (track[0], track[1] + " ranges"), f"{text} (start/end ranges)"
         )
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
-        """The header in Kineto's words, and the number of multiprocessors by device id."""
+        """The header as Kineto writes it, and the number of multiprocessors by device id."""
         header: dict[str, Any] = {PROFILER: f"Nsight Systems {self._version()}".rstrip()}
         for rows in self._database.rows("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]):
             began = int(rows.numbers["utcEpochNs"][0])
@@ -440,27 +427,21 @@ class _Export:
         return ""
 
     def _gpus_of_processes(self) -> dict[tuple[int, int], int]:
-        """(process, CUDA's device id) → GPU of the machine, if processes mean different GPUs by one
-        id, as ``CUDA_VISIBLE_DEVICES`` makes them; else none.
-        """
-        found: dict[tuple[int, int], int] = {}
+        """(process, CUDA device id) → GPU, if ``CUDA_VISIBLE_DEVICES`` makes processes differ."""
+        gpus: dict[tuple[int, int], int] = {}
         for rows in self._database.rows("TARGET_INFO_CUDA_DEVICE", ["pid", "cudaId", "gpuId"]):
-            for pid, cuda, gpu in zip(
-                *(rows.numbers[c].tolist() for c in ("pid", "cudaId", "gpuId")), strict=True
-            ):
+            for pid, cuda, gpu in rows.tuples("pid", "cudaId", "gpuId"):
                 if MISSING not in (pid, cuda, gpu):
-                    found[pid, cuda] = gpu
+                    gpus[pid, cuda] = gpu
         return (
-            found
-            if len({(cuda, gpu) for (_, cuda), gpu in found.items()})
-            > len({cuda for _, cuda in found})
+            gpus
+            if len({(cuda, gpu) for (_, cuda), gpu in gpus.items()})
+            > len({cuda for _, cuda in gpus})
             else {}
         )
 
     def _devices(self) -> list[tuple[int, dict[str, Any]]]:
-        """CUDA's device ids and what is known of each. ``TARGET_INFO_CUDA_DEVICE`` ties them to the
-        GPUs of the machine, process by process.
-        """
+        """(CUDA device id, properties); ``TARGET_INFO_CUDA_DEVICE`` links them to the GPUs."""
         keys = {
             "totalMemory": "totalGlobalMem",
             "smCount": "numSms",
@@ -477,25 +458,25 @@ class _Export:
         gpus: dict[int, dict[str, Any]] = {}
         for rows in self._database.rows("TARGET_INFO_GPU", ["id", "cuDevice", *keys], ["name"]):
             for i, number in enumerate(rows.numbers["id"].tolist()):
-                told = {
+                properties = {
                     key: int(rows.numbers[column][i])
                     for column, key in keys.items()
                     if rows.numbers[column][i] != MISSING
                 }
-                gpus[number if number != MISSING else i] = {"name": rows.texts["name"][i], **told}
+                gpus[number if number != MISSING else i] = {
+                    "name": rows.texts["name"][i],
+                    **properties,
+                }
         if self._gpus:
             return sorted(gpus.items())
-        found: dict[int, dict[str, Any]] = {}
+        devices: dict[int, dict[str, Any]] = {}
         for rows in self._database.rows(
             "TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "numMultiprocessors"]
         ):
-            for gpu, cuda, count in zip(
-                *(rows.numbers[c].tolist() for c in ("gpuId", "cudaId", "numMultiprocessors")),
-                strict=True,
-            ):
+            for gpu, cuda, count in rows.tuples("gpuId", "cudaId", "numMultiprocessors"):
                 if cuda != MISSING:
-                    found.setdefault(
+                    devices.setdefault(
                         cuda,
                         {**({} if count == MISSING else {"numSms": count}), **gpus.get(gpu, {})},
                     )
-        return sorted((found or gpus).items())
+        return sorted((devices or gpus).items())

@@ -1,11 +1,9 @@
-"""What nvprof and nvvp write (``nvprof -o profile.nvprof``) → ``Trace``: CUPTI's records, a table
-of each kind.
+"""Files of nvprof and nvvp (``nvprof -o profile.nvprof``) → ``Trace``: a table per kind of record.
 
-Markers are written begin and end apart, tied by ``id``; a thread is ``objectId``, the bytes of
-CUPTI's ``CUpti_ActivityObjectKindId``: process (4), thread (4 or 8). Times are nanoseconds since
-1970. Sources: ``cupti_activity.h``; the tables that ``libcuinj64`` of nvprof 11.8 makes;
-``parse_nvprof_trace`` of ``torch/autograd/profiler_legacy.py``, which takes a marker with a name
-for a begin and one without for an end.
+Markers have separate begin and end rows, linked by ``id``; threads are in ``objectId``, the bytes of
+``CUpti_ActivityObjectKindId``: process (4), thread (4 or 8). Times are Unix ns. Sources:
+``cupti_activity.h``; the tables of ``libcuinj64`` of nvprof 11.8; ``parse_nvprof_trace`` of
+``torch/autograd/profiler_legacy.py``, where markers with a name are begins and others ends.
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.importers.sqlite.builder import PROFILER, TraceBuilder
 from torch_tb_profiler.importers.sqlite.call_names import driver_call, runtime_call
 from torch_tb_profiler.importers.sqlite.counters import NVPROF_TABLES as COUNTER_TABLES
 from torch_tb_profiler.importers.sqlite.counters import allocations
 from torch_tb_profiler.importers.sqlite.database import CHUNK_ROWS, MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.demangle import demangled
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
-from torch_tb_profiler.importers.sqlite.filling import PROFILER, Filling
 from torch_tb_profiler.importers.sqlite.ranges import Ranges
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
@@ -73,31 +71,23 @@ _OVERHEAD_NAMES = {
 """``CUpti_ActivityOverheadKind`` as Kineto spells it."""
 _INSTANT, _START, _END = 1, 2, 4
 _PROCESS_OBJECT, _THREAD_OBJECT, _STREAM_OBJECT = 1, 2, 5
-"""``CUpti_ActivityObjectKind``; 3 and 4 are devices and contexts. The bytes are process and thread,
-else device, context and stream.
-"""
+"""``CUpti_ActivityObjectKind``: the bytes are process and thread, else device, context and stream."""
 _LOW32 = (1 << 32) - 1
 
 
-def read_nvprof(database: Database, filling: Filling) -> Trace:
-    """The trace of a file of nvprof."""
-    return _File(database, filling).read()
+def read_nvprof(database: Database, builder: TraceBuilder) -> Trace:
+    """The trace of an nvprof file."""
+    return _NvprofReader(database, builder).read()
 
 
-class _File:
-    def __init__(self, database: Database, filling: Filling) -> None:
-        self._database, self._filling = database, filling
+class _NvprofReader:
+    def __init__(self, database: Database, builder: TraceBuilder) -> None:
+        self._database, self._builder = database, builder
         self._texts = Texts(database, "StringTable", "_id_", none=0)
         self._header, multiprocessors = self._properties()
         contexts: dict[int, int] = {}
         for rows in database.rows(_KIND + "CONTEXT", ["contextId", "deviceId"]):
-            contexts.update(
-                zip(
-                    rows.numbers["contextId"].tolist(),
-                    rows.numbers["deviceId"].tolist(),
-                    strict=True,
-                )
-            )
+            contexts.update(rows.tuples("contextId", "deviceId"))
         dialect = Dialect(
             ("name",),
             self._kernel_names,
@@ -108,7 +98,7 @@ class _File:
             multiprocessors,
             contexts,
         )
-        self._work = DeviceWork(database, filling, dialect)
+        self._work = DeviceWork(database, builder, dialect)
 
     def read(self) -> Trace:
         self._database.expect(TABLES)
@@ -124,33 +114,35 @@ class _File:
             self._calls(table)
         self._overheads()
         self._markers()
-        allocations(self._database, self._filling)
-        count_unread(self._database, TABLES, self._filling.counts)
-        return self._filling.trace(self._header)
+        allocations(self._database, self._builder)
+        count_unread(self._database, TABLES, self._builder.counts)
+        return self._builder.trace(self._header)
 
     def _kernel_names(self, numbers: Ints) -> list[str]:
-        distinct, of = np.unique(numbers, return_inverse=True)
-        names = [demangled(self._texts.one(number)) for number in distinct.tolist()]
-        return [names[place] for place in of.tolist()]
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        names = [demangled(self._texts.text(number)) for number in distinct.tolist()]
+        return [names[i] for i in inverse.tolist()]
 
     def _calls(self, table: str) -> None:
-        filling, (category, name_of) = self._filling, _CALLS[table]
-        filling.begin(table)
+        builder, (category, name_of) = self._builder, _CALLS[table]
+        builder.begin(table)
         for rows in self._database.rows(
             table, ["cbid", "start", "end", "processId", "threadId", "correlationId"]
         ):
-            found = rows.numbers
-            numbers, of = np.unique(found["cbid"], return_inverse=True)
-            names = filling.names(
-                ["call without a number" if n == MISSING else name_of(n) for n in numbers.tolist()]
-            )[of]
-            # Device work does not tell its process, so ids are those of the whole file.
-            correlation = filling.correlations(np.full(rows.count, MISSING), found["correlationId"])
-            track = self._threads(found["processId"], found["threadId"])
-            filling.spans(
-                filling.ordinals(rows),
-                found["start"],
-                found["end"],
+            columns = rows.numbers
+            cbids, inverse = np.unique(columns["cbid"], return_inverse=True)
+            names = builder.names(
+                ["call without a number" if n == MISSING else name_of(n) for n in cbids.tolist()]
+            )[inverse]
+            # Device work has no process, so ids are unique per file.
+            correlation = builder.correlations(
+                np.full(rows.count, MISSING), columns["correlationId"]
+            )
+            track = self._threads(columns["processId"], columns["threadId"])
+            builder.spans(
+                builder.ordinals(rows),
+                columns["start"],
+                columns["end"],
                 names,
                 category,
                 track,
@@ -159,11 +151,11 @@ class _File:
             )
 
     def _threads(self, process: Ints, thread: Ints) -> Array:
-        """Tracks of threads. The number of a thread is 32 bits wide, with or without a sign."""
-        return self._filling.threads(process, np.where(thread == MISSING, MISSING, thread & _LOW32))
+        """Tracks of threads; thread ids have 32 bits, signed or unsigned."""
+        return self._builder.threads(process, np.where(thread == MISSING, MISSING, thread & _LOW32))
 
     def _objects(self, kinds: Ints, objects: list[bytes]) -> Array:
-        """Tracks of what ``objectId`` names."""
+        """Tracks of the objects in ``objectId``."""
         known: dict[tuple[int, bytes], tuple[int, int]] = {}
         for kind, raw in set(zip(kinds.tolist(), objects, strict=True)):
             process = (
@@ -183,21 +175,21 @@ class _File:
         return self._threads(places[:, 0], places[:, 1])
 
     def _overheads(self) -> None:
-        filling = self._filling
-        filling.begin(_OVERHEADS)
+        builder = self._builder
+        builder.begin(_OVERHEADS)
         for rows in self._database.rows(
             _OVERHEADS, ["overheadKind", "objectKind", "start", "end"], blobs=["objectId"]
         ):
-            found = rows.numbers
-            kinds, of = np.unique(found["overheadKind"], return_inverse=True)
-            names = filling.names(
+            columns = rows.numbers
+            kinds, inverse = np.unique(columns["overheadKind"], return_inverse=True)
+            names = builder.names(
                 [_OVERHEAD_NAMES.get(kind, "Overhead") for kind in kinds.tolist()]
-            )[of]
-            track = self._objects(found["objectKind"], rows.blobs["objectId"])
-            filling.spans(
-                filling.ordinals(rows),
-                found["start"],
-                found["end"],
+            )[inverse]
+            track = self._objects(columns["objectKind"], rows.blobs["objectId"])
+            builder.spans(
+                builder.ordinals(rows),
+                columns["start"],
+                columns["end"],
                 names,
                 "overhead",
                 track,
@@ -205,8 +197,8 @@ class _File:
             )
 
     def _markers(self) -> None:
-        filling = self._filling
-        filling.begin(_MARKERS)
+        builder = self._builder
+        builder.begin(_MARKERS)
         parts: list[dict[str, Array]] = []
         for rows in self._database.rows(
             _MARKERS,
@@ -216,37 +208,37 @@ class _File:
             parts.append(self._marker_columns(rows))
         if not parts:
             return
-        found = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        markers = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
         parts.clear()
-        begin, end = self._pairs(found)
-        ranges = Ranges(filling)
+        begin, end = self._pairs(markers)
+        ranges = Ranges(builder)
         for first in range(0, len(begin), CHUNK_ROWS):
             row, last = begin[first : first + CHUNK_ROWS], end[first : first + CHUNK_ROWS]
             texts, domains = (
-                self._texts.many(found["name"][row]),
-                self._texts.many(found["domain"][row]),
+                self._texts.texts(markers["name"][row]),
+                self._texts.texts(markers["domain"][row]),
             )
             ranges.add(
-                found["ordinal"][row],
-                found["time"][row],
-                found["time"][last],
+                markers["ordinal"][row],
+                markers["time"][row],
+                markers["time"][last],
                 texts,
-                found["track"][row],
+                markers["track"][row],
                 domains,
             )
         ranges.finish()
-        row = np.flatnonzero(found["kind"] == _INSTANT)
+        row = np.flatnonzero(markers["kind"] == _INSTANT)
         pairs = zip(
-            self._texts.many(found["domain"][row]),
-            self._texts.many(found["name"][row]),
+            self._texts.texts(markers["domain"][row]),
+            self._texts.texts(markers["name"][row]),
             strict=True,
         )
-        names = filling.names(
+        names = builder.names(
             ": ".join(filter(None, (domain, text or "mark without a text")))
             for domain, text in pairs
         )
-        filling.instants(
-            found["ordinal"][row], found["time"][row], names, "nvtx", found["track"][row], "i"
+        builder.instants(
+            markers["ordinal"][row], markers["time"][row], names, "nvtx", markers["track"][row], "i"
         )
 
     def _marker_columns(self, rows: Rows) -> dict[str, Array]:
@@ -257,10 +249,10 @@ class _File:
             _INSTANT,
             np.where(flags & _START, _START, np.where(flags & _END, _END, 0)),
         )
-        # Files that were written without flags: what has a name begins.
+        # Without flags, a marker with a name is a begin.
         kind = np.where((flags == MISSING) | (kind == 0), np.where(named, _START, _END), kind)
         return {
-            "ordinal": self._filling.ordinals(rows),
+            "ordinal": self._builder.ordinals(rows),
             "time": numbers["timestamp"],
             "id": numbers["id"],
             "kind": kind.astype(np.int8),
@@ -269,47 +261,50 @@ class _File:
             "track": self._objects(numbers["objectKind"], rows.blobs["objectId"]),
         }
 
-    def _pairs(self, found: dict[str, Array]) -> tuple[Ints, Ints]:
-        """Rows of begins and of their ends: of each id a begin and the end right behind it."""
-        row = np.flatnonzero((found["kind"] != _INSTANT) & (found["time"] != MISSING))
-        self._filling.counts.add(d.NO_TIME, int((found["kind"] != _INSTANT).sum()) - len(row))
-        ends = found["kind"] == _END
+    def _pairs(self, markers: dict[str, Array]) -> tuple[Ints, Ints]:
+        """Rows of begins and of their ends: for each id a begin and the end that follows it."""
+        row = np.flatnonzero((markers["kind"] != _INSTANT) & (markers["time"] != MISSING))
+        self._builder.counts.add(d.NO_TIME, int((markers["kind"] != _INSTANT).sum()) - len(row))
+        ends = markers["kind"] == _END
         order = row[
-            np.lexsort((found["ordinal"][row], ends[row], found["time"][row], found["id"][row]))
+            np.lexsort(
+                (markers["ordinal"][row], ends[row], markers["time"][row], markers["id"][row])
+            )
         ]
         tied = (
             ~ends[order[:-1]]
             & ends[order[1:]]
-            & (found["id"][order[:-1]] == found["id"][order[1:]])
+            & (markers["id"][order[:-1]] == markers["id"][order[1:]])
         )
-        at = np.flatnonzero(tied)
-        self._filling.counts.add(d.UNMATCHED_BEGIN, int((~ends[row]).sum()) - len(at))
-        self._filling.counts.add(d.UNMATCHED_END, int(ends[row].sum()) - len(at))
-        begin, end = order[at], order[at + 1]
+        paired = np.flatnonzero(tied)
+        self._builder.counts.add(d.UNMATCHED_BEGIN, int((~ends[row]).sum()) - len(paired))
+        self._builder.counts.add(d.UNMATCHED_END, int(ends[row].sum()) - len(paired))
+        begin, end = order[paired], order[paired + 1]
         by_place = np.argsort(begin, kind="stable")
         return begin[by_place], end[by_place]
 
     def _names(self) -> None:
-        """The names of threads and processes, and of streams, whose tracks are still to come."""
+        """Names of threads and processes, and of streams, whose tracks come later."""
         for rows in self._database.rows(_KIND + "NAME", ["objectKind", "name"], blobs=["objectId"]):
-            named = self._texts.many(rows.numbers["name"])
+            named = self._texts.texts(rows.numbers["name"])
             for kind, raw, text in zip(
                 rows.numbers["objectKind"].tolist(), rows.blobs["objectId"], named, strict=True
             ):
                 first, second, third = (
-                    int.from_bytes(raw[at : at + 4], "little", signed=not at) for at in (0, 4, 8)
+                    int.from_bytes(raw[offset : offset + 4], "little", signed=not offset)
+                    for offset in (0, 4, 8)
                 )
                 if text and kind == _STREAM_OBJECT and len(raw) >= 12:
-                    self._filling.own_names[MISSING, second, third] = text
+                    self._builder.own_names[MISSING, second, third] = text
                 elif text and len(raw) >= 8 and kind in (_PROCESS_OBJECT, _THREAD_OBJECT):
-                    self._filling.name(
+                    self._builder.name(
                         "thread_name" if kind == _THREAD_OBJECT else "process_name",
                         (first, str(second)),
                         text,
                     )
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
-        """The header in Kineto's words, and the number of multiprocessors by device id."""
+        """The header as Kineto writes it, and the number of multiprocessors by device id."""
         keys = {
             "globalMemorySize": "totalGlobalMem",
             "numMultiprocessors": "numSms",
@@ -325,20 +320,22 @@ class _File:
         devices: dict[int, dict[str, Any]] = {}
         for rows in self._database.rows(_KIND + "DEVICE", ["id", "name", *keys]):
             for i, number in enumerate(rows.numbers["id"].tolist()):
-                told = {
+                properties = {
                     key: int(rows.numbers[column][i])
                     for column, key in keys.items()
                     if rows.numbers[column][i] != MISSING
                 }
                 devices[number] = {
                     "id": number,
-                    "name": self._texts.one(int(rows.numbers["name"][i])),
-                    **told,
+                    "name": self._texts.text(int(rows.numbers["name"][i])),
+                    **properties,
                 }
         devices.pop(MISSING, None)
         header: dict[str, Any] = {PROFILER: "nvprof"}
         if devices:
             header["deviceProperties"] = [devices[number] for number in sorted(devices)]
         return header, {
-            number: told["numSms"] for number, told in devices.items() if told.get("numSms", 0) > 0
+            number: properties["numSms"]
+            for number, properties in devices.items()
+            if properties.get("numSms", 0) > 0
         }

@@ -1,9 +1,8 @@
-"""NVTX ranges → operators and annotations; the calls that PyProf writes get the lines of the
-program that stand around them.
+"""NVTX ranges → operators and annotations; calls of PyProf get the source lines around them.
 
 ::
 
-    PLACE  {'traceMarker': ['train.py:12']}   └────────────────────┘
+    LOCATION  {'traceMarker': ['train.py:12']}   └────────────────────┘
     CALL   {'mod': 'torch', 'op': 'mm', …}      └────────────────┘       operator torch.mm, stack train.py(12)
     RANGE  aten::mm, seq = 7                       └───────────┘         operator aten::mm
 """
@@ -17,7 +16,7 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.importers.sqlite.filling import Filling
+from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.markers import Kind, Marker, read_marker, stack_text
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
@@ -25,15 +24,13 @@ from torch_tb_profiler.store.roles import Role
 _KEPT = 1 << 13
 _NO_TEXT = "range without a text"
 _CATEGORY = {Role.OPERATOR: "cpu_op", Role.ANNOTATION: "user_annotation"}
-_A_THREAD = 1
-"""A forward thread that is not told, but was: what has one runs in the backward pass. Sequence
-numbers tie it to its forward.
-"""
+_SOME_FORWARD_THREAD = 1
+"""Stands for the unknown forward thread of a backward operator; the sequence number links them."""
 
 
 @dataclass(frozen=True)
-class _Held:
-    """A range that waits for those around it to be known."""
+class _PendingRange:
+    """A range that needs the ranges around it."""
 
     track: int
     start: int
@@ -43,12 +40,12 @@ class _Held:
 
 
 class Ranges:
-    """Adds ranges to a filling; call ``finish`` after the last."""
+    """Adds ranges to a ``TraceBuilder``; call ``finish`` after the last one."""
 
-    def __init__(self, filling: Filling) -> None:
-        self._filling = filling
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
         self._known: dict[str, Marker] = {}
-        self._held: list[_Held] = []
+        self._pending: list[_PendingRange] = []
 
     def add(
         self,
@@ -59,94 +56,93 @@ class Ranges:
         track: Array,
         domains: Sequence[str] | None = None,
     ) -> None:
-        """Add ranges; arrays and sequences of one length. ``domains``: the NVTX domain of each,
-        empty for the default one.
-        """
+        """Add ranges; columns of equal length. ``domains``: NVTX domains, empty for the default."""
         markers = [self._marker(text) for text in texts]
         if domains is not None:
-            # PyTorch and PyProf write to the default domain; the texts of others are no one's but
-            # theirs.
+            # PyTorch and PyProf use the default domain; other domains have their own conventions.
             markers = [
                 Marker(f"{domain}: {text or _NO_TEXT}") if domain else marker
                 for domain, text, marker in zip(domains, texts, markers, strict=True)
             ]
         own = np.array([marker.kind == Kind.RANGE for marker in markers], np.bool_)
         for i in np.flatnonzero(~own).tolist():
-            self._held.append(
-                _Held(int(track[i]), int(start[i]), int(end[i]), int(ordinal[i]), markers[i])
+            self._pending.append(
+                _PendingRange(
+                    int(track[i]), int(start[i]), int(end[i]), int(ordinal[i]), markers[i]
+                )
             )
-        kept = [marker for marker, is_own in zip(markers, own.tolist(), strict=True) if is_own]
-        self._put(kept, ordinal[own], start[own], end[own], track[own])
+        ranges = [marker for marker, is_own in zip(markers, own.tolist(), strict=True) if is_own]
+        self._put(ranges, ordinal[own], start[own], end[own], track[own])
 
     def _marker(self, text: str) -> Marker:
-        found = self._known.get(text)
-        if found is None:
+        marker = self._known.get(text)
+        if marker is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._known[text] = read_marker(text or _NO_TEXT)
-        return found
+            marker = self._known[text] = read_marker(text or _NO_TEXT)
+        return marker
 
     def _put(
         self, markers: list[Marker], ordinal: Ints, start: Ints, end: Ints, track: Array
     ) -> None:
         if not markers:
             return
-        filling = self._filling
+        builder = self._builder
         stacks = [json.dumps(stack_text(m.lines)).encode() if m.lines else b"" for m in markers]
-        filling.spans(
+        builder.spans(
             ordinal,
             start,
             end,
-            filling.names(m.name for m in markers),
-            filling.categories(_CATEGORY[m.role] for m in markers),
+            builder.names(m.name for m in markers),
+            builder.categories(_CATEGORY[m.role] for m in markers),
             track,
             np.array([m.role for m in markers], np.uint8),
             external=np.array([m.operation for m in markers], np.int64),
             operator={
-                "dims": filling.texts(m.dims for m in markers),
-                "types": filling.texts(m.types for m in markers),
-                "concrete": filling.texts(m.concrete for m in markers),
-                "stack": filling.texts(stacks),
+                "dims": builder.texts(m.dims for m in markers),
+                "types": builder.texts(m.types for m in markers),
+                "concrete": builder.texts(m.concrete for m in markers),
+                "stack": builder.texts(stacks),
                 "sequence": np.array([m.sequence for m in markers], np.int64),
                 "forward_thread": np.array(
-                    [_A_THREAD if m.backward else -1 for m in markers], np.int64
+                    [_SOME_FORWARD_THREAD if m.backward else -1 for m in markers], np.int64
                 ),
             },
         )
 
     def finish(self) -> None:
-        """Add the calls that PyProf wrote, with their lines; and lines around which no call stands,
-        by the innermost one.
-        """
-        held, self._held = (
-            sorted(self._held, key=lambda h: (h.track, h.start, -h.end, h.ordinal)),
+        """Add PyProf's calls with their source lines, and the lines without a call."""
+        pending, self._pending = (
+            sorted(self._pending, key=lambda h: (h.track, h.start, -h.end, h.ordinal)),
             [],
         )
-        done: list[_Held] = []
+        done: list[_PendingRange] = []
         around: list[int] = []
         used: set[int] = set()
-        for number, item in enumerate(held):
+        for number, item in enumerate(pending):
             while around and (
-                held[around[-1]].track != item.track or held[around[-1]].end <= item.start
+                pending[around[-1]].track != item.track or pending[around[-1]].end <= item.start
             ):
                 around.pop()
-            if item.marker.kind == Kind.PLACE:
+            if item.marker.kind == Kind.LOCATION:
                 around.append(number)
                 continue
-            place = around[-1] if around else -1
+            enclosing = around[-1] if around else -1
             used.update(around)
             done.append(
                 item
-                if place < 0
+                if enclosing < 0
                 else replace(
                     item,
-                    marker=msgspec.structs.replace(item.marker, lines=held[place].marker.lines),
+                    marker=msgspec.structs.replace(
+                        item.marker, lines=pending[enclosing].marker.lines
+                    ),
                 )
             )
         done += [
             item
-            for number, item in enumerate(held)
-            if item.marker.kind == Kind.PLACE and number not in used
+            for number, item in enumerate(pending)
+            if item.marker.kind == Kind.LOCATION and number not in used
         ]
         if done:
             columns = (

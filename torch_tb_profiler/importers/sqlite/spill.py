@@ -1,11 +1,8 @@
-"""Columns of large databases wait on disk instead of in memory: a span takes 60 bytes of its file,
-and 80 as columns.
+"""Keeps columns of large databases on disk: a span takes 60 bytes in the file and 80 as columns.
 
 ::
 
-    pieces of a column ──▶ held in memory, together at most HELD_BYTES ──▶ a temporary file without a name per column ──▶ one array, mapped:
-                                                                          its pages come when they
-                                                                          are read, and may go again
+    pieces of a column ──▶ in memory, all together at most HELD_BYTES ──▶ an unnamed temporary file per column ──▶ one mapped array
 """
 
 from __future__ import annotations
@@ -20,14 +17,14 @@ import numpy as np
 from torch_tb_profiler.store.columns import Array
 
 HELD_BYTES = 64 << 20
-"""What is collected in memory before it goes to disk; a trace of less never does."""
+"""Bytes collected in memory before they go to disk."""
 LEAST_BYTES = 1 << 20
-"""Finished columns that are smaller stay in memory: each mapped one holds a file open."""
+"""Smaller finished columns stay in memory, because each mapped one keeps a file open."""
 
 
 class Spill:
-    """Collects the pieces of columns, and gives each as one array. Without room on the disk,
-    columns stay in memory.
+    """Collects pieces of columns and returns each as one array. If the disk is full, they stay in
+    memory.
     """
 
     def __init__(self) -> None:
@@ -35,7 +32,7 @@ class Spill:
         self._columns: defaultdict[tuple[str, str], _Column] = defaultdict(_Column)
         self._held = 0
         self.used = False
-        """Whether anything went to disk."""
+        """Whether anything is on disk."""
 
     def add(self, table: str, column: str, piece: Array) -> None:
         """Append to a column."""
@@ -49,20 +46,21 @@ class Spill:
     def _to_disk(self) -> None:
         self.used = True
         self._held = sum(column.write() for column in self._columns.values())
-        # Where nothing can be written it is tried again when there is twice as much: not with every
-        # piece.
+        # If nothing can be written, retry at twice the size rather than with every piece.
         self._most = max(self._most, 2 * self._held)
 
     def columns(self) -> dict[str, dict[str, Array]]:
-        """Every column that was added to, by table; nothing of them stays here."""
-        found: dict[str, dict[str, Array]] = defaultdict(dict)
+        """Every column by table; they are removed from here."""
+        tables: dict[str, dict[str, Array]] = defaultdict(dict)
         for (table, name), column in self._columns.items():
-            found[table][name] = column.whole(self.used)
+            tables[table][name] = column.whole(self.used)
         self._columns.clear()
-        return found
+        return tables
 
     def keep(self, array: Array) -> Array:
-        """The same numbers: mapped from a file if columns are on disk already, else as they are."""
+        """The same numbers: mapped from a file if columns are on disk already, else the array
+        itself.
+        """
         if not self.used or array.nbytes < LEAST_BYTES or isinstance(array.base, mmap.mmap):
             return array
         column = _Column([array])
@@ -78,25 +76,25 @@ class _Column:
         self._dtype = np.dtype(np.int64)
 
     def write(self) -> int:
-        """Put the pieces to the end of the file; bytes that stay in memory."""
+        """Append the pieces to the file; returns the bytes that remain in memory."""
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="torch_tb_profiler-", buffering=0)  # noqa: SIM115
-            # A file holds numbers of one kind: what differs stays in memory, and what follows it.
+            # A file has one dtype: pieces from the first other one on stay in memory.
             while self.pieces and (not self._written or self.pieces[0].dtype == self._dtype):
                 self._dtype = self.pieces[0].dtype
-                left = np.ascontiguousarray(self.pieces[0]).view(np.uint8).data
-                # Behind what is whole: an earlier try may have broken off in a piece.
+                unwritten = np.ascontiguousarray(self.pieces[0]).view(np.uint8).data
+                # An earlier attempt may have failed within a piece.
                 self._file.seek(self._written)
-                while len(left):
-                    left = left[self._file.write(left) :]
+                while len(unwritten):
+                    unwritten = unwritten[self._file.write(unwritten) :]
                 self._written += self.pieces.pop(0).nbytes
         except OSError:
             pass
         return sum(piece.nbytes for piece in self.pieces)
 
     def whole(self, to_disk: bool) -> Array:
-        """All as one array; ``to_disk``: what is still in memory goes there first."""
+        """Everything as one array; ``to_disk``: write what is still in memory first."""
         if to_disk:
             self.write()
         parts = [*self._mapped(), *self.pieces]
@@ -117,6 +115,6 @@ class _Column:
                     )
                 ]
             except OSError:
-                # Some systems map nothing, and a process may hold too many files.
+                # Some systems cannot map files, or too many are open.
                 file.seek(0)
                 return [np.frombuffer(file.read(), self._dtype)]

@@ -1,7 +1,6 @@
-"""What a database holds and no view shows: counted, so that nothing is left out in silence.
+"""Count what a database holds but no view shows, so that nothing is dropped silently.
 
-Sources: the SQLite schema in Nsight Systems' User Guide; ``cupti_activity.h``, whose kinds are
-    nvprof's tables.
+Sources: the SQLite schema in Nsight Systems' User Guide; ``cupti_activity.h`` for nvprof's tables.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from torch_tb_profiler.store.defects import DefectCounts
 
 _TIMES = ("start", "timestamp", "rawtimestamp")
 _COUNTED = re.compile("CUPTI_", re.IGNORECASE)
-"""Tables that hold events without a time too: nvprof's counters are those of a kernel. Others
-without one describe what the events name.
+"""Tables of events without a time, such as nvprof's counters of kernels. Others without a time are
+descriptions.
 """
 _FAMILIES = (
     (
@@ -36,9 +35,7 @@ _FAMILIES = (
 
 
 def count_unread(database: Database, read: Sequence[str], counts: DefectCounts) -> None:
-    """Count about how many rows there are in tables of events other than those that are read:
-    tables with a time, or nvprof's values of counters.
-    """
+    """Count, approximately, the rows of event tables that are not read."""
     known = {table.lower() for table in read}
     for table in database.tables:
         if table.lower() not in known:

@@ -187,6 +187,7 @@ it("says how to record counters where there are none", async () => {
     sampled: emptied(sampled),
     missing: [
       {
+        key: "counters",
         what: "Hardware counters",
         why: "None was asked for.",
         call: "profile(experimental_config=…)",

@@ -60,13 +60,13 @@ function beside<T>(all: readonly T[], one: T): T | null {
 }
 
 /** The address' keys of the other side. */
-export function otherParams({ selection, steps }: Side): Record<string, string> {
+export function otherParams({ selection, steps }: Side) {
   return {
     run2: selection.run,
     worker2: selection.worker,
     span2: selection.span,
     steps2: stepsText(steps),
-    skip_cold2: steps.skipCold ? "1" : "",
+    skip_cold2: steps.skipCold ? ("1" as const) : ("" as const),
   };
 }
 

@@ -3,13 +3,13 @@
 import type { JSX } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { DiffPayload } from "../../api/types.gen";
-import { urlOf } from "../../api/client";
+import { type Parameters, urlOf } from "../../api/client";
 import { adoptStyles } from "../../base/styles";
 import { changePage } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { type Params, type Selection, viewQuery, type ViewProps } from "../../state/view";
+import { type Selection, viewQuery, type ViewProps } from "../../state/view";
 import {
   Button,
   Card,
@@ -35,14 +35,14 @@ export function DiffView(props: ViewProps): JSX.Element {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const b = otherSide(runs, props.selection, props.params);
   const known = b !== null && find(runs, b.selection).span !== null;
-  const query = viewQuery(props, b ? otherParams(b) : {});
-  const resource = useResource(known ? "diff" : null, query);
+  const query = b && known ? viewQuery(props, otherParams(b)) : null;
+  const resource = useResource("diff", query);
   useFollowed(b?.selection ?? null, resource.reload);
   if (!b) return <NoOther {...props} />;
   return (
     <>
       <Sides {...props} b={b} />
-      {known ? (
+      {query ? (
         <Loaded
           resource={resource}
           shape={[60, 200, 300, 400]}
@@ -154,7 +154,7 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.
 
 export type PageProps = ViewProps & { payload: DiffPayload; b: Side };
 
-function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Element {
+function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }): JSX.Element {
   const { payload, params, setParam } = props;
   const { verdict } = payload;
   const host = params.time === "host" || !payload.device_time;
@@ -209,10 +209,10 @@ function DiffPage({ query, ...props }: PageProps & { query: Params }): JSX.Eleme
 }
 
 /** The whole comparison as files. */
-function Downloads({ query }: { query: Params }): JSX.Element {
+function Downloads({ query }: { query: Parameters["diff"] }): JSX.Element {
   return (
     <>
-      {["csv", "markdown"].map((format) => (
+      {(["csv", "markdown"] as const).map((format) => (
         <a
           key={format}
           class="button button-quiet"

@@ -90,8 +90,9 @@ export function OperationsTable({ payload, params, setParam }: TableProps): JSX.
   const chosen = readWorker(params.worker_of, workers);
   const rows = useMemo(() => operationRows(operations, chosen), [operations, chosen]);
   const columns = useMemo<Column[]>(() => {
-    const all: [string, readonly unknown[]][] = Object.entries(operations);
-    const shown = all.map(([key, values]) => [key, pick(values, rows)] as const);
+    const shown = Object.entries<readonly unknown[]>({ ...operations }).map(
+      ([key, values]) => [key, pick(values, rows)] as const,
+    );
     return declaredColumns(OPERATIONS, Object.fromEntries(shown));
   }, [operations, rows]);
   const asked = [...new Set(operations.worker)].flatMap((place) =>

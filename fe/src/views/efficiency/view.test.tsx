@@ -163,6 +163,7 @@ it("says what to record where there is nothing", async () => {
     rows: none,
     missing: [
       {
+        key: "shapes",
         what: "Input shapes",
         why: "The operators carry no input shapes.",
         call: "profile(record_shapes=True)",

@@ -36,7 +36,7 @@ describe("Findings", () => {
     render(
       <Findings
         resource={{ ...resource, data }}
-        known={[{ what: "Stacks", why: "", call: "" }]}
+        known={[{ key: "stack", what: "Stacks", why: "", call: "" }]}
         selection={{ run: "r", worker: "w", span: "s" }}
         hrefOf={hrefOf}
       />,
@@ -51,8 +51,8 @@ describe("Findings", () => {
     list(
       findings([], {
         missing: [
-          { what: "Stacks", why: "", call: "" },
-          { what: "Shapes", why: "", call: "" },
+          { key: "stack", what: "Stacks", why: "", call: "" },
+          { key: "shapes", what: "Shapes", why: "", call: "" },
         ],
       }),
     );

@@ -171,7 +171,12 @@ it("says what to record where there is no record", async () => {
   answers.memory = memory({
     devices: [],
     missing: [
-      { what: "Memory", why: "No allocation was recorded.", call: "profile(profile_memory=True)" },
+      {
+        key: "memory",
+        what: "Memory",
+        why: "No allocation was recorded.",
+        call: "profile(profile_memory=True)",
+      },
     ],
   });
   show();

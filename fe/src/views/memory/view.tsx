@@ -1,5 +1,6 @@
 /** The Memory page: how much was held when, by whom, and what was alive at the peak or at any other moment. */
 
+import type { Parameters } from "../../api/client";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type {
@@ -9,10 +10,11 @@ import type {
   MemoryPayload,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
+import { LIMITS } from "../../base/limits.gen";
 import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import type { Params, ViewProps } from "../../state/view";
+import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams } from "../grid_params";
@@ -46,7 +48,7 @@ adoptStyles(tables);
 adoptStyles(css);
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
-const POINTS = "1024";
+const POINTS = String(LIMITS["memory/curve"].n);
 const TABLE_HEIGHT = 400;
 
 const LABELS: Readonly<Record<AliveGroup, string>> = {
@@ -85,7 +87,11 @@ export function MemoryView(props: ViewProps): JSX.Element {
   );
 }
 
-type PageProps = ViewProps & { payload: MemoryPayload; device: MemoryDevice; trace: Params };
+type PageProps = ViewProps & {
+  payload: MemoryPayload;
+  device: MemoryDevice;
+  trace: Parameters["memory"];
+};
 
 function MemoryPage(props: PageProps): JSX.Element {
   const { payload, device, params, setParam, hrefOf } = props;
@@ -121,11 +127,13 @@ function MemoryPage(props: PageProps): JSX.Element {
 type PanelProps = PageProps & {
   window: Stretch | null;
   setWindow: (window: Stretch | null) => void;
-  query: Params;
+  query: DeviceQuery;
   links: MemoryLinks;
 };
 
-const windowed = (query: Params, window: Stretch | null): Params =>
+type DeviceQuery = Parameters["memory/alive"];
+
+const windowed = (query: DeviceQuery, window: Stretch | null): Parameters["memory/blocks"] =>
   window ? { ...query, t0: String(window.t0), t1: String(window.t1) } : query;
 
 function CurvePanel({
@@ -254,10 +262,8 @@ function TablePanel(props: PanelProps): JSX.Element | null {
   const table = tables.find((id) => id === params.table) ?? tables[0];
   const asked = windowed(query, window);
   const blocks = useResource(table === "blocks" ? "memory/blocks" : null, asked);
-  const statistics = useResource(table && table !== "blocks" ? "memory/statistics" : null, {
-    ...asked,
-    group: table ?? "",
-  });
+  const group = table === "blocks" ? undefined : table;
+  const statistics = useResource("memory/statistics", group ? { ...asked, group } : null);
   if (!table) return null;
   const choose = (next: TableId): void => {
     for (const key of ["sort", "search", "regex"]) setParam(key, null);

@@ -124,7 +124,7 @@ function Tools({
   device,
   ...props
 }: ToolsProps): JSX.Element {
-  const file = (format: string): string =>
+  const file = (format: "folded" | "speedscope"): string =>
     urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
   const choose = (key: string, value: string, first: string): void =>
     setParam(key, value === first ? null : value);
@@ -180,7 +180,7 @@ function Tools({
 }
 
 /** The same frames for other programs. */
-function Files({ file }: { file: (format: string) => string }): JSX.Element {
+function Files({ file }: { file: (format: "folded" | "speedscope") => string }): JSX.Element {
   return (
     <span class="toolbar-end">
       <a

@@ -82,8 +82,9 @@ describe("the table", () => {
 
   it("says why there is no module, with the call that records them, and shows the frames all the same", async () => {
     const missing = [
-      { what: "Accelerator activity", why: "Not this.", call: "" },
+      { key: "device", what: "Accelerator activity", why: "Not this.", call: "" },
       {
+        key: "modules",
         what: "nn.Modules",
         why: "Python frames were not recorded.",
         call: "profile(with_stack=True)",

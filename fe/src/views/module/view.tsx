@@ -48,7 +48,7 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
           payload.source ? "No module ran in the selected steps" : "This trace names no module"
         }
         text="No call of a module was recorded in them. Choose other steps."
-        missing={payload.missing.filter(({ what }) => what === "nn.Modules")}
+        missing={payload.missing.filter(({ key }) => key === "modules")}
         diagnosisHref={props.hrefOf("diagnosis")}
       />
     );

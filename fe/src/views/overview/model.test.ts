@@ -105,7 +105,10 @@ describe("topSentences", () => {
   });
 
   it("says when counters were recorded in place of times, and shows no time of the device as 0", () => {
-    const payload = { ...hostOnly(), missing: [{ what: "Times of kernels", why: "", call: "" }] };
+    const payload = {
+      ...hostOnly(),
+      missing: [{ key: "device_times", what: "Times of kernels", why: "", call: "" }],
+    };
     expect(texts(payload)[1]).toBe(
       "Hardware counters were recorded in place of the times of kernels: every figure here is the host’s.",
     );

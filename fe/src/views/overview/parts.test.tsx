@@ -27,13 +27,13 @@ describe("Headline", () => {
     rerender(
       <Headline
         payload={overview()}
-        lead="Up to 34 % could be had back."
+        lead="Up to 34 % is recoverable."
         findings={2}
         onFindings={onFindings}
       />,
     );
     expect(document.querySelector(".headline-first")?.textContent).toContain(
-      "Up to 34 % could be had back.",
+      "Up to 34 % is recoverable.",
     );
     fireEvent.click(screen.getByRole("button", { name: "2 findings" }));
     expect(onFindings).toHaveBeenCalledOnce();
@@ -208,7 +208,7 @@ describe("AverageTable", () => {
       cpu_exec: 70,
       other: 10,
     };
-    const missing = [{ what: "Accelerator activity", why: "", call: "" }];
+    const missing = [{ key: "device", what: "Accelerator activity", why: "", call: "" }];
     const payload = overview({ steps: [step(0, { categories_ns: host })], missing });
     const unknown = unrecorded(payload);
     expect([...unknown]).toEqual(["kernel", "memcpy", "memset", "runtime"]);
@@ -232,8 +232,9 @@ describe("AverageTable", () => {
       cpu_exec: 0,
       other: 10,
     };
-    const missing = ["Accelerator activity", "Host operators"].map((what) => ({
-      what,
+    const missing = ["device", "host"].map((key) => ({
+      key,
+      what: "",
       why: "",
       call: "",
     }));

@@ -1,6 +1,7 @@
 /** Arrows: those of the selected event, and all of the kinds that were asked for. */
 
 import { useMemo } from "preact/hooks";
+import type { Parameters } from "../../api/client";
 import type { ArrowsPayload, EventPayload, EventRef } from "../../api/types.gen";
 import { useResources, type Resource } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
@@ -47,7 +48,7 @@ function questionsFor(
   recordings: readonly Recording[],
   kinds: string,
   window: Window,
-): { recording: Recording; source: number; query: Record<string, string> }[] {
+): { recording: Recording; source: number; query: Parameters["trace/arrows"] }[] {
   return recordings.flatMap((recording, source) => {
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     const cap = Math.ceil(MOST_ARROWS / recordings.length);

@@ -1,7 +1,9 @@
 /** The counters' curves of what is in sight. */
 
 import { useMemo, useRef } from "preact/hooks";
+import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
+import { LIMITS } from "../../base/limits.gen";
 import { formatBytes, formatNumber, formatShare } from "../../base/units";
 import { useResources, type Resource } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
@@ -10,13 +12,13 @@ import type { Recording } from "./recordings";
 import { counterKey } from "./tree";
 import { ownWindow, windowFor, type Window } from "./window";
 
-/** What `/trace/counters` takes at most; more rows are never in sight. */
-const MOST_SERIES = 64;
+/** More rows are never in sight. */
+const MOST_SERIES = LIMITS["trace/counters"].series;
 
 interface Question {
   recording: Recording;
   series: readonly number[];
-  query: Record<string, string>;
+  query: Parameters["trace/counters"];
 }
 
 /** Curves by the key of their row. What is on its way is drawn as it was. */

@@ -91,7 +91,7 @@ export function Statistics({
   const own = recording
     ? ownWindow({ ...range, parts: 1 }, recording.offset, recording.timeline.span_ns)
     : null;
-  const query: Record<string, string> =
+  const query =
     recording && own
       ? {
           ...recording.query,
@@ -99,8 +99,8 @@ export function Statistics({
           t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
           ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
         }
-      : {};
-  const resource = useResource(recording && own ? "trace/area" : null, query);
+      : null;
+  const resource = useResource("trace/area", query);
   if (!recording || !own) return <p class="drawer-note">Nothing of this trace lies here.</p>;
   return (
     <Answer resource={resource}>

@@ -21,8 +21,8 @@ export function usePeers(
   const { look, name } = payload?.ref ?? { look: -1, name: "" };
   const wanted = recording !== null && (look === COMMUNICATION || HOST_NAMES.test(name));
   const resource = useResource(
-    wanted ? "trace/collective" : null,
-    wanted && payload ? { ...recording.query, event: String(payload.ref.event) } : {},
+    "trace/collective",
+    wanted && payload ? { ...recording.query, event: String(payload.ref.event) } : null,
   );
   const peers = wanted ? (resource.data?.peers ?? NOBODY) : NOBODY;
   return peers.length < 2 ? NOBODY : peers;

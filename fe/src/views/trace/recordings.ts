@@ -1,7 +1,8 @@
 /** The traces that are shown: this worker's, or those of all workers of the run on one clock. */
 
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { ApiError, fetchColumns, fetchJson, type Query } from "../../api/client";
+import { ApiError, fetchColumns, fetchJson } from "../../api/client";
+import type { OfContent, OfTrace } from "../../api/routes.gen";
 import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api/types.gen";
 import type { Source, TimeRange } from "../../timeline/types";
 import { useResource, useResources, type Resource } from "../../state/resource";
@@ -15,7 +16,7 @@ export interface Recording {
   label: string;
   worker: AlignedWorker | null;
   /** Run, worker, span and the id of the content: what every question about it needs. */
-  query: Query;
+  query: OfTrace & OfContent;
   /** Add it to the recording's own times. */
   offset: number;
   timeline: TimelinePayload;
@@ -28,7 +29,7 @@ export interface Wanted {
   key: string;
   label: string;
   worker: AlignedWorker | null;
-  query: Query;
+  query: OfTrace;
   offset: number;
 }
 
@@ -105,8 +106,8 @@ function useReload(resources: readonly Resource<TimelinePayload>[]): {
   return { reload, outdated };
 }
 
-function alone(query: Query): Wanted {
-  return { key: "", label: query.worker ?? "", worker: null, query, offset: 0 };
+function alone(query: OfTrace): Wanted {
+  return { key: "", label: query.worker, worker: null, query, offset: 0 };
 }
 
 export function fromAlignment(run: string, alignment: AlignmentPayload | null): Wanted[] {
@@ -135,7 +136,11 @@ function useNewAlignment(
   }, [here, known, reload, state]);
 }
 
-function bookFor(books: Map<string, NameBook>, query: Query, timeline: TimelinePayload): NameBook {
+function bookFor(
+  books: Map<string, NameBook>,
+  query: OfTrace,
+  timeline: TimelinePayload,
+): NameBook {
   const found = books.get(timeline.id);
   if (found) return found;
   const book = new NameBook(

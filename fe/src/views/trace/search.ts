@@ -35,7 +35,7 @@ export interface Found {
 const PAUSE_MS = 200;
 const HEAT_PARTS = 1200;
 
-const questionOf = ({ text, regex, args }: Wish): Record<string, string> => ({
+const questionOf = ({ text, regex, args }: Wish): { q: string; re?: "1"; args?: "1" } => ({
   q: text,
   ...(regex ? { re: "1" } : {}),
   ...(args ? { args: "1" } : {}),
@@ -187,7 +187,7 @@ export async function nextHit(
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
     const here = start.event?.source === source;
-    const place: Record<string, string> = here
+    const place = here
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
       : {
           t: String(

@@ -42,8 +42,7 @@ export function useSelection(
   const key = useMemo(() => readEvent(params.sel), [params.sel]);
   const source = recordings.findIndex((item) => item.key === key?.key);
   const recording = recordings[source] ?? null;
-  const query = key && recording ? { ...recording.query, event: String(key.event) } : {};
-  const event = useResource(key && recording ? "trace/event" : null, query);
+  const event = useEvent(key, recording);
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
   const wanted = useWanted(payload, source, recording, handle, params);
   const select = useCallback(
@@ -91,6 +90,12 @@ export function useSelection(
     go,
     reach,
   };
+}
+
+/** What the server knows of the event that the address bar names. */
+function useEvent(key: { event: number } | null, recording: Recording | null) {
+  const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
+  return useResource("trace/event", query);
 }
 
 function shownSelection(

@@ -88,17 +88,11 @@ export function useStage(props: StageProps): Stage {
   const all = useArrows(recordings, sight, kinds);
   const { payload, source, recording } = choice;
   const peers = usePeers(recording, payload);
-  const own = useMemo(
-    () =>
-      payload && recording
-        ? [
-            ...arrowsOfEvent(payload, source, recording.offset),
-            ...arrowsToPeers(peers, recordings, source, payload),
-          ]
-        : [],
-    [payload, source, recording, recordings, peers],
-  );
-  const arrows = useMemo(() => [...all.arrows, ...own], [all, own]);
+  const arrows = useMemo(() => {
+    if (!payload || !recording) return all.arrows;
+    const own = arrowsOfEvent(payload, source, recording.offset);
+    return [...all.arrows, ...own, ...arrowsToPeers(peers, recordings, source, payload)];
+  }, [all, payload, source, recording, recordings, peers]);
   const marks = useMemo(() => marksOf(recordings, params.mark), [recordings, params.mark]);
   const boundaries = useMemo(() => boundariesOf(recordings, main), [recordings, main]);
   const activity = useMemo(() => activityOf(recordings, span), [recordings, span]);

@@ -1,5 +1,6 @@
 /** For which stretch curves and arrows are fetched: more than is seen, so that a small move needs no question. */
 
+import { LIMITS } from "../../base/limits.gen";
 import type { Sight } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
 
@@ -8,8 +9,7 @@ export interface Window extends TimeRange {
   parts: number;
 }
 
-/** What `/trace/counters` and `/trace/search/heat` take at most. */
-const MOST_PARTS = 4096;
+const MOST_PARTS = Math.min(LIMITS["trace/counters"].n, LIMITS["trace/search/heat"].n);
 /** Of the view's length, on both sides. */
 const MARGIN = 0.5;
 

@@ -44,8 +44,8 @@ ROWS = {
 
 
 def strip(source: Path, target: Path) -> None:
-    """Write a compressed database with the tables of ``source`` that ``tests.builders.tables``
-    knows, as they are declared, and the rows of ``ROWS``.
+    """Write a compressed database with the tables of ``source`` known to ``tests.builders.tables``
+    and the rows of ``ROWS``.
     """
     plain = target.with_suffix("")
     plain.unlink(missing_ok=True)

@@ -1,0 +1,54 @@
+/** The page's rooms and which others each may import (docs/architecture.md), as eslint's settings. */
+
+import packageJson from "../package.json" with { type: "json" };
+
+const ROOMS = {
+  base: [],
+  api: ["base"],
+  state: ["base", "api"],
+  widgets: ["base"],
+  timeline: ["base", "widgets"],
+  views: ["base", "api", "state", "widgets", "timeline"],
+  app: ["base", "api", "state", "widgets", "timeline", "views"],
+};
+const names = Object.keys(ROOMS);
+const packages = Object.keys(packageJson.dependencies);
+const TESTS = "src/**/*.test.{ts,tsx}";
+
+/** However it is imported: any text that leads by `../` into another room. (`\u002F` is a slash, which a selector cannot hold.) */
+function imports(room) {
+  const forbidden = [...names, "main", "report"].filter(
+    (other) => other !== room && !ROOMS[room].includes(other),
+  );
+  return {
+    selector: `Literal[value=/^(\\.\\.\\u002F)+(${forbidden.join("|")})(\\u002F|\\.|$)/]`,
+    message: `${room} may import ${ROOMS[room].join(", ") || "no other room"}.`,
+  };
+}
+
+const undeclared = {
+  selector: `:matches(ImportDeclaration, ImportExpression, ExportNamedDeclaration, ExportAllDeclaration) > Literal.source[value=/^(?!\\.|(${packages.join("|")})(\\u002F|$))/]`,
+  message: "fe/package.json does not declare this package among its dependencies.",
+};
+const unknown = {
+  selector: "Program",
+  message: "This folder is no room of fe/scripts/layers.mjs.",
+};
+const restrict = (files, ignores, ...selectors) => ({
+  files,
+  ignores,
+  rules: { "no-restricted-syntax": ["error", ...selectors] },
+});
+
+export default [
+  restrict(
+    ["src/*/**"],
+    names.map((room) => `src/${room}/**`),
+    unknown,
+  ),
+  restrict(["src/*.{ts,tsx}"], [TESTS], undeclared),
+  ...names.flatMap((room) => [
+    restrict([`src/${room}/**`], [], imports(room)),
+    restrict([`src/${room}/**`], [TESTS], imports(room), undeclared),
+  ]),
+];

@@ -1,0 +1,309 @@
+// Generated from the routes of torch_tb_profiler/web by `python -m tests.generate --write`. Do not edit.
+
+import type {
+  AlignmentPayload,
+  AreaPayload,
+  ArrowsPayload,
+  CollectivePayload,
+  CountersPayload,
+  CountersTablePayload,
+  DefinitionsPayload,
+  DiagnosisPayload,
+  DiffPayload,
+  DistributedPayload,
+  EfficiencyPayload,
+  EventArgsPayload,
+  EventPayload,
+  FindingsPayload,
+  FlamePayload,
+  HeatPayload,
+  KernelPayload,
+  MemoryAlivePayload,
+  MemoryBlocksPayload,
+  MemoryCurvePayload,
+  MemoryPayload,
+  MemoryStatisticsPayload,
+  ModulePayload,
+  NamesPayload,
+  NextHitPayload,
+  OperatorPayload,
+  OperatorStacksPayload,
+  OverviewPayload,
+  RunsPayload,
+  SearchPayload,
+  StepsPayload,
+  TimelinePayload,
+  TracePayload,
+} from "./types.gen";
+
+export interface OfTrace {
+  /** The run's name in `/runs`. */
+  run: string;
+  /** The worker's name in the run. */
+  worker: string;
+  /** The span's name at the worker. */
+  span: string;
+}
+
+export interface OfContent {
+  /** The content of the file, from `/trace/timeline`. */
+  id: string;
+}
+
+export interface OfSteps {
+  /** Steps by their `index` in `/steps`, both ends included. `all` without `skip_cold` also counts what lies outside every step. */
+  steps?: string;
+  /** Leave out the steps marked cold. */
+  skip_cold?: "0" | "1";
+}
+
+/** What each route answers with. */
+export interface Routes {
+  runs: RunsPayload;
+  diagnosis: DiagnosisPayload;
+  definitions: DefinitionsPayload;
+  steps: StepsPayload;
+  overview: OverviewPayload;
+  operator: OperatorPayload;
+  "operator/stacks": OperatorStacksPayload;
+  kernel: KernelPayload;
+  efficiency: EfficiencyPayload;
+  counters: CountersTablePayload;
+  module: ModulePayload;
+  "module/flame": FlamePayload;
+  memory: MemoryPayload;
+  "memory/curve": MemoryCurvePayload;
+  "memory/blocks": MemoryBlocksPayload;
+  "memory/statistics": MemoryStatisticsPayload;
+  "memory/alive": MemoryAlivePayload;
+  findings: FindingsPayload;
+  distributed: DistributedPayload;
+  diff: DiffPayload;
+  trace: TracePayload;
+  "trace/timeline": TimelinePayload;
+  "trace/names": NamesPayload;
+  "trace/search": SearchPayload;
+  "trace/search/heat": HeatPayload;
+  "trace/search/next": NextHitPayload;
+  "trace/area": AreaPayload;
+  "trace/arrows": ArrowsPayload;
+  "trace/counters": CountersPayload;
+  "trace/event": EventPayload;
+  "trace/event/args": EventArgsPayload;
+  "trace/alignment": AlignmentPayload;
+  "trace/collective": CollectivePayload;
+}
+
+/** What each route takes. */
+export interface Parameters {
+  runs: {
+    /** Look at the logdir again, in the background. */
+    rescan?: "0" | "1";
+  };
+  diagnosis: Record<string, never>;
+  definitions: Record<string, never>;
+  steps: OfTrace & OfSteps;
+  overview: OfTrace & OfSteps;
+  operator: OfTrace & OfSteps & {
+    /** What a row is one of. */
+    group?: "name" | "shape" | "stack";
+  };
+  "operator/stacks": OfTrace & OfSteps & {
+    /** The operator's name. */
+    name: string;
+    /** Only calls with these shapes. */
+    shapes?: string;
+  };
+  kernel: OfTrace & OfSteps & {
+    /** `properties`: also by operator, grid and block. */
+    group?: "name" | "properties";
+  };
+  efficiency: OfTrace & OfSteps & {
+    /** What a row is one of. */
+    group?: "operator" | "kernel";
+  };
+  counters: OfTrace & OfSteps;
+  module: OfTrace & OfSteps;
+  "module/flame": OfTrace & OfSteps & {
+    /** What a frame is: modules and operators, or Python source lines. */
+    tree?: "module" | "line";
+  };
+  "module/flame/file": OfTrace & OfSteps & {
+    /** What a frame is: modules and operators, or Python source lines. */
+    tree?: "module" | "line";
+    /** Whose time the values are. */
+    metric?: "host" | "device";
+    /** `folded` is for flamegraph.pl and others. */
+    format?: "folded" | "speedscope";
+  };
+  memory: OfTrace;
+  "memory/curve": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+    /** About how many points. */
+    n?: string;
+  };
+  "memory/blocks": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
+  "memory/statistics": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+    /** What a row is one of. */
+    group?: "operator" | "module";
+  };
+  "memory/alive": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** When. Default: at the device's peak. */
+    t?: string;
+  };
+  findings: OfTrace;
+  distributed: OfTrace;
+  diff: OfTrace & OfSteps & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** Steps of side B. */
+    steps2?: string;
+    /** Leave out the steps marked cold. */
+    skip_cold2?: "0" | "1";
+  };
+  "diff/file": OfTrace & OfSteps & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** Steps of side B. */
+    steps2?: string;
+    /** Leave out the steps marked cold. */
+    skip_cold2?: "0" | "1";
+    /** `csv` has every row, times in ns per step. */
+    format?: "csv" | "markdown";
+  };
+  trace: OfTrace & OfSteps;
+  "trace/file": OfTrace & {
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
+  "trace/timeline": OfTrace;
+  "trace/names": OfTrace & OfContent & {
+    /** The number of the first one. */
+    first?: string;
+  };
+  "trace/tiles": OfTrace & OfContent & {
+    /** The level. */
+    level: string;
+    /** Tile numbers. */
+    k: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+  };
+  "trace/search": OfTrace & OfContent & {
+    /** What is looked for. */
+    q: string;
+    /** `q` is a regular expression in RE2's syntax. */
+    re?: "0" | "1";
+    /** Look in the arguments that the import keeps, too. */
+    args?: "0" | "1";
+    /** Capitals count; else `ß` is `ss`. */
+    case?: "0" | "1";
+  };
+  "trace/search/heat": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Equal parts of the window. */
+    n: string;
+    /** What is looked for. */
+    q: string;
+    /** `q` is a regular expression in RE2's syntax. */
+    re?: "0" | "1";
+    /** Look in the arguments that the import keeps, too. */
+    args?: "0" | "1";
+    /** Capitals count; else `ß` is `ss`. */
+    case?: "0" | "1";
+  };
+  "trace/search/next": OfTrace & OfContent & {
+    /** What is looked for. */
+    q: string;
+    /** `q` is a regular expression in RE2's syntax. */
+    re?: "0" | "1";
+    /** Look in the arguments that the import keeps, too. */
+    args?: "0" | "1";
+    /** Capitals count; else `ß` is `ss`. */
+    case?: "0" | "1";
+    /** The hit that follows this event in time order. */
+    after?: string;
+    /** The hit that comes before this event. */
+    before?: string;
+    /** The first hit from this time on. */
+    t?: string;
+    /** From `t` on, or before it. */
+    dir?: "next" | "previous";
+  };
+  "trace/area": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+  };
+  "trace/arrows": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** At most so many, thinned evenly. */
+    cap?: string;
+    /** Names of `arrow_kinds`. Default: all. */
+    kinds?: string;
+    /** One end lies on one. Default: all. */
+    lanes?: string;
+  };
+  "trace/counters": OfTrace & OfContent & {
+    /** Places among its `counters`. */
+    series: string;
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Equal parts of the window. */
+    n: string;
+  };
+  "trace/event": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/event/args": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/alignment": OfTrace;
+  "trace/collective": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+}

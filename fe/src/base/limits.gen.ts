@@ -1,0 +1,12 @@
+// Generated from the routes of torch_tb_profiler/web by `python -m tests.generate --write`. Do not edit.
+
+export const LIMITS = {
+  "memory/curve": { device: 65536, n: 1024 },
+  "memory/blocks": { device: 65536 },
+  "memory/statistics": { device: 65536 },
+  "memory/alive": { device: 65536 },
+  "trace/tiles": { k: 64, cells: 16384 },
+  "trace/search/heat": { n: 4096 },
+  "trace/arrows": { cap: 5000 },
+  "trace/counters": { series: 64, n: 4096 },
+} as const;

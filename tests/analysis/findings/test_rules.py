@@ -1,0 +1,67 @@
+"""Every rule is one file that says all there is to say of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+from typing import get_args
+
+import pytest
+
+from torch_tb_profiler.analysis.findings import definitions, rules
+from torch_tb_profiler.analysis.findings.rule import FindingView, Rule, Unit
+from torch_tb_profiler.analysis.findings.rules import RULES
+
+ROOT = Path(__file__).resolve().parents[3]
+WORDS = {"device", "multiprocessor", "matrix_cores", "step", "gain", "share", "worker"}
+"""What every text may name, and the worker of a straggler."""
+
+
+def _named(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def _texts(rule: Rule) -> tuple[str, ...]:
+    return (rule.title, rule.sentence, rule.host_sentence, rule.attempt, rule.caveat)
+
+
+def test_every_file_is_the_rule_of_its_name() -> None:
+    files = {path.stem for path in Path(rules.__path__[0]).glob("*.py")} - {"__init__"}
+    assert set(RULES) == files
+    assert len({rule.place for rule in RULES.values()}) == len(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
+    details = dict(rule.details)
+    numbers = set(rule.numbers)
+    assert not rule.title.endswith(".")
+    for text in (rule.sentence, rule.attempt, rule.caveat, *details.values()):
+        assert text.endswith(".")
+    for text in _texts(rule):
+        assert _named(text) <= WORDS | numbers
+    for key, text in details.items():
+        assert _named(text) <= WORDS | numbers | {key}
+    assert set(rule.views) <= set(get_args(FindingView))
+    assert rule.views
+    assert {unit for _, unit in rule.numbers.values()} <= set(get_args(Unit))
+    assert all(url.startswith("https://docs.pytorch.org/") for _, url in rule.links)
+
+
+def test_the_definitions_are_those_of_the_files() -> None:
+    written = (ROOT / "docs" / "definitions.md").read_text(encoding="utf-8")
+    assert definitions.page(written) == written, "run: python -m tests.generate --write"
+    for key in RULES:
+        assert f"\n### finding_{key} — " in written
+
+
+def test_nothing_else_knows_a_rule_by_its_name() -> None:
+    for room in ("analysis/findings", "views", "web", "api", "cli"):
+        for path in (ROOT / "torch_tb_profiler" / room).rglob("*.py"):
+            if path.parent.name != "rules":
+                text = path.read_text(encoding="utf-8")
+                assert not [key for key in RULES if f'"{key}"' in text], path
+    for path in (ROOT / "fe/src").rglob("*.ts*"):
+        if ".test." not in path.name:
+            assert not re.search(r"\brule [=!]==? ", path.read_text(encoding="utf-8")), path

@@ -1,0 +1,117 @@
+"""Which module imports which, read from the syntax tree: imports for types and imports inside
+functions count too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Set
+from graphlib import CycleError, TopologicalSorter
+
+from tests.architecture.tree import PACKAGE
+
+BASE = re.compile(rf"{PACKAGE}\.(errors|units|settings|_version)")
+SUB_ROOMS = {"analysis": ("arrays", "facts", "figures")}
+"""Rooms with rooms of their own; what lies beside these, the topics, is the room itself."""
+
+_FACTS = {"analysis.facts", "analysis.arrays"}
+_ANALYSIS = {"analysis", "analysis.figures", *_FACTS}
+ALLOWED: dict[str, Set[str]] = {
+    "base": set(),
+    "sources": set(),
+    "store": set(),
+    "hardware": set(),
+    "importers": {"sources", "store"},
+    "analysis.arrays": {"store", "hardware"},
+    "analysis.facts": {"analysis.arrays", "store", "hardware"},
+    "analysis.figures": {*_FACTS, "store", "hardware"},
+    "analysis": {*_ANALYSIS, "store", "hardware"},
+    "views": {*_ANALYSIS, "store"},
+    "runs": {*_ANALYSIS, "sources", "importers", "store"},
+    "web": {"runs", "views"},
+    "api": {*_ANALYSIS, "runs", "store", "views"},
+    "cli": {*_ANALYSIS, "runs", "store", "views", "web", "api"},
+    "plugin": {"web", "runs"},
+    "plugin_loader": {"web", "runs", "plugin"},
+    "recording": set(),
+    "__init__": {"api", "recording"},
+    "__main__": {"cli"},
+}
+"""Room (a folder, or a file at the top) → rooms it may import, besides itself and base."""
+
+
+def module_name(path: str) -> str:
+    """``torch_tb_profiler/store/schema.py`` → ``torch_tb_profiler.store.schema``; a package's file
+    is the package.
+    """
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def room(module: str) -> str:
+    """The room of a module of the package."""
+    if BASE.fullmatch(module):
+        return "base"
+    _, first, second, *_ = [*module.split("."), "", ""]
+    return f"{first}.{second}" if second in SUB_ROOMS.get(first, ()) else first or "__init__"
+
+
+def graph(files: Mapping[str, str]) -> dict[str, set[str]]:
+    """Module → modules of the package that it imports, in any place of its text."""
+    known = {module_name(path): path.endswith("/__init__.py") for path in files}
+    return {module_name(path): _targets(path, text, known) for path, text in files.items()}
+
+
+def _targets(path: str, text: str, known: Mapping[str, bool]) -> set[str]:
+    module = module_name(path)
+    targets: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            targets.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = _absolute(module, node, known)
+            names = [f"{package}.{alias.name}" for alias in node.names]
+            targets.update(name if name in known else package for name in names)
+        elif isinstance(node, ast.Call) and _is_import_call(node.func):
+            targets.update(str(a.value) for a in node.args[:1] if isinstance(a, ast.Constant))
+    return {t for t in targets if t == PACKAGE or t.startswith(PACKAGE + ".")} - {module}
+
+
+def _absolute(module: str, node: ast.ImportFrom, known: Mapping[str, bool]) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".")
+    kept = parts[: len(parts) - node.level + known[module]]
+    return ".".join([*kept, node.module] if node.module else kept)
+
+
+def _is_import_call(function: ast.expr) -> bool:
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    return name in ("import_module", "__import__")
+
+
+def violations(files: Mapping[str, str]) -> list[str]:
+    """Imports that the table does not allow, rooms that it does not know, and imports of the
+    package's front door.
+    """
+    wrong = []
+    for module, targets in graph(files).items():
+        here = room(module)
+        if here not in ALLOWED:
+            wrong.append(f"{module}: the room {here!r} is not in the table")
+            continue
+        for target in sorted(targets):
+            if room(target) not in {here, "base", *ALLOWED[here]}:
+                wrong.append(
+                    f"{module} imports {target}: {here} may import {sorted(ALLOWED[here])}"
+                )
+    return wrong
+
+
+def circle(graph: Mapping[str, Set[str]]) -> list[str]:
+    """One way round in the graph, empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return sorted(set(error.args[1]))
+    return []

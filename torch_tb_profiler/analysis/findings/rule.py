@@ -1,0 +1,52 @@
+"""What a rule of the findings declares, so that nothing else has to know it by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
+
+FindingView = Literal[
+    "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
+]
+__all__ = ["Candidate", "Case", "FindingView", "Intervals", "Rule", "Unit", "without_time"]
+Unit = Literal["ns", "bytes", "share", "count", ""]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: what it claims, in which place, and what is said about it. The name of its file is its
+    key, the docstring there its definition.
+
+    Texts name in braces: ``device``, ``multiprocessor``, ``matrix_cores`` (the vendor's words),
+    ``step`` (``step`` or ``recording``), ``gain`` and ``share`` (what is claimed), the numbers that
+    are declared here, and the ``words`` of the candidate.
+
+    Attributes:
+        place: rules claim time in this order; what says more about the cause goes first.
+        claim: what it claims, given what is taken already; None for a rule that compares the
+            workers of a run.
+        attempt, caveat: what to try, and when it is wrong.
+        host_sentence: replaces ``sentence`` where the trace has no device work.
+        details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
+        numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
+            choose ``details`` need not be declared.
+        artefact: it is the profiler's own doing.
+    """
+
+    place: int
+    claim: Callable[[Case, Intervals], Candidate | None] | None
+    title: str
+    sentence: str
+    attempt: str
+    caveat: str
+    views: tuple[FindingView, ...]
+    links: tuple[tuple[str, str], ...] = ()
+    host_sentence: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+    numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
+    artefact: bool = False

@@ -1,0 +1,37 @@
+"""``torch.nn.DataParallel`` drives several devices from one process.
+
+Formula: the trace has ``DataParallel.forward`` and at least two devices. It claims no time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
+from torch_tb_profiler.store.roles import Role
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    if not case.facts.summary["data_parallel"] or case.facts["devices"].n < 2:
+        return None
+    role = case.trace["spans"]["role"]
+    calls = np.flatnonzero((role == Role.ANNOTATION) | (role == Role.OPERATOR))
+    return without_time(
+        {"devices": case.facts["devices"].n},
+        calls[case.named(calls, "DataParallel.forward".__eq__)],
+    )
+
+
+RULE = Rule(
+    place=210,
+    claim=_claim,
+    title="DataParallel drives several devices from one process",
+    sentence="""torch.nn.DataParallel drives {devices} devices from one process: it copies the model
+    in every {step}, and one Python thread after another launches for them.""",
+    attempt="Use DistributedDataParallel with one process per {device}.",
+    caveat="A trace of one process cannot show how much it saves.",
+    views=("overview", "distributed"),
+    links=(("DDP instead of DataParallel", links.DOCS + "notes/cuda.html#cuda-nn-ddp-instead"),),
+    numbers={"devices": ("Devices", "count")},
+)

@@ -1,0 +1,63 @@
+"""Time in which the device runs communication and nothing else; on a host alone, in which a
+collective is in progress and no thread runs an operator.
+
+Upper bound: communication that is hidden completely costs nothing.
+Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
+from this one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    spans = case.trace["spans"]
+    if len(case.work.row):
+        talking = case.work.take(case.work.communication)
+        row, (piece, start, end) = talking.row, case.alone(talking)
+    else:
+        row = case.insight["collectives"]["event"].astype(np.int64)
+        begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
+        of, start, end = shared(
+            begin, stop, subtract(union(begin, stop), case.when(case.operators))
+        )
+        piece = row[of]
+    if not len(row):
+        return None
+    seen = case.within(row)
+    return Candidate(
+        piece,
+        start,
+        end,
+        {
+            "collectives": len(seen) / len(case.steps),
+            "total": int(spans["dur"][seen].sum()) / len(case.steps),
+        },
+    )
+
+
+RULE = Rule(
+    place=60,
+    claim=_claim,
+    title="Communication is not hidden behind computation",
+    sentence="""For up to {gain} of the {step} ({share}) the {device} communicates and computes
+    nothing; its collectives ({collectives} per {step}) take {total} in total.""",
+    attempt="""Give the collectives more to overlap with (bucket size, order of the layers,
+    prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
+    gradients under no_sync).""",
+    caveat="""A collective also lasts while it waits for the slowest rank: look at the Distributed
+    view first. Accumulation changes the effective batch size.""",
+    views=("overview", "distributed", "trace"),
+    links=(
+        ("Communication hooks", links.DOCS + "ddp_comm_hooks.html"),
+        ("DistributedDataParallel", links.DOCS + "notes/ddp.html"),
+    ),
+    host_sentence="""For up to {gain} of the {step} ({share}) a collective is in progress and no
+    thread runs an operator; the collectives ({collectives} per {step}) take {total} in total.""",
+    numbers={"collectives": ("Collectives", "count"), "total": ("Their time", "ns")},
+)

@@ -1,0 +1,83 @@
+"""Time of long kernels beyond what the device's peaks allow for the FLOPs and bytes of their
+operators.
+
+Formula: of each kernel of at least 20 µs of the five workloads that lose most by it, and that reach
+less than 30 % of what the peaks allow, its time beyond that, as far as it ran alone. Upper bound:
+no kernel is faster than the peaks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.efficiency.least import least_times
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, beyond_least, described
+from torch_tb_profiler.store.columns import Mask
+
+FAR = 0.3
+"""Share of what the peaks allow below which a workload is far from it."""
+MOST = 5
+"""Workloads, those that lose most time, that a finding is about."""
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    work = case.work.take(case.work.kernel & ~case.work.communication)
+    work = work.take(work.end - work.start >= LONG_KERNEL)
+    if not len(work.row):
+        return None
+    least = least_times(case.trace, case.insight, work.row, case.peaks)
+    known = ~np.isnan(least.time) & (least.workload >= 0)
+    if not known.any():
+        return None
+    work, time, workload = work.take(known), least.time[known], least.workload[known]
+    dur = work.end - work.start
+    first, group = group_rows((workload,))
+    lost, length = (
+        np.bincount(group, weights=values) for values in (np.maximum(dur - time, 0), dur)
+    )
+    far = np.flatnonzero(1 - lost / length < FAR)
+    far = far[np.argsort(-lost[far], kind="stable")][:MOST]
+    if not len(far):
+        return None
+    chosen: Mask = np.isin(group, far)
+    some = work.take(chosen)
+    row, start, end = beyond_least(case, some, time[chosen])
+    total = float(length[far].sum())
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "workloads": len(far),
+            "reached": (total - float(lost[far].sum())) / total,
+            "kernels": len(case.within(some.row)) / len(case.steps),
+        },
+        {"largest": described(case, int(workload[first[far[0]]]))},
+    )
+
+
+RULE = Rule(
+    place=200,
+    claim=_claim,
+    title="Kernels are far from what the {device} can do",
+    sentence="""Long kernels ({kernels} per {step}, of {workloads} operators with their shapes)
+    reach {reached} of what the peaks of the {device} allow for their FLOPs and bytes: up to {gain}
+    of the {step} ({share}) is beyond that.""",
+    attempt="""See in the Efficiency view what limits each. Memory: fuse operators (torch.compile),
+    use smaller types, a better memory format (channels_last). Compute: dimensions that are
+    multiples of 8, better 64; torch.backends.cudnn.benchmark, or mode="max-autotune". Neither: a
+    larger batch.""",
+    caveat="""No kernel reaches a peak; good ones reach 60 to 80 %. The bytes are the least that an
+    operator can move, and irregular work is slower by nature.""",
+    views=("overview", "efficiency", "operator", "kernel"),
+    links=(links.COMPILE, links.TUNING),
+    details=(("largest", "Most of it is {largest}."),),
+    numbers={
+        "kernels": ("Kernels", "count"),
+        "workloads": ("Operators with their shapes", "count"),
+        "reached": ("Share of what the peaks allow", "share"),
+    },
+)

@@ -1,0 +1,65 @@
+"""Of each kernel of at least 20 µs that runs alone, the share of multiprocessors without a block.
+
+Formula: Σ duration × (1 − blocks per SM), blocks per SM < 1.
+Upper bound: the same work spread over all of them is faster by that share at most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.findings.case import Work
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, described, largest
+from torch_tb_profiler.store.columns import Ints
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    work = case.work.take(case.work.kernel & ~case.work.communication)
+    blocks = device_arguments(case.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
+    chosen = (blocks > 0) & (blocks < 1) & (work.end - work.start >= LONG_KERNEL)
+    if not chosen.any():
+        return None
+    begin, blocks = work.start[chosen], blocks[chosen]
+    idle = ((1 - blocks) * (work.end[chosen] - begin)).astype(np.int64)
+    of, start, end = shared(
+        begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(case.work))
+    )
+    return Candidate(
+        work.row[chosen][of],
+        start,
+        end,
+        {
+            "kernels": int(chosen.sum()) / len(case.steps),
+            "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
+        },
+        {"largest": described(case, largest(case, work.take(chosen)))},
+    )
+
+
+def _beside_another(work: Work) -> Intervals:
+    """When more than one piece of work ran."""
+    if not len(work.start):
+        return union(work.start, work.end)
+    reach: Ints = np.concatenate(([np.iinfo(np.int64).min], np.maximum.accumulate(work.end)[:-1]))
+    return union(work.start, np.minimum(work.end, reach))
+
+
+RULE = Rule(
+    place=190,
+    claim=_claim,
+    title="Kernels have fewer blocks than the {device} has {multiprocessor}s",
+    sentence="""Kernels ({kernels} per {step}) leave {multiprocessor}s without work, with
+    {blocks_per_sm} blocks per {multiprocessor} on average: up to {gain} ({share}).""",
+    attempt="""Give each kernel more to do: a larger batch, fused operators, other tile sizes; or
+    run independent kernels concurrently on several streams.""",
+    caveat="A small problem may not split further.",
+    views=("overview", "efficiency", "kernel"),
+    details=(("largest", "Most of it is {largest}."),),
+    numbers={
+        "kernels": ("Kernels", "count"),
+        "blocks_per_sm": ("Blocks per {multiprocessor}", ""),
+    },
+)

@@ -1,0 +1,45 @@
+"""Idle time of the device within regions of gloo: its data travels through host memory.
+
+Upper bound: collectives on the device cannot save more than the device idled for these.
+"""
+
+from __future__ import annotations
+
+import re
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+
+_GLOO = re.compile(r"gloo:(?!:)")
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    spans = case.trace["spans"]
+    row = case.collectives[case.named(case.collectives, _GLOO.match)]
+    if not len(row) or not len(case.work.row):
+        return None
+    begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
+    of, start, end = shared(begin, stop, union(case.gaps.start, case.gaps.end))
+    return Candidate(
+        row[of],
+        start,
+        end,
+        {"collectives": len(case.within(row)) / len(case.steps)},
+    )
+
+
+RULE = Rule(
+    place=50,
+    claim=_claim,
+    title="Collectives of the {device} go through host memory",
+    sentence="""The {device} is idle for up to {gain} of the {step} ({share}) while gloo moves data
+    ({collectives} collectives per {step}).""",
+    attempt="""Use the accelerator's own backend in init_process_group (nccl, on ROCm its RCCL;
+    xccl, hccl).""",
+    caveat="""Where processes share one device, or exchange only small host values, gloo may be on
+    purpose.""",
+    views=("overview", "distributed"),
+    links=(("Which backend to use", links.DOCS + "distributed.html#which-backend-to-use"),),
+    numbers={"collectives": ("Collectives", "count")},
+)

@@ -1,0 +1,106 @@
+"""Time that the device is idle while the thread of the steps is in the DataLoader.
+
+Formula: idle time for the host ∩ ``enumerate(DataLoader)#…`` (and DataPipe) regions, or, where
+there are none, frames of the user's own ``__next__`` that launch nothing; on a host alone, the
+regions.
+Upper bound: batches that are ready cost nothing, and the device cannot gain more than it idled.
+A batch that loads while the device still works costs nothing, however long it takes.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+
+_NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    spans = case.trace["spans"]
+    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
+    row = calls[
+        case.names.dataloader[spans["name"][calls]] & (spans["track"][calls] == case.main_track)
+    ]
+    row = row if len(row) else _own_loaders(case)
+    if not len(row):
+        return None
+    start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
+    if len(case.work.row):
+        waiting = case.gaps.take(case.gaps.for_host)
+        region, start, end = shared(start, end, union(waiting.start, waiting.end))
+        row = row[region]
+    names = [
+        case.trace.strings[number] for number in distinct(spans["name"][row], case.trace.strings)
+    ]
+    single, several = (
+        any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
+    )
+    seen = np.unique(row if len(case.work.row) else case.within(row))
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "batches": len(seen) / len(case.steps),
+            "longest": int(spans["dur"][seen].max(initial=0)),
+            "single_process": float(single and not several),
+            "worker_processes": float(several and not single),
+        },
+    )
+
+
+def _own_loaders(case: Case) -> Ints:
+    """Frames of ``__next__`` in the user's own code, on the thread of the steps, in which nothing
+    is launched: iterators around a model launch.
+    """
+    spans = case.trace["spans"]
+    if not len(case.work.row):
+        return np.zeros(0, np.int64)
+    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    frames = frames[case.named(frames, _is_user_code_next)]
+    called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
+    low, high = (
+        np.searchsorted(called, edge)
+        for edge in (spans["start"][frames], spans["start"][frames] + spans["dur"][frames])
+    )
+    return np.asarray(frames[low == high])
+
+
+def _is_user_code_next(text: str) -> bool:
+    found = _NEXT.match(text)
+    return found is not None and is_user_code(found["file"])
+
+
+RULE = Rule(
+    place=40,
+    claim=_claim,
+    title="The {step} waits for input data",
+    sentence="""The {device} is idle for {gain} of the {step} ({share}) while the program waits for
+    its next batch; the longest wait was {longest}.""",
+    attempt="""Load in worker processes (num_workers above 0) or in more of them, and keep them
+    alive (persistent_workers=True). Move decoding and augmentation out of the step or onto the
+    {device}. pin_memory=True speeds up the copy that follows.""",
+    caveat="""More workers do not help workers that wait for storage. The first batch of an epoch
+    also starts the workers.""",
+    views=("overview", "trace"),
+    links=(links.LOADING, links.TUNING),
+    host_sentence="""The DataLoader takes {gain} of the {step} ({share}); the longest wait was
+    {longest}.""",
+    details=(
+        ("single_process", "The batches are made in the training process (num_workers=0)."),
+        ("worker_processes", "Worker processes make the batches, and the program still waits."),
+    ),
+    numbers={
+        "batches": ("Batches waited for", "count"),
+        "longest": ("Longest", "ns"),
+    },
+)

@@ -1,0 +1,59 @@
+"""Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of
+them per step.
+
+Upper bound: a host that is always ahead closes those gaps and no others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+
+SHORT_GAP = 1_000_000
+"""ns; a longer gap is no matter of launching."""
+LAUNCHES = 5
+"""Gaps per step, from which on launches are many."""
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0)).free(taken)
+    gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
+    if len(gaps.start) < LAUNCHES * max(len(case.steps), 1):
+        return None
+    work = case.work.take(case.work.kernel)
+    length = (work.end - work.start)[np.isin(work.row, case.within(work.row))]
+    return Candidate(
+        gaps.launch,
+        gaps.start,
+        gaps.end,
+        {
+            "gaps": len(gaps.start) / len(case.steps),
+            "kernels": len(length) / len(case.steps),
+            "median_kernel": float(np.median(length)) if len(length) else 0.0,
+            "in_operators": int(measure(case.host_busy, gaps.start, gaps.end).sum()) / gaps.length,
+        },
+    )
+
+
+RULE = Rule(
+    place=100,
+    claim=_claim,
+    title="The host launches too slowly for the {device}",
+    sentence="""The {device} runs out of work {gaps} times per {step} and waits up to {gain}
+    ({share}) for the next launch; half of its {kernels} kernels last {median_kernel} or less.""",
+    attempt="""Launch fewer, larger kernels: torch.compile, device graphs, a larger batch, fused
+    operators and optimizers. Keep Python work out of the loop.""",
+    caveat="""Recording slows the host: with_stack, record_shapes and profile_memory most. A larger
+    batch may change convergence.""",
+    views=("overview", "operator", "kernel", "trace"),
+    links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),
+    numbers={
+        "gaps": ("Gaps", "count"),
+        "kernels": ("Kernels", "count"),
+        "median_kernel": ("Median kernel", "ns"),
+        "in_operators": ("Share of the gaps within operators and runtime calls", "share"),
+    },
+)

@@ -1,0 +1,93 @@
+"""Time in which only kernels run that multiply matrices, or convolve, in single or half precision
+on the vector units of a device that has matrix cores.
+
+Formula: without what these kernels would need in a 16-bit type at the peaks of matrix cores and
+memory, where shapes and device are known.
+Upper bound: nothing is faster than the peaks.
+Known from names (``hardware/vector_products.py``): kernels of unknown names are not counted,
+products of a matrix and a vector neither.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.case import Work
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.workloads import beyond_peaks
+from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
+from torch_tb_profiler.hardware.vector_products import multiplies_on_vector_units
+from torch_tb_profiler.store.columns import Mask
+
+_DOUBLE = re.compile(r'"(?:double|c10::complex<\w+>|long int|int)"')
+_AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    if not _has_matrix_cores(case):
+        return None
+    vendor = case.facts.summary["vendor"]
+    work = case.work.take(case.work.kernel)
+    chosen = case.named(work.row, lambda name: multiplies_on_vector_units(name, vendor))
+    candidate = beyond_peaks(case, work.take(chosen & ~_of_double_precision(case, work)), True)
+    eligible = case.facts.summary["matrix_eligible_share"]
+    if candidate is not None and eligible is not None:
+        candidate.numbers["eligible"] = eligible
+    return candidate
+
+
+def _has_matrix_cores(case: Case) -> bool:
+    if case.device < 0:
+        return False
+    device = {
+        key: case.facts.strings[int(case.facts["devices"][key][case.device])]
+        for key in ("name", "capability")
+    }
+    vendor = case.facts.summary["vendor"]
+    major = device["capability"].split(".")[0]
+    if vendor == "nvidia":
+        return major.isdigit() and int(major) >= FIRST_CAPABILITY
+    return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
+
+
+def _of_double_precision(case: Case, work: Work) -> Mask:
+    """Whose operator has inputs of a type that is not single or half precision; False where the
+    types were not recorded.
+    """
+    arguments = case.trace["operator_args"]
+    double = name_mask(
+        case.trace.strings, arguments["types"], lambda types: _DOUBLE.search(types.split(",", 1)[0])
+    )
+    operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
+    if not arguments.n:
+        return np.zeros(len(work.row), np.bool_)
+    place = np.minimum(
+        np.searchsorted(arguments["span"], operator.astype(arguments["span"].dtype)),
+        arguments.n - 1,
+    )
+    known = (operator >= 0) & (arguments["span"][place] == operator)
+    return np.asarray(known & double[arguments["types"][place]])
+
+
+RULE = Rule(
+    place=150,
+    claim=_claim,
+    title="{matrix_cores} are not used",
+    sentence="""Matrix products and convolutions run without {matrix_cores} for up to {gain} of the
+    {step} ({share}).""",
+    attempt="""Run them in bfloat16 or float16 (automatic mixed precision), or allow TF32 for
+    float32 products where the {device} has it: torch.set_float32_matmul_precision("high").""",
+    caveat="""Lower precision changes results: check the loss. Where shapes or the {device} are
+    unknown, less is recoverable: {matrix_cores} do not speed up what memory limits.""",
+    views=("overview", "efficiency", "operator", "kernel"),
+    links=(links.AMP, ("TF32", links.DOCS + "notes/cuda.html#tf32-on-ampere")),
+    details=(("largest", "Most of it is {largest}."),),
+    numbers={
+        "kernels": ("Kernels", "count"),
+        "eligible": ("Kernel time of operators that could use them", "share"),
+    },
+)

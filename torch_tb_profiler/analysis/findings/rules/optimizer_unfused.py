@@ -1,0 +1,117 @@
+"""Idle time for the host within ``Optimizer.step``, and its kernels of at most 10 µs; on a host
+alone all of ``Optimizer.step``.
+
+Formula: only where a step of the optimizer starts at least 50 kernels (runs 50 operators), half of
+them of at most 20 µs, and most of the kernels are not joined ones (``multi_tensor_apply``, fused).
+Upper bound: one kernel for all parameters neither waits between them nor starts them one by one; it
+still has to read and write them.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, measure, union
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+MANY = 50
+"""Kernels, or without a device operators, of one step of the optimizer, from which on it goes
+tensor by tensor.
+"""
+SHORT = 20_000
+"""ns; the median beyond which they are not what a fused step saves."""
+BRIEF = 10_000
+"""ns; kernels up to this long are mostly start and end."""
+_STEP = re.compile(r"Optimizer\.step#")
+_JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    spans = case.trace["spans"]
+    calls = np.flatnonzero((spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR))
+    region = case.within(calls[case.named(calls, _STEP.match)])
+    if not len(region):
+        return None
+    return _on_device(case, region) if len(case.work.row) else _on_host(case, region)
+
+
+def _on_device(case: Case, region: Ints) -> Candidate | None:
+    spans, work = case.trace["spans"], case.work
+    launched = work.take((work.launch >= 0) & work.kernel)
+    inside = _inside(case, region, launched.launch)
+    own = launched.take(inside)
+    length = own.end - own.start
+    joined = case.named(own.row, _JOINED.match)
+    if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
+        return None
+    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
+    gaps = gaps.take(_inside(case, region, gaps.launch))
+    within = intersect(union(gaps.start, gaps.end), case.when(region))
+    begin = np.searchsorted(gaps.start, within.start, side="right") - 1
+    short = own.take(length <= BRIEF)
+    return Candidate(
+        np.concatenate((gaps.next[begin], short.row)),
+        np.concatenate((within.start, short.start)),
+        np.concatenate((within.end, short.end)),
+        {
+            "kernels": len(own.row) / len(region),
+            "median_kernel": float(np.median(length)),
+            "region": float(spans["dur"][region].mean()),
+        },
+    )
+
+
+def _on_host(case: Case, region: Ints) -> Candidate | None:
+    spans = case.trace["spans"]
+    operators = case.operators
+    operators = operators[_inside(case, region, operators)]
+    length = spans["dur"][operators]
+    if len(operators) < MANY * len(region) or np.median(length) > SHORT:
+        return None
+    start = spans["start"][region]
+    return Candidate(
+        region,
+        start,
+        start + spans["dur"][region],
+        {
+            "operators": len(operators) / len(region),
+            "median_operator": float(np.median(length)),
+            "region": float(spans["dur"][region].mean()),
+        },
+    )
+
+
+def _inside(case: Case, region: Ints, rows: Ints) -> Mask:
+    """Which host spans begin in a region of their thread."""
+    spans = case.trace["spans"]
+    start, track = spans["start"][rows], spans["track"][rows]
+    inside = measure(case.when(region), start, start + 1) > 0
+    return np.asarray(inside & np.isin(track, spans["track"][region]))
+
+
+RULE = Rule(
+    place=90,
+    claim=_claim,
+    title="The optimizer updates its parameters one by one",
+    sentence="""Each step of the optimizer starts {kernels} kernels, half of them of {median_kernel}
+    or less: starting them and waiting for them takes up to {gain} of the {step} ({share}).""",
+    attempt="""Use the fused or the foreach implementation: fused=True, or foreach=True, where the
+    optimizer is created.""",
+    caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",
+    views=("overview", "operator", "kernel"),
+    links=(("Optimizer implementations", links.DOCS + "optim.html#algorithms"),),
+    host_sentence="""Each step of the optimizer runs {operators} operators, half of them of
+    {median_operator} or less: up to {gain} of the {step} ({share}).""",
+    numbers={
+        "kernels": ("Kernels", "count"),
+        "median_kernel": ("Median kernel", "ns"),
+        "region": ("Optimizer's step on the host", "ns"),
+        "operators": ("Operators", "count"),
+        "median_operator": ("Median operator", "ns"),
+    },
+)

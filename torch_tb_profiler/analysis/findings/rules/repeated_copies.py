@@ -1,0 +1,49 @@
+"""Time in which only copies from the host run that repeat one of the same size and place of the
+same step, the first left out; at least ten.
+
+Upper bound: one copy that is kept on the device costs what the first one does.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rules.exposed_copies import alone, copies_named
+
+REPEATS = 10
+"""Equal copies in one step, from which on they are repeated ones."""
+_TO_DEVICE = re.compile(r"Memcpy HtoD")
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    copies = copies_named(case, _TO_DEVICE)
+    if len(copies.row) < REPEATS:
+        return None
+    links = case.facts["span_links"]
+    paths = case.insight["span_paths"]
+    origin = paths["path"] if paths.n == case.trace["spans"].n else links["operator"]
+    size = device_arguments(case.trace, copies.row, ("bytes",))["bytes"].astype(np.int64)
+    first, group = group_rows((links["step"][copies.row], size, origin[copies.row]))
+    again = (np.bincount(group, minlength=len(first)) >= REPEATS)[group] & (size > 0)
+    again[first] = False
+    return alone(case, copies.take(again), {"bytes": int(size[again].max(initial=0))})
+
+
+RULE = Rule(
+    place=170,
+    claim=_claim,
+    title="The same data is copied to the {device} again and again",
+    sentence="""{copies} copies of up to {bytes} per {step} come from places that had copied as much
+    in the same {step}: up to {gain} ({share}).""",
+    attempt="Keep the tensor on the {device} and reuse it, or copy all at once.",
+    caveat="Only sizes and places are compared: the data may differ.",
+    views=("overview", "memory", "trace"),
+    links=(links.PINNED,),
+    numbers={"copies": ("Copies", "count"), "bytes": ("Largest copy", "bytes")},
+)

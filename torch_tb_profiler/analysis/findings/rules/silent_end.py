@@ -1,0 +1,46 @@
+"""The end of the last step after the last operator, call, frame or device work that was recorded.
+
+Formula: only on traces with device work.
+Upper bound: nothing is claimed but time in which nothing happened.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.store.roles import Role
+
+_NO_WORK = (Role.ANNOTATION, Role.PYTHON, Role.PROFILER, Role.DEVICE_ANNOTATION)
+
+
+def _claim(case: Case, taken: Intervals) -> Candidate | None:
+    spans, steps = case.trace["spans"], case.facts["steps"]
+    if not len(case.work.row) or case.is_whole or not steps.n or case.steps[-1] != steps.n - 1:
+        return None
+    end = int(steps["end"][-1])
+    role, earlier = spans["role"], spans["start"] < end
+    closed = np.flatnonzero(earlier & ~np.isin(role, _NO_WORK))
+    # An old version's operators hold its steps, too.
+    closed = closed[case.names.step[spans["name"][closed]] < 0]
+    begun = np.flatnonzero(earlier & (role == Role.PYTHON))
+    finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
+    last = max(
+        int(finish.max(initial=int(steps["start"][-1]))),
+        int(spans["start"][begun[-1]]) if len(begun) else 0,
+    )
+    row = case.mark_of(-1)
+    return Candidate(row, np.full(len(row), last), np.full(len(row), end))
+
+
+RULE = Rule(
+    place=20,
+    claim=_claim,
+    title="Nothing was recorded at the end of the last step",
+    sentence="""The last step ends with a stretch in which nothing at all was recorded, {gain} per
+    {step} ({share}): typically the profiler being stopped.""",
+    attempt="Leave the last step out when you compare times.",
+    caveat="The program may have slept or waited there.",
+    views=("overview", "trace"),
+    artefact=True,
+)

@@ -1,0 +1,138 @@
+"""By how much a rank comes to the collectives after the one before it, in the steps in which the
+others wait for it most.
+
+Formula: mean per step; of the worker that is looked at at most its exposed communication, which is
+where it waited: what is claimed is taken from there.
+Upper bound: what the step could gain from that rank alone.
+Up to 16 workers are read for it; of larger runs the Distributed view has it done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from torch_tb_profiler.analysis.distributed.cause import Cause
+from torch_tb_profiler.analysis.distributed.late import Late
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
+
+SHOWN = 20
+"""Steps that are kept as evidence, the most expensive."""
+
+
+def with_stragglers(
+    made: Mapping[str, Any],
+    late: Iterable[tuple[Late, Cause | None]],
+    figures: RunFigures,
+    asked: int,
+    seats: Sequence[tuple[str, str]],
+) -> dict[str, Any]:
+    """What ``find_findings`` found in the trace of the rank ``asked``, and who holds it and the
+    others up for 2 % of its own steps or more, the worst first; ``seats``: (worker, span) of every
+    rank.
+
+    A straggler's evidence are events of its own trace, so they are given as they are: ``evidence``,
+    and no ``rows``.
+    """
+    length = made["step_ns"]
+    common = {int(step) for step in figures.steps.place[asked][made["rows"]] if step >= 0}
+    by_rank: dict[int, list[tuple[Late, Cause | None]]] = {}
+    for one, cause in sorted(late, key=lambda item: -item[0].caused):
+        if one.step in common:
+            by_rank.setdefault(one.rank, []).append((one, cause))
+    lead = {
+        rank: sum(one.lead for one, _ in items) // made["steps"] for rank, items in by_rank.items()
+    }
+    found = [dict(item) for item in made["found"]]
+    exposed = next((item for item in found if item["rule"] == "exposed_communication"), None)
+    for rank in sorted(lead, key=lambda rank: -lead[rank]):
+        claim = (
+            None if rank == asked else min(lead[rank], exposed["recoverable_ns"] if exposed else 0)
+        )
+        if min(lead[rank], lead[rank] if claim is None else claim) < THRESHOLD * length:
+            continue
+        if exposed and claim:
+            exposed["recoverable_ns"] -= claim
+            exposed["share"] -= claim / length
+        found.append(
+            {
+                "rule": "late_itself" if claim is None else "straggler",
+                "recoverable_ns": claim,
+                "share": None if claim is None else claim / length,
+                **_told(by_rank[rank], lead[rank], made["steps"], figures, seats[rank]),
+            }
+        )
+    found = [
+        item
+        for item in found
+        if item["recoverable_ns"] is None or item["recoverable_ns"] >= int(THRESHOLD * length)
+    ]
+    found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
+    unsure = [key for key in made["unsure"] if key != "other_ranks"]
+    return {**made, "found": found, "unsure": unsure}
+
+
+def _told(
+    late: Sequence[tuple[Late, Cause | None]],
+    lead: int,
+    steps: int,
+    figures: RunFigures,
+    seat: tuple[str, str],
+) -> dict[str, Any]:
+    _, cause = late[0]
+    return {
+        "artefact": False,
+        "rows": [],
+        "evidence": [_event(one, figures, *seat) for one, _ in late[:SHOWN]],
+        "count": len(late),
+        "line": cause.line if cause else None,
+        "numbers": {
+            "lead": float(lead),
+            "caused": float(sum(one.caused for one, _ in late) // steps),
+            "late_steps": float(len(late)),
+            "of_steps": float(steps),
+            "extra": float(cause.extra if cause else 0),
+            "unexplained": float(not _doing(cause)),
+        },
+        "words": {"worker": seat[0], "doing": _doing(cause)},
+    }
+
+
+def _doing(cause: Cause | None) -> str:
+    """``aten::mm in Linear_0``: what took longer on a late rank; empty where it is not known."""
+    if cause is None:
+        return ""
+    return f"{cause.name} in {cause.module}" if cause.module else cause.name
+
+
+def _event(late: Late, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
+    """The collective at which a straggler cost most in a step."""
+    own = figures.ranks[late.rank]
+    row = int(figures.matched.matches.row[late.rank, late.match])
+    return {
+        "label": own.sorts[int(own.sort[row])].kind,
+        "worker": worker,
+        "span": span,
+        "event": int(own.event[row]),
+        "start_ns": int(own.start[row]),
+        "dur_ns": int(own.end[row] - own.start[row]),
+    }
+
+
+RULE = Rule(
+    place=62,
+    claim=None,
+    title="Another rank keeps this one waiting",
+    sentence="""Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps;
+    if it were as fast as the next one, this worker would wait up to {gain} less per {step}
+    ({share}).""",
+    attempt="""Look at what that worker does before it arrives: more data, slower kernels, a stalled
+    DataLoader, another program on its machine. Give it less, or the same as the others.""",
+    caveat=LATE_ITSELF.caveat,
+    views=("overview", "distributed"),
+    details=LATE_ITSELF.details,
+    numbers=LATE_ITSELF.numbers,
+)

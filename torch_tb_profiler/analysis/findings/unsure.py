@@ -1,0 +1,65 @@
+"""What could not be judged, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.store.roles import Role
+
+UNSURE: dict[str, str] = {
+    "sums": """The file holds sums of stacks and no times: gaps, waiting and steps are unknown, and
+    nothing was judged.""",
+    "no_steps": """The recording has no steps and is judged as a whole, so what happened once
+    (loading, compiling) counts in full.""",
+    "one_step": "Only one step was recorded: whether it is like the others is unknown.",
+    "no_device": "The trace holds no accelerator work: only the host was judged.",
+    "device_lost": """The trace has calls of the accelerator's runtime but no accelerator work: how
+    long the accelerator was idle is unknown.""",
+    "device_profiled": """The recording measured hardware counters and no kernel's time: how long
+    the accelerator was idle is unknown, and replaying kernels for their counters slows the
+    host.""",
+    "no_launches": """Most work of the {device} has no launch in the trace: what it waited for is
+    unknown.""",
+    "no_host": """The trace holds no host operators: what the host did while the {device} waited is
+    unknown.""",
+    "no_stacks": "Call stacks were not recorded (with_stack): source lines are unknown.",
+    "no_memory": """Allocations were not recorded (profile_memory): how full the memory of the
+    {device} is, is unknown.""",
+    "device_unknown": """The trace does not name the {device}: matrix cores and memory were not
+    judged.""",
+    "other_ranks": """Whether a collective moves data or waits for a slower rank, only all workers
+    together can tell: see the Distributed view.""",
+    "cut": "A step was cut off by the end of the recording and left out.",
+}
+"""Key → sentence; in braces the vendor's words."""
+
+
+def unsure(case: Case) -> list[str]:
+    """Keys of what the trace cannot say."""
+    summary, work = case.facts.summary, case.work
+    attribution = summary["attribution"]
+    has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
+    absent = {
+        "sums": summary["sums"],
+        "no_steps": case.is_whole and not summary["sums"],
+        "one_step": len(case.steps) == 1 and not case.is_whole,
+        "no_device": not len(work.row) and not has_calls,
+        "device_lost": not len(work.row) and has_calls and not summary["profiled_ranges"],
+        "device_profiled": not len(work.row) and summary["profiled_ranges"] > 0,
+        "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
+        "no_host": bool(len(work.row)) and not len(case.operators),
+        "no_stacks": not summary["has_stacks"],
+        "no_memory": not summary["has_memory"] and bool(len(work.row)),
+        "device_unknown": (
+            case.device >= 0
+            and not case.facts.strings[int(case.facts["devices"]["name"][case.device])]
+        ),
+        "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
+        "cut": (
+            bool(attribution["kernels"])
+            and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT))
+        ),
+    }
+    return [key for key, is_so in absent.items() if is_so]

@@ -1,0 +1,281 @@
+"""Chunks of database tables → the columns of a trace; shared by the importers of databases.
+
+::
+
+    chunk of a table ──▶ numbers of names, of tracks, of texts ──▶ Gatherer.groups ──▶ assemble ──▶ Trace
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from msgspec import Raw
+
+from torch_tb_profiler.importers.assemble import assemble
+from torch_tb_profiler.importers.events import Args, Event
+from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, distinct_rows
+from torch_tb_profiler.importers.sqlite.spill import Spill
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store import schema
+from torch_tb_profiler.store.columns import Array, Ints, TableSpec
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import NONE
+
+_LATEST = 1 << 61
+"""Later times are invalid: the difference of any two others fits into 63 bits."""
+_GPU_SORT = 1 << 24
+"""As in Kineto: devices are listed below processes."""
+_PER_PROCESS = 1 << 40
+"""Correlation ids count from 1 in every process and stay below 2**32."""
+
+PROFILER = "profiler"
+"""Header key: the profiler and its version."""
+DATABASE_TABLES = "databaseTables"
+"""Header key: ``[[table, ordinal of its first row], …]``, to find the row of an event."""
+
+Side = Mapping[str, Any]
+"""Columns of a side table (without ``span``) for every row of a chunk; missing ones are unknown."""
+
+
+class TraceBuilder:
+    """Collects the columns of a trace; ``trace()`` builds it."""
+
+    def __init__(self, counts: DefectCounts) -> None:
+        self.counts = counts
+        self.gathered = Gatherer(counts)
+        self.entries = 0
+        self.tables: list[tuple[str, int]] = []
+        """Tables read, each with the ordinal of its first row."""
+        self._processes: dict[int, int] = {}
+        self._spill = Spill()
+        self._streams: dict[tuple[int, ...], int] = {}
+        self._stream_names: dict[tuple[int, str], int] = {}
+        """(device, name of a stream) → process of the first one."""
+        self.own_names: dict[tuple[int, int, int], str] = {}
+        """(process, context, stream) → its name given by the program."""
+
+    def begin(self, table: str) -> None:
+        """Start reading a table."""
+        self.tables.append((table, self.entries))
+
+    def ordinals(self, rows: Rows) -> Ints:
+        """Ordinals of the rows of a chunk; call it once per chunk."""
+        first = self.tables[-1][1] + rows.first
+        self.entries = first + rows.count
+        return np.arange(first, first + rows.count)
+
+    def names(self, texts: Iterable[str]) -> Array:
+        """Numbers of names."""
+        return self.gathered.texts.column(texts)
+
+    def texts(self, values: Iterable[bytes]) -> Array:
+        """Numbers of JSON texts; ``NONE`` if empty."""
+        return self.gathered.blobs.column(values) + NONE
+
+    def tuples(self, *columns: Ints) -> Array:
+        """Numbers of JSON texts ``[x,y,z]``; ``NONE`` if one number is missing."""
+        distinct, inverse = distinct_rows(*columns)
+        return self.texts(
+            b"" if MISSING in row else json.dumps(row, separators=(",", ":")).encode()
+            for row in distinct
+        )[inverse]
+
+    def correlations(self, process: Ints, number: Ints) -> Ints:
+        """Correlation ids made unique across processes; −1 none."""
+        distinct, inverse = np.unique(process, return_inverse=True)
+        offset = (
+            np.array(
+                [self._processes.setdefault(p, len(self._processes)) for p in distinct.tolist()],
+                np.int64,
+            )
+            * _PER_PROCESS
+        )
+        return np.where((number > 0) & (number < _PER_PROCESS), number + offset[inverse], -1)
+
+    def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
+        """Track numbers of host threads; ``mark`` is appended to the thread id."""
+        distinct, inverse = distinct_rows(process, thread)
+        tracks = [
+            ("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct
+        ]
+        return self.gathered.tracks.column(tracks)[inverse]
+
+    def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
+        """Track numbers of streams; a stream is unique per device, process and context."""
+        distinct, inverse = distinct_rows(device, process, context, stream)
+        return np.array([self._stream(key) for key in distinct], np.int32)[inverse]
+
+    def _stream(self, key: tuple[int, ...]) -> int:
+        number = self._streams.get(key)
+        if number is None:
+            device, process, context, stream = key
+            text = "" if stream == MISSING else str(stream)
+            qualifiers = (
+                [f"process {process}"]
+                if self._stream_names.get((device, text), process) != process
+                else []
+            )
+            for word in (*qualifiers, f"context {context}"):
+                if (device, text) in self._stream_names:
+                    text += f" ({word})"
+            self._stream_names[device, text] = process
+            track = ("" if device == MISSING else device, text)
+            number = self._streams[key] = self.gathered.tracks[track]
+            if device != MISSING:
+                self.name("process_labels", track, f"GPU {device}")
+                self.name("process_sort_index", track, _GPU_SORT + device)
+            if stream >= 0:
+                own = self.own_names.get((process, context, stream))
+                self.name(
+                    "thread_name", track, f"stream {text}: {own}" if own else f"stream {text}"
+                )
+                self.name("thread_sort_index", track, stream)
+        return number
+
+    def name(self, what: str, track: tuple[Any, str], value: Any) -> None:
+        """Add a metadata event for a track: ``process_name``, ``thread_sort_index`` and so on."""
+        key = {
+            "process_labels": "labels",
+            "process_sort_index": "sort_index",
+            "thread_sort_index": "sort_index",
+        }.get(what, "label")
+        args = Args()
+        setattr(args, key, Raw(json.dumps(value).encode()))
+        self.gathered.metadata.append(
+            Event(ph="M", name=what, pid=track[0], tid=track[1], args=args)
+        )
+
+    def spans(
+        self,
+        ordinal: Ints,
+        start: Ints,
+        end: Ints,
+        name: Array,
+        category: str | Array,
+        track: Array,
+        role: Role | Array,
+        *,
+        correlation: Ints | int = -1,
+        external: Ints | int = -1,
+        operator: Side | None = None,
+        device: Side | None = None,
+    ) -> None:
+        """Add spans and their side tables; arrays of equal length.
+
+        Rows without a start are counted and dropped; without an end, the duration is 0.
+        """
+        n = len(start)
+        good = (start > -_LATEST) & (start < _LATEST)
+        self.counts.add(d.NO_TIME, n - int(good.sum()))
+        ended = (end > -_LATEST) & (end < _LATEST)
+        dur = np.where(ended, end - start, 0)
+        self.counts.add(d.NO_DURATION, int((good & ~ended).sum()))
+        self.counts.add(d.NEGATIVE_DURATION, int((good & (dur < 0)).sum()))
+        columns = {
+            "start": start,
+            "dur": np.maximum(dur, 0),
+            "name": name,
+            "category": self._category(category, n),
+            "track": np.asarray(track, np.int32),
+            "role": np.broadcast_to(np.asarray(role, np.uint8), n),
+            "ordinal": np.asarray(ordinal, np.int32),
+            "correlation": np.broadcast_to(np.asarray(correlation, np.int64), n),
+            "external": np.broadcast_to(np.asarray(external, np.int64), n),
+        }
+        self._put("spans", {key: column[good] for key, column in columns.items()})
+        for spec, side in ((schema.OPERATOR_ARGS, operator), (schema.DEVICE_ARGS, device)):
+            if side is not None:
+                self._side(spec, side, good)
+        self.gathered.spans += int(good.sum())
+
+    def _side(self, spec: TableSpec, side: Side, good: Array) -> None:
+        count = int(good.sum())
+        rows: dict[str, Array] = {
+            "span": np.arange(self.gathered.spans, self.gathered.spans + count, dtype=np.int32)
+        }
+        for column in spec.columns[1:]:
+            if column.name not in side:
+                kind = (
+                    np.int64
+                    if column.dtype == "i4" and column.unit != schema.TEXT
+                    else column.dtype
+                )
+                rows[column.name] = np.full(count, np.nan if column.dtype == "f8" else -1, kind)
+                continue
+            values = np.asarray(side[column.name])[good]
+            rows[column.name] = (
+                np.where(values == MISSING, -1, values) if values.dtype == np.int64 else values
+            )
+        self._put(spec.name, rows)
+
+    def instants(
+        self,
+        ordinal: Ints,
+        time: Ints,
+        name: Array,
+        category: str,
+        track: Array,
+        phase: str,
+        args: Array | None = None,
+    ) -> None:
+        """Add rows to ``instants``."""
+        good = (time > -_LATEST) & (time < _LATEST)
+        n = len(time)
+        self.counts.add(d.NO_TIME, n - int(good.sum()))
+        columns = {
+            "time": time,
+            "track": track,
+            "name": name,
+            "category": self._category(category, n),
+            "phase": np.full(n, ord(phase), np.uint8),
+            "args": np.full(n, NONE, np.int32) if args is None else args,
+            "ordinal": np.asarray(ordinal, np.int32),
+        }
+        self._put("instants", {key: column[good] for key, column in columns.items()})
+
+    def flows(
+        self, ordinal: Ints, time: Ints, track: Array, identity: Ints, category: str, phase: str
+    ) -> None:
+        """Add ends of flows; equal ``identity`` links them."""
+        good = (time > -_LATEST) & (time < _LATEST)
+        columns: dict[str, Array] = {
+            "time": time,
+            "track": np.asarray(track, np.int32),
+            "id": np.asarray(identity, np.int64),
+            "category": self._category(category, len(time)),
+            "phase": np.full(len(time), ord(phase), np.uint8),
+            "ordinal": np.asarray(ordinal, np.int32),
+        }
+        self._put("flows", {key: column[good] for key, column in columns.items()})
+
+    def _category(self, category: str | Array, n: int) -> Array:
+        return (
+            np.full(n, self.gathered.categories[category], np.int32)
+            if isinstance(category, str)
+            else category
+        )
+
+    def categories(self, names: Iterable[str]) -> Array:
+        """Numbers of categories."""
+        return self.gathered.categories.column(names)
+
+    def _put(self, group: str, columns: Mapping[str, Array]) -> None:
+        for key, column in columns.items():
+            self._spill.add(group, key, column)
+
+    def trace(self, header: dict[str, Any]) -> Trace:
+        """The trace of everything added."""
+        for table, columns in self._spill.columns().items():
+            self.gathered.groups[table].update({name: [column] for name, column in columns.items()})
+        if not self.gathered.groups:
+            self.counts.add(d.NO_EVENTS)
+        read = [[table, first] for table, first in self.tables]
+        return assemble(
+            self.gathered, {**header, DATABASE_TABLES: read}, self.entries, self._spill.keep
+        )

@@ -1,0 +1,168 @@
+"""The routes of a trace's figures for the chosen steps: overview, operators, kernels, efficiency,
+counters, modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Annotated
+
+from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import counters_wire, efficiency_wire, module_wire, wire
+from torch_tb_profiler.views.counter_tables import counters_table_payload
+from torch_tb_profiler.views.efficiency import efficiency_payload, peaks_version
+from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_payload
+from torch_tb_profiler.views.kernels import kernel_payload
+from torch_tb_profiler.views.module import module_payload, module_tree
+from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
+from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.steps import steps_payload
+from torch_tb_profiler.web.downloads import Download, Pieces, stem
+from torch_tb_profiler.web.parameters import OneOf, Steps, Text
+from torch_tb_profiler.web.route import Backend, chosen, route
+
+TREE = OneOf("What a frame is: modules and operators, or Python source lines.")
+_ENDINGS: dict[FileFormat, tuple[str, str]] = {
+    "folded": ("ns.folded.txt", "text/plain; charset=utf-8"),
+    "speedscope": ("speedscope.json", "application/json"),
+}
+
+
+def _workers(backend: Backend, opened: Opened) -> Hashable:
+    """The number of workers may grow while the trace stays what it is."""
+    return len(opened.run.beside(opened.worker))
+
+
+def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
+    """The user's own peaks count as they are now, not as when the trace was read."""
+    return peaks_version(backend.settings.peaks)
+
+
+@route("/steps", report="trace")
+def steps_of(opened: Opened, steps: Steps) -> wire.StepsPayload:
+    """The steps of a trace."""
+    return steps_payload(opened.facts, chosen(opened, steps))
+
+
+@route("/overview", also=_workers, report="steps")
+def overview(opened: Opened, steps: Steps) -> wire.OverviewPayload:
+    """Configuration, steps with their eight categories, the average of the selected steps, the
+    figures of each device, defects, and what was not recorded with the call that records it.
+    """
+    worker = opened.worker
+    place = Place(
+        len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size
+    )
+    return overview_payload(opened.facts, chosen(opened, steps), place)
+
+
+@route("/operator", report="steps")
+def operator(
+    opened: Opened,
+    settings: Settings,
+    steps: Steps,
+    group: Annotated[
+        wire.OperatorGroup, OneOf("What a row is one of.", whole_only=("shape", "stack"))
+    ] = "name",
+) -> wire.OperatorPayload:
+    """Operators as columns, the costliest first, at most ``max_table_rows`` (a setting). ``frames`` is
+    the tree of the call stacks that the rows name.
+    """
+    limit = settings.max_table_rows
+    return operator_payload(opened.facts, chosen(opened, steps), group, limit)
+
+
+# Shapes of operators with thousands of tensors are long, and no browser sends longer URLs than this.
+@route("/operator/stacks")
+def operator_stacks(
+    opened: Opened,
+    settings: Settings,
+    steps: Steps,
+    name: Annotated[str, Text("The operator's name.", longest=1 << 16)],
+    shapes: Annotated[str | None, Text("Only calls with these shapes.", longest=1 << 20)] = None,
+) -> wire.OperatorStacksPayload:
+    """Call stacks of one operator."""
+    selection = chosen(opened, steps)
+    return operator_stacks_payload(opened.facts, selection, name, shapes, settings.max_table_rows)
+
+
+@route("/kernel", report="steps")
+def kernel(
+    opened: Opened,
+    settings: Settings,
+    steps: Steps,
+    group: Annotated[
+        wire.KernelGroup, OneOf("`properties`: also by operator, grid and block.")
+    ] = "name",
+) -> wire.KernelPayload:
+    """Kernels as columns. ``reason`` says why the operator of a kernel is not known. ``attribution``
+    counts how many device events of the whole trace could be followed to the host.
+    """
+    return kernel_payload(opened.facts, chosen(opened, steps), group, settings.max_table_rows)
+
+
+@route("/efficiency", also=_peaks, report="steps")
+def efficiency(
+    insight: OpenedInsight,
+    settings: Settings,
+    steps: Steps,
+    group: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What a row is one of.")] = "operator",
+) -> efficiency_wire.EfficiencyPayload:
+    """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device`` says
+    which peaks were used and where they are from; ``steps`` the model FLOPs utilisation of each step;
+    ``families`` the use of matrix cores.
+    """
+    selection, limit = chosen(insight.opened, steps), settings.max_table_rows
+    return efficiency_payload(
+        insight.opened.facts, insight.insight, selection, group, limit, settings.peaks
+    )
+
+
+@route("/counters", also=_peaks, report="steps")
+def counters(
+    insight: OpenedInsight, settings: Settings, steps: Steps
+) -> counters_wire.CountersTablePayload:
+    """Hardware counters: ``profiled`` has one row per profiled range of ``counters``, tied to its
+    launch and the operators around it; ``sampled`` the means of those sampled over time.
+    """
+    opened, limit = insight.opened, settings.max_table_rows
+    return counters_table_payload(
+        opened.trace, opened.facts, insight.insight, chosen(opened, steps), limit, settings.peaks
+    )
+
+
+@route("/module", report="steps")
+def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
+    """The ``nn.Module``s of the trace as a tree (parents before children) with forward and backward
+    times; ``totals`` adds up to all device time. ``source`` says what the modules are made from.
+    """
+    opened = insight.opened
+    tree = opened.memoise((insight.id, "module tree"), lambda: module_tree(insight.insight))
+    return module_payload(opened.facts, insight.insight, tree, chosen(opened, steps))
+
+
+@route("/module/flame", report="steps")
+def flame(
+    insight: OpenedInsight, steps: Steps, tree: Annotated[module_wire.FlameTree, TREE] = "module"
+) -> module_wire.FlamePayload:
+    """A tree of frames for a flame graph."""
+    selection = chosen(insight.opened, steps)
+    return flame_payload(insight.opened.facts, insight.insight, selection, tree)
+
+
+@route("/module/flame/file", kept=False)
+def flame_download(
+    insight: OpenedInsight,
+    steps: Steps,
+    tree: Annotated[module_wire.FlameTree, TREE] = "module",
+    metric: Annotated[Metric, OneOf("Whose time the values are.")] = "host",
+    format: Annotated[FileFormat, OneOf("`folded` is for flamegraph.pl and others.")] = "folded",
+) -> Download:
+    """All frames as a download. Values are ns. Device work that no frame launched stands in a frame
+    of its own.
+    """
+    opened, (ending, content_type) = insight.opened, _ENDINGS[format]
+    selection = chosen(opened, steps)
+    pieces = Pieces(flame_file(opened.facts, insight.insight, selection, tree, metric, format))
+    return Download(f"{stem(opened.span.path)}.{tree}.{metric}.{ending}", content_type, pieces)

@@ -1,0 +1,261 @@
+"""A route is a function under ``@route``; its signature is its declaration. The types of its first
+arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``); every other argument is a
+parameter of its kind (``parameters.py``); what it returns is the payload: a wire type, bytes, or a
+``Download``.
+
+``ROUTES`` is the table of all. The dispatcher below, the errors of parameters, the page's types and
+limits, ``docs/http_api.md`` (``routes_doc.py``), the report's questions and the contract test follow
+from it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Request, Response
+
+from torch_tb_profiler.errors import Outdated
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.fleet import Fleets
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.steps import Selection, choose
+from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.web import replies
+from torch_tb_profiler.web.downloads import Download
+from torch_tb_profiler.web.parameters import REQUIRED, Entry, Kind, OfTrace, StepRange, Text
+from torch_tb_profiler.web.replies import Body
+
+IMMUTABLE = "private, max-age=31536000, immutable"
+"""For replies whose URL names the content: a browser never asks for them again."""
+BYTES_TYPE = "application/octet-stream"
+
+Report = Literal["", "logdir", "trace", "steps", "device"]
+"""When a report asks a route: never, once, per trace, also per step, per device with memory."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Pair(NamedTuple):
+    """Two traces with their insights, to be compared."""
+
+    a: OpenedInsight
+    b: OpenedInsight
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What routes are answered from."""
+
+    catalogue: Catalogue
+    settings: Settings
+    fleets: Fleets
+    texts: EventTexts
+
+
+TRACE = {
+    "run": Text("The run's name in `/runs`."),
+    "worker": Text("The worker's name in the run."),
+    "span": Text("The span's name at the worker."),
+}
+SECOND = {f"{name}2": Text(f"The {name} of side B.") for name in TRACE}
+CONTENT = {"id": Text("The content of the file, from `/trace/timeline`.", longest=64)}
+
+
+class Parameter(NamedTuple):
+    """An argument of a route's function that is read from the query."""
+
+    kind: Kind
+    default: object = REQUIRED
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route. ``opens``: the type of what must be open, None where nothing has to be.
+    ``places``: the parameters that name it. ``kept``: whether an answer may be given again.
+    ``also``: what an answer depends on besides content and parameters; None where this answer may not be
+    given again. ``limits``: limits that the
+    page must know and that are none of a single parameter.
+    """
+
+    path: str
+    function: Callable[..., Any]
+    parameters: Mapping[str, Parameter]
+    opens: type | None
+    places: Mapping[str, Text]
+    answers: type
+    kept: bool
+    also: Callable[[Backend, Any], Hashable]
+    report: Report
+    limits: Mapping[str, int]
+    handed: Mapping[str, type]
+
+    @property
+    def immutable(self) -> bool:
+        """Whether browsers may keep the answer for ever."""
+        return self.kept and "id" in self.places
+
+    def entries(self) -> list[tuple[Entry, object]]:
+        """Every name of the query with its default."""
+        places = {name: Parameter(kind) for name, kind in self.places.items()}
+        return [
+            (entry, parameter.default)
+            for name, parameter in {**places, **self.parameters}.items()
+            for entry in parameter.kind.entries(name)
+        ]
+
+
+ROUTES: dict[str, Route] = {}
+"""All routes by path; complete when ``routes.py`` is imported."""
+_HANDED: dict[type, str] = {
+    Catalogue: "catalogue",
+    Settings: "settings",
+    Fleets: "fleets",
+    EventTexts: "texts",
+}
+_OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
+
+
+def route(
+    path: str,
+    *,
+    identified: bool = True,
+    kept: bool = True,
+    also: Callable[[Backend, Any], Hashable] = lambda backend, opened: (),
+    report: Report = "",
+    limits: Mapping[str, int] | None = None,
+) -> Callable[[Function], Function]:
+    """Put a function into the table. ``identified``: a timeline is asked for with its ``id``.
+
+    Raises:
+        TypeError: an argument is neither open, nor handed in, nor of a kind.
+    """
+
+    def put(function: Function) -> Function:
+        hints = get_type_hints(function, include_extras=True)
+        answers = hints.pop("return")
+        parameters, handed, opens = {}, {}, None
+        for name, argument in inspect.signature(function).parameters.items():
+            hint = hints[name]
+            if hint in _HANDED or hint in _OPENED:
+                handed[name] = hint
+                opens = hint if hint in _OPENED else opens
+            else:
+                default = REQUIRED if argument.default is argument.empty else argument.default
+                parameters[name] = Parameter(_kind(hint, f"{path}: {name}"), default)
+        places = {} if opens is None else {**TRACE, **(SECOND if opens is Pair else {})}
+        if opens is OpenedTimeline and identified:
+            places |= CONTENT
+        kept_here = kept and opens is not None
+        what = (path, function, parameters, opens, places, answers)
+        ROUTES[path] = Route(*what, kept_here, also, report, limits or {}, handed)
+        return function
+
+    return put
+
+
+def _kind(hint: Any, where: str) -> Kind:
+    """The kind that an annotation holds; that of an optional one stands inside a union."""
+    for part in (hint, *get_args(hint)):
+        for kind in getattr(part, "__metadata__", ()):
+            if isinstance(kind, Kind):
+                literal = get_origin(part.__origin__) is Literal
+                return replace(kind, words=get_args(part.__origin__)) if literal else kind
+    raise TypeError(f"{where} is of no kind of web/parameters.py")
+
+
+def handler(route: Route, backend: Backend) -> replies.Handler:
+    """What answers requests for a route."""
+    content_type = BYTES_TYPE if route.answers is bytes else "application/json"
+
+    def answer(request: Request) -> Response:
+        names = [kind.read(request.args, name) for name, kind in route.places.items()]
+        values = _read(route, request.args, {})
+        opened = _open(route, backend, names)
+        values = _read(route, request.args, values, opened)
+        handed = {
+            name: opened if hint in _OPENED else getattr(backend, _HANDED[hint])
+            for name, hint in route.handed.items()
+        }
+
+        def make() -> Body | Download:
+            return _encoded(route.function(**handed, **values))
+
+        also = route.also(backend, opened) if route.kept and not route.immutable else None
+        if also is None:
+            result = make()
+        else:
+            traces: tuple[Any, ...] = opened if isinstance(opened, Pair) else (opened,)
+            content = tuple(getattr(one, "id", "") for one in traces)
+            trace: Opened = getattr(traces[0], "opened", traces[0])
+            result = trace.memoise((route.path, content, *names, *values.values(), also), make)
+        if isinstance(result, Download):
+            return result.response(request)
+        cache = IMMUTABLE if route.immutable else "no-cache"
+        return replies.send(request, result, content_type, cache=cache)
+
+    return answer
+
+
+def _read(
+    route: Route, query: MultiDict[str, str], values: dict[str, Any], opened: Any = None
+) -> dict[str, Any]:
+    """Values of the parameters whose limits are known without the trace; with one also of the others,
+    added to ``values``.
+    """
+    for name, parameter in route.parameters.items():
+        kind, limit = parameter.kind, parameter.kind.highest
+        if isinstance(limit, OfTrace):
+            if opened is None:
+                continue
+            kind = replace(kind, highest=limit.of(opened, values))
+        elif opened is not None:
+            continue
+        values[name] = kind.read(query, name, parameter.default)
+    return values
+
+
+def _open(route: Route, backend: Backend, names: list[str]) -> Any:
+    """What must be open.
+
+    Raises:
+        NotFound, NotReady, ImportFailed: there is no such trace, or not yet.
+        Outdated: the file changed since.
+    """
+    catalogue, place = backend.catalogue, (*names[:3],)
+    if route.opens is Opened:
+        return catalogue.open(*place)
+    if route.opens is OpenedInsight:
+        return catalogue.insight(*place)
+    if route.opens is Pair:
+        # Both are asked for before the first is waited for, so that they are made side by side.
+        places = (place, (*names[3:],))
+        for one in places:
+            catalogue.ask_insight(*one)
+        return Pair(*(catalogue.insight(*one) for one in places))
+    if route.opens is OpenedTimeline:
+        opened = catalogue.timeline(*place)
+        if "id" in route.places and opened.id != names[3]:
+            raise Outdated("The trace changed since the page described it.", "Reload the page.")
+        return opened
+    return None
+
+
+def _encoded(payload: Wire | bytes | Body | Download) -> Body | Download:
+    if isinstance(payload, Wire):
+        return replies.encode(payload)
+    return Body(payload) if isinstance(payload, bytes) else payload
+
+
+def chosen(opened: Opened, steps: StepRange) -> Selection:
+    """The steps of a request.
+
+    Raises:
+        BadRequest: the trace has no such steps.
+    """
+    return choose(opened.facts, steps.first, steps.last, steps.skip_cold, steps.name)

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
@@ -214,60 +215,6 @@ EVENTS = TableSpec(
         C("sequence", "Int64", "", "`Sequence number` of an operator."),
         C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
         C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
-    ),
-)
-
-MEMORY = TableSpec(
-    "memory",
-    "One row per record of the allocator, by device and time: the memory curve.",
-    (
-        C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`."),
-        C("time_ns", "int64", "ns", "When, after the first event of the trace."),
-        C("change_bytes", "int64", "bytes", "Allocated (above 0) or released (below 0)."),
-        C("allocated_bytes", "int64", "bytes", "Allocated after it."),
-        C("reserved_bytes", "Int64", "bytes", "Reserved after it."),
-        C("operator", "category", "", "The innermost operator that ran then."),
-        C("module", "category", "", "The innermost module around it."),
-        C("event", "Int64", "row of events", "That operator's call."),
-    ),
-)
-
-MEMORY_BLOCKS = TableSpec(
-    "memory_blocks",
-    "One row per block of memory from its allocation to its release.",
-    (
-        C("device", "category", "", "The device."),
-        C("bytes", "int64", "bytes", "Size."),
-        C("allocated_ns", "Int64", "ns", "When it was allocated; missing before the recording."),
-        C(
-            "released_ns",
-            "Int64",
-            "ns",
-            "When it was released; missing where not within the recording.",
-        ),
-        C("operator", "category", "", "The operator that allocated it."),
-        C("module", "category", "", "The module around that."),
-        C("line", "category", "", "Where the program allocated it."),
-        C("category", "category", "", "What the file says that it is for (memory timelines)."),
-        C("event", "Int64", "row of events", "The allocating call."),
-        C("release_event", "Int64", "row of events", "The releasing call."),
-    ),
-)
-
-MEMORY_ALIVE = TableSpec(
-    "memory_alive",
-    "What is alive at a moment, blocks of one origin together, the largest first.",
-    (
-        C("device", "str", "", "The device."),
-        C("operator", "str", "", "The operator that allocated."),
-        C("parent", "str", "", "The operator around it."),
-        C("module", "str", "", "The module."),
-        C("line", "str", "", "Where the program allocated."),
-        C("category", "str", "", "What the file says that it is for."),
-        C("bytes", "int64", "bytes", "Together."),
-        C("blocks", "Int64", "blocks", "How many."),
-        C("largest_bytes", "Int64", "bytes", "The largest."),
-        C("oldest_ns", "Int64", "ns", "Begin of the oldest; missing before the recording."),
     ),
 )
 

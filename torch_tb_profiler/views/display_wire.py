@@ -75,7 +75,7 @@ def _type(spec: DisplaySpec, column: DisplayColumn) -> str:
 
 
 def page_columns(spec: DisplaySpec) -> str:
-    """The declaration of the columns that the page shows, as a TypeScript constant."""
+    """The declaration of the columns that the page shows, as a TypeScript constant; empty where it shows none."""
     columns = [
         {
             "key": column.name,
@@ -89,6 +89,8 @@ def page_columns(spec: DisplaySpec) -> str:
         for column in spec.columns
         if column.label and column.page
     ]
+    if not columns:
+        return ""
     listed = "".join(f"  {json.dumps(column, ensure_ascii=False)},\n" for column in columns)
     return f"export const {spec.name.upper()}: readonly DeclaredColumn[] = [\n{listed}];\n"
 
@@ -96,7 +98,7 @@ def page_columns(spec: DisplaySpec) -> str:
 _KINDS = {
     "mean time": "time",
     "delta bytes": "bytes",
-    "category": "text",
+    "category": "code",
     "texts": "code",
     "id": "count",
     "flag": "text",

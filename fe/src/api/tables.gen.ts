@@ -32,6 +32,41 @@ export const KERNELS: readonly DeclaredColumn[] = [
   {"key": "matrix_eligible", "label": "Operator {matrix_cores} eligible", "kind": "knowledge", "term": "matrix_eligible", "width": 136},
 ];
 
+export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
+  {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
+  {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
+  {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "width": 100, "bar": true},
+  {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at", "width": 100},
+  {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at", "width": 100},
+  {"key": "lifetime_ns", "label": "Lifetime", "kind": "time", "term": "memory_lifetime", "width": 84},
+];
+
+export const MEMORY_STATISTICS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 240},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "memory_calls", "width": 80},
+  {"key": "increase_bytes", "label": "Size increase", "kind": "bytes", "term": "memory_increase", "width": 116},
+  {"key": "self_increase_bytes", "label": "Self size increase", "kind": "bytes", "term": "memory_self_increase", "width": 120, "bar": true},
+  {"key": "allocations", "label": "Allocations", "kind": "count", "term": "memory_allocations", "width": 104},
+  {"key": "self_allocations", "label": "Self allocations", "kind": "count", "term": "memory_self_allocations", "width": 104},
+  {"key": "allocation_bytes", "label": "Allocated in all", "kind": "bytes", "term": "memory_allocation_bytes", "width": 116},
+  {"key": "self_allocation_bytes", "label": "Self allocated in all", "kind": "bytes", "term": "memory_self_allocation_bytes", "width": 120, "bar": true},
+];
+
+export const MEMORY_ALIVE: readonly DeclaredColumn[] = [
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
+  {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
+  {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
+  {"key": "category", "label": "Category", "kind": "text", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "width": 110, "bar": true},
+  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count", "width": 80},
+  {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest", "width": 92},
+  {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest", "width": 100},
+];
+
 export const MODULES: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Module", "kind": "code", "term": "module_name", "width": 210},
   {"key": "kind", "label": "Class", "kind": "code", "term": "module_class", "width": 120, "hidden": true},

@@ -663,72 +663,32 @@ export interface MemoryPayload {
   missing: Missing[];
 }
 
-/** Route `/memory/curve`: a staircase. Point i holds from `time_ns[i]` to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
 export interface MemoryCurvePayload {
   device: number;
-  time_ns: number[];
-  allocated_bytes: number[];
-  reserved_bytes: (number | null)[];
+  rows: MemoryTable;
   categories_bytes: number[][];
   thinned: boolean;
   peak_bytes: number;
   peak_ns: number;
 }
 
-/** Blocks of memory, one entry per row. `allocated_ns` null: before the recording; `released_ns` null: not within it. `event`: the allocating call. `operator` is the one that allocated, `parent` the one around it; of `aten::empty` and its like the parent says more. */
-export interface BlockColumns {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  bytes: number[];
-  allocated_ns: (number | null)[];
-  released_ns: (number | null)[];
-  event: (number | null)[];
-}
-
 /** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
 export interface MemoryBlocksPayload {
   device: number;
-  rows: BlockColumns;
+  rows: MemoryBlocksTable;
   pooled: number;
   pooled_bytes: number;
-}
-
-/** Per operator or module. `increase` is allocated less released, `allocation` what was allocated; `self` without the operators or modules beneath. A total counts a recursion once. `calls`: all calls of that name that share time with the window, whether or not they allocated; null unknown. */
-export interface MemoryStatisticsColumns {
-  name: string[];
-  calls: (number | null)[];
-  increase_bytes: number[];
-  self_increase_bytes: number[];
-  allocations: number[];
-  self_allocations: number[];
-  allocation_bytes: number[];
-  self_allocation_bytes: number[];
 }
 
 /** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
 export interface MemoryStatisticsPayload {
   device: number;
   group: MemoryGroup;
-  rows: MemoryStatisticsColumns;
+  rows: MemoryStatisticsTable;
   outside_bytes: number;
   outside_increase_bytes: number;
   pooled: number;
-}
-
-/** What is alive, blocks of one origin together, the largest first. `oldest_ns`: begin of the oldest; null: before the recording. `count` and `largest_bytes` are null where the file gives sums only. */
-export interface AliveColumns {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  bytes: number[];
-  count: (number | null)[];
-  largest_bytes: (number | null)[];
-  oldest_ns: (number | null)[];
 }
 
 /** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
@@ -739,7 +699,7 @@ export interface MemoryAlivePayload {
   reserved_bytes: number | null;
   fragmented_bytes: number | null;
   unknown_bytes: number;
-  rows: AliveColumns;
+  rows: MemoryAliveTable;
   pooled: number;
   pooled_bytes: number;
 }
@@ -1086,6 +1046,52 @@ export interface KernelsTable {
   matrix: number[];
   matrix_eligible: number[];
   communication: boolean[];
+}
+
+/** One row per record of the allocator, by device and time: the memory curve. */
+export interface MemoryTable {
+  time_ns: number[];
+  allocated_bytes: number[];
+  reserved_bytes: (number | null)[];
+}
+
+/** One row per block of memory from its allocation to its release. */
+export interface MemoryBlocksTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  allocated_ns: (number | null)[];
+  released_ns: (number | null)[];
+  lifetime_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator or module; a total counts a recursion once. */
+export interface MemoryStatisticsTable {
+  name: string[];
+  calls: (number | null)[];
+  increase_bytes: number[];
+  self_increase_bytes: number[];
+  allocations: number[];
+  self_allocations: number[];
+  allocation_bytes: number[];
+  self_allocation_bytes: number[];
+}
+
+/** What is alive at a moment, blocks of one origin together, the largest first. */
+export interface MemoryAliveTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  blocks: (number | null)[];
+  largest_bytes: (number | null)[];
+  oldest_ns: (number | null)[];
 }
 
 /** One row per `nn.Module`, parents before children. */

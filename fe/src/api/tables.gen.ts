@@ -84,6 +84,14 @@ export const MODULES: readonly DeclaredColumn[] = [
   {"key": "increase_bytes", "label": "Memory increase", "kind": "bytes", "term": "module_increase"},
 ];
 
+export const FLAME: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Frame", "kind": "code", "term": "flame_frame", "width": 320},
+  {"key": "kind", "label": "Kind", "kind": "text", "term": "flame_kind", "width": 150},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "flame_calls", "width": 80},
+  {"key": "device_ns", "label": "Device total", "kind": "time", "term": "flame_device", "width": 120, "bar": true},
+  {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
+];
+
 export const OPERATIONS: readonly DeclaredColumn[] = [
   {"key": "kind", "label": "Operation", "kind": "text", "term": "distributed_operation", "width": 120},
   {"key": "bytes", "label": "Message", "kind": "bytes", "term": "distributed_bytes", "width": 88},

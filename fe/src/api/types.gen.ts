@@ -730,24 +730,11 @@ export interface ModulePayload {
   missing: Missing[];
 }
 
-/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`. `first_ns`: its first begin. `host_ns` and `device_ns` are totals; what the children do not cover is the frame's own. `rest` stands for several that are too small to be drawn. `calls` of a line are those of the operators it leads to. `first_ns` of a line is -1. `event`: the longest call; -1 none. */
-export interface FlameColumns {
-  parent: number[];
-  name: string[];
-  kind: string[];
-  backward: boolean[];
-  calls: number[];
-  host_ns: number[];
-  device_ns: (number | null)[];
-  first_ns: number[];
-  event: number[];
-}
-
 /** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
 export interface FlamePayload {
   tree: FlameTree;
   has_device: boolean;
-  rows: FlameColumns;
+  rows: FlameTable;
   pooled: number;
   unattributed_device_ns: number;
   missing: Missing[];
@@ -1111,6 +1098,19 @@ export interface ModulesTable {
   backward_host_self_ns: number[];
   allocated_bytes: (number | null)[];
   increase_bytes: (number | null)[];
+  event: number[];
+}
+
+/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`, which stands for several that are too small to be drawn. Times are totals; what the children do not cover is the frame's own. `calls` of a line are those of the operators it leads to, its `first_ns` is -1. `event`: the longest call. */
+export interface FlameTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  backward: boolean[];
+  calls: number[];
+  device_ns: (number | null)[];
+  host_ns: number[];
+  first_ns: number[];
   event: number[];
 }
 

@@ -144,8 +144,8 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     parts = [operator_rows(facts, select(facts, i, i), "name") for i in range(table.n)]
     assert sum(int(rows["calls"].sum()) for rows in parts) <= int(operators["calls"].sum())
     average(facts, everything)
-    found = build_insight(trace, facts).about["findings"]
-    assert sum(item["recoverable_ns"] or 0 for item in found["found"]) <= (found["step_ns"] or 0)
+    built = build_insight(trace, facts).about["findings"]
+    assert sum(item["recoverable_ns"] or 0 for item in built["found"]) <= (built["step_ns"] or 0)
     health(facts)
     absent(facts)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis.figures import kernels, operators
 from tests.builders.drawn import draw, events, trace_of
 from tests.builders.listed import listed, trace_listed
-from torch_tb_profiler.analysis.facts.attribution import match
+from torch_tb_profiler.analysis.facts.attribution import latest_before
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.store.model import Facts
@@ -163,7 +163,7 @@ def test_match_against_looking_at_all(
         for pairs in (launches, work)
         for k in (0, 1)
     ]
-    for (key, time), found in zip(work, match(*columns).tolist(), strict=True):
+    for (key, time), found in zip(work, latest_before(*columns).tolist(), strict=True):
         same = [place for place, (other, _) in enumerate(launches) if other == key]
         before = [launches[place][1] for place in same if launches[place][1] <= time]
         if not same:
@@ -202,8 +202,8 @@ def test_only_child_of_the_same_name_is_one_with_its_parent(siblings: bool) -> N
         drawn += events("""
             main                    [a]
         """)
-    found = operators(derive(trace_of(drawn)))[("aten::copy_",)]
-    assert found[:3] == ((2, 8, 16) if siblings else (1, 8, 8))
+    rows = operators(derive(trace_of(drawn)))[("aten::copy_",)]
+    assert rows[:3] == ((2, 8, 16) if siblings else (1, 8, 8))
 
 
 def test_events_that_pytorch_hides_do_not_stand_between() -> None:

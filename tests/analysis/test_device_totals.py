@@ -68,5 +68,5 @@ def test_five_thousand_operators_in_one_another_that_launch_each() -> None:
                 "args": {"correlation": i + 1, "device": 0, "stream": 7},
             },
         ]
-    found = operators(derive(trace_of(listed)))
-    assert [found[f"f{i}",][1:3] for i in (0, 1, n - 1)] == [(1, n), (1, n - 1), (1, 1)]
+    rows = operators(derive(trace_of(listed)))
+    assert [rows[f"f{i}",][1:3] for i in (0, 1, n - 1)] == [(1, n), (1, n - 1), (1, 1)]

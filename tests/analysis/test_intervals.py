@@ -67,8 +67,8 @@ def test_what_both_have_and_what_one_has_alone(a: Pairs, b: Pairs) -> None:
 @given(PAIRS, PAIRS)
 def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) -> None:
     begin, end = columns(windows)
-    found = measure(union(*columns(pairs)), begin, end)
-    assert found.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
+    lengths = measure(union(*columns(pairs)), begin, end)
+    assert lengths.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
 
 
 @given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS)
@@ -76,7 +76,7 @@ def test_every_point_of_a_window_belongs_to_the_first_active_category(
     active: list[Pairs], windows: Pairs
 ) -> None:
     begin, end = columns(windows)
-    found = break_down([union(*columns(pairs)) for pairs in active], begin, end)
+    categories = break_down([union(*columns(pairs)) for pairs in active], begin, end)
     for row, (a, d) in enumerate(windows):
         expected = dict.fromkeys(CATEGORIES, 0)
         for t in range(a, a + d):
@@ -85,18 +85,18 @@ def test_every_point_of_a_window_belongs_to_the_first_active_category(
                 "other",
             )
             expected[first] += 1
-        assert {key: int(found[key][row]) for key in CATEGORIES} == expected
+        assert {key: int(categories[key][row]) for key in CATEGORIES} == expected
 
 
 def test_touching_intervals_join_and_empty_ones_add_nothing() -> None:
-    found = union(np.array([5, 0, 3, 9]), np.array([7, 3, 5, 9]))
-    assert (found.start.tolist(), found.end.tolist()) == ([0], [7])
+    covered = union(np.array([5, 0, 3, 9]), np.array([7, 3, 5, 9]))
+    assert (covered.start.tolist(), covered.end.tolist()) == ([0], [7])
 
 
 def test_times_of_a_century_in_nanoseconds_stay_exact() -> None:
     century = 100 * 365 * 86_400 * 10**9
-    found = union(np.array([0, century]), np.array([1, century + 1]))
-    assert measure(found, np.array([0]), np.array([century + 1])).tolist() == [2]
+    covered = union(np.array([0, century]), np.array([1, century + 1]))
+    assert measure(covered, np.array([0]), np.array([century + 1])).tolist() == [2]
 
 
 def test_the_original_plugins_case() -> None:

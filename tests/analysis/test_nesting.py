@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from torch_tb_profiler.analysis.arrays.nesting import (
-    around,
-    carried_up,
     climb,
+    innermost_at,
     nearest,
     nest,
     nest_rows,
+    subtree_totals,
     with_ancestors,
 )
 from torch_tb_profiler.store.schema import SPANS as SPANS_TABLE
@@ -47,8 +47,8 @@ def one_by_one(spans: Spans) -> tuple[list[int], list[bool]]:
 
 def nested(spans: Spans) -> tuple[list[int], list[bool]]:
     track, start, dur = (np.array([s[k] for s in spans], np.int64) for k in range(3))
-    found = nest(track.astype(np.int32), start, start + dur)
-    return found.parent.tolist(), found.overlapping.tolist()
+    nesting = nest(track.astype(np.int32), start, start + dur)
+    return nesting.parent.tolist(), nesting.overlapping.tolist()
 
 
 @given(SPANS)
@@ -80,8 +80,8 @@ def test_rows_of_a_table_are_nested_where_they_stand(spans: Spans, block: int) -
     )
     row = np.flatnonzero(np.arange(len(spans)) % 3 > 0).astype(np.int32)
     with patch("torch_tb_profiler.analysis.arrays.nesting.BLOCK", block):
-        found = nest_rows(table, row)
-    assert (found.parent.tolist(), found.overlapping.tolist()) == one_by_one(
+        nesting = nest_rows(table, row)
+    assert (nesting.parent.tolist(), nesting.overlapping.tolist()) == one_by_one(
         [spans[i] for i in row.tolist()]
     )
 
@@ -167,7 +167,7 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
     rows = ordered(spans)
     track, start, dur = (np.array([span[k] for span in rows], np.int64) for k in range(3))
     parent = nest(track, start, start + dur).parent
-    found = around(
+    innermost = innermost_at(
         track,
         start,
         start + dur,
@@ -180,7 +180,7 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
         max((i for i, (t, s, d) in enumerate(rows) if t == where and s <= time < s + d), default=-1)
         for where, time in points
     ]
-    assert found.tolist() == expected
+    assert innermost.tolist() == expected
 
 
 @given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
@@ -213,9 +213,9 @@ def test_values_are_carried_up_to_everything_above(nodes: list[tuple[int, int]])
         if parent[i] >= 0:
             beneath[parent[i]] += beneath[i]
     values = np.array([value for _, value in nodes], np.int64)
-    assert carried_up(np.array(parent, np.int32), values).tolist() == [
+    assert subtree_totals(np.array(parent, np.int32), values).tolist() == [
         sum(all_of) for all_of in beneath
     ]
-    assert carried_up(np.array(parent, np.int32), values, np.maximum).tolist() == [
+    assert subtree_totals(np.array(parent, np.int32), values, np.maximum).tolist() == [
         max(all_of) for all_of in beneath
     ]

@@ -32,11 +32,9 @@ def test_sums_of_some_steps_are_those_of_their_rows(
     step, name, calls = np.array(sorted(entries), np.int64).reshape(-1, 3).T
     table = NAME_STEPS.build(step=step, name=name, calls=calls, device_self=calls, host_self=calls)
     whole = {"calls": np.array([calls[name == number].sum() for number in range(4)])}
-    found = sums_in(np.array(sorted(chosen), np.int64), table, "name", whole)
+    sums = sums_in(np.array(sorted(chosen), np.int64), table, "name", whole)
     inside = np.isin(step, sorted(chosen))
-    assert found["calls"].tolist() == [
-        calls[inside & (name == number)].sum() for number in range(4)
-    ]
+    assert sums["calls"].tolist() == [calls[inside & (name == number)].sum() for number in range(4)]
 
 
 @pytest.fixture(scope="module")

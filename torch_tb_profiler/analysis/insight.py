@@ -1,4 +1,4 @@
-"""Everything that is found in a trace when a view beyond its tables is first asked for.
+"""Everything that is derived from a trace when a view beyond its tables is first requested.
 
 ::
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
-from torch_tb_profiler.analysis.diff.work import build_work
+from torch_tb_profiler.analysis.diff.name_sums import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
@@ -39,12 +39,13 @@ PARTS = 7
 def build_insight(
     trace: Trace, facts: Facts, report: Report | None = None, peaks_file: str = ""
 ) -> Insight:
-    """The insight of a trace. A trace of anything, or of nothing, has one.
+    """The insight of a trace; any trace has one, an empty one too.
 
-    ``report`` is called with (parts done, parts in all). ``peaks_file``: path of the user's own
-    figures of devices; one that cannot be used counts as none, which the Efficiency view says.
+    report: called with (parts done, total).
+    peaks_file: path of the user's own device peaks; an unusable file counts as none, which the
+        Efficiency view reports.
     """
-    say = report or (lambda done, total: None)
+    progress = report or (lambda done, total: None)
     texts = StringBuilder()
     tables: dict[str, Table] = {}
     about: dict[str, object] = {}
@@ -59,13 +60,13 @@ def build_insight(
         build_sampled,
     )
     for done, part in enumerate(parts):
-        made, said = part(trace, facts, tables, texts)
-        tables |= made
-        about |= said
+        part_tables, part_about = part(trace, facts, tables, texts)
+        tables |= part_tables
+        about |= part_about
         give_back_memory()
-        say(done + 1, PARTS)
+        progress(done + 1, PARTS)
     del tree, parts, part
     insight = Insight(texts.table(), tables, about)
     about["findings"] = find_findings(trace, facts, insight, usable(peaks_file))
-    say(PARTS, PARTS)
+    progress(PARTS, PARTS)
     return insight

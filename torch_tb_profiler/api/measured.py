@@ -21,7 +21,8 @@ from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.views.counter_tables import matching_text
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
-from torch_tb_profiler.views.pyprof import COLUMNS, KernelCells
+from torch_tb_profiler.views.pyprof import KernelCells
+from torch_tb_profiler.views.pyprof_columns import COLUMNS
 
 if TYPE_CHECKING:
     from pandas import DataFrame

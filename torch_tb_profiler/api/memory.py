@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.alive import alive_at
 from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, alive_table, block_table
-from torch_tb_profiler.analysis.module.places import module_names_of
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.api.frame import coded, frame, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.distributed.alignment import Aligned
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -30,7 +30,7 @@ class WorkerPlace:
     worker: str
     span: str
     rank: int | None
-    aligned: Aligned | None
+    aligned: ClockOffset | None
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def alignment_payload(
 
 
 def _worker(place: WorkerPlace) -> AlignedWorker:
-    found = place.aligned or Aligned(0, "none", None, 0)
+    found = place.aligned or ClockOffset(0, "none", None, 0)
     return AlignedWorker(
         worker=place.worker,
         span=place.span,

@@ -7,12 +7,14 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
-from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, Tie, profiled_kernels
+from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
 from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
 from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.counters_wire import CounterInfo, CountersTablePayload
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -57,7 +59,7 @@ def counters_table_payload(
     profiled = profiled_kernels(trace, facts)
     peaks = peaks_of_ranges(trace, facts, profiled, file)
     chosen = np.flatnonzero(mask(selection, profiled.step))
-    has = len(profiled.ties.row) or insight["counter_steps"].n
+    has = len(profiled.launches.row) or insight["counter_steps"].n
     samples = sample_table(insight, selection)
     bandwidth = peaks.bandwidth if profiled.traffic == DRAM else None
     return CountersTablePayload(
@@ -82,9 +84,9 @@ def _info(name: str) -> CounterInfo:
 
 
 def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:
-    if not len(profiled.ties.row):
+    if not len(profiled.launches.row):
         return ""
-    return "slices" if profiled.ties.slices.all() else "ranges"
+    return "slices" if profiled.launches.slices.all() else "ranges"
 
 
 def _no_roofline(profiled: ProfiledKernels, bandwidth: float | None) -> str:
@@ -110,20 +112,22 @@ def _no_roofline(profiled: ProfiledKernels, bandwidth: float | None) -> str:
             "no times were measured, and the bandwidth of the"
             f" {'device' if profiled.traffic == DRAM else 'cache'} is not known"
         )
-    return f"No roofline is drawn: {why}." if why and len(profiled.ties.row) else ""
+    return f"No roofline is drawn: {why}." if why and len(profiled.launches.row) else ""
 
 
 def matching_text(profiled: ProfiledKernels) -> str:
     """How the ranges were tied to launches and what the figures are of, in sentences; empty without
     a range.
     """
-    ties = profiled.ties
-    n = len(ties.row)
+    launches = profiled.launches
+    n = len(launches.row)
     if not n:
         return ""
-    count = {tie: int((ties.how == tie).sum()) for tie in Tie}
-    found = [sentence for tie, sentence in _sentences(n, count, ties.spare).items() if count[tie]]
-    if ties.slices.any():
+    count = {tie: int((launches.how == tie).sum()) for tie in RangeMatch}
+    found = [
+        sentence for tie, sentence in _sentences(n, count, launches.spare).items() if count[tie]
+    ]
+    if launches.slices.any():
         found.append(
             "The file gives each range an equal slice of the window, not the time at which its"
             " kernel ran: there are no times."
@@ -141,30 +145,30 @@ def matching_text(profiled: ProfiledKernels) -> str:
     return " ".join(found)
 
 
-def _sentences(n: int, count: dict[Tie, int], spare: int) -> dict[Tie, str]:
-    lost, begun = count[Tie.NO_LAUNCH], count[Tie.BY_BEGIN]
+def _sentences(n: int, count: dict[RangeMatch, int], spare: int) -> dict[RangeMatch, str]:
+    lost, begun = count[RangeMatch.NO_LAUNCH], count[RangeMatch.BY_BEGIN]
     return {
-        Tie.BY_ORDER: (
-            f"{count[Tie.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the"
+        RangeMatch.BY_ORDER: (
+            f"{format_count(count[RangeMatch.BY_ORDER])} of {format_count(n)} ranges were tied to their launches by order: the"
             " first to the first kernel launched, and so on."
         ),
-        Tie.BY_NAME: (
-            f"{count[Tie.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of"
+        RangeMatch.BY_NAME: (
+            f"{format_count(count[RangeMatch.BY_NAME])} of {format_count(n)} ranges were tied to their launches by the names of"
             " the kernels."
         ),
-        Tie.BY_BEGIN: (
-            f"Ranges: {n:,}, kernel launches: {begun + spare:,}. The first {begun:,} of each were"
+        RangeMatch.BY_BEGIN: (
+            f"Ranges: {format_count(n)}, kernel launches: {format_count(begun + spare)}. The first {format_count(begun)} of each were"
             " tied by order; what is missing may be anywhere, so the operators may be those of a"
             " neighbour."
         ),
-        Tie.WHOLE: (
+        RangeMatch.WHOLE: (
             "The range stands for every kernel that ran in it (profiler_measure_per_kernel was"
             " off), so it has no operator."
         ),
-        Tie.NO_LAUNCH: (
-            f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator."
+        RangeMatch.NO_LAUNCH: (
+            f"{format_count(lost)} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator."
         ),
-        Tie.SEVERAL_DEVICES: (
+        RangeMatch.SEVERAL_DEVICES: (
             "Several devices were measured, and nothing in the trace says which launch was for"
             " which, so the ranges have no operators."
         ),

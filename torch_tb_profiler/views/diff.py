@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable as FoundTable
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.noise import Moments
-from torch_tb_profiler.analysis.diff.sides import Side, side
+from torch_tb_profiler.analysis.diff.side import Side, compared_side
+from torch_tb_profiler.analysis.diff.significance import Moments
 from torch_tb_profiler.analysis.diff.tree import DiffTree
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -52,7 +52,7 @@ def compared(
     a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
 ) -> Comparison:
     """B compared with A, each with its chosen steps."""
-    return compare(side(*a), side(*b))
+    return compare(compared_side(*a), compared_side(*b))
 
 
 def diff_payload(
@@ -123,8 +123,10 @@ def _part(key: wire.ChangeTable, table: FoundTable, step: float, most: int) -> d
         "host_a_ns": _hosts(table.a.host, a[:kept]),
         "host_b_ns": _hosts(table.b.host, b[:kept]),
         "beyond": [
-            bool(x) if told else None
-            for x, told in zip(rows.beyond[:kept].tolist(), rows.told[:kept].tolist(), strict=True)
+            bool(x) if tested else None
+            for x, tested in zip(
+                rows.beyond[:kept].tolist(), rows.tested[:kept].tolist(), strict=True
+            )
         ],
         "event_a": _events(table.a.event, a[:kept]),
         "event_b": _events(table.b.event, b[:kept]),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late import Late
-from torch_tb_profiler.analysis.distributed.matching import shown_kind
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
+from torch_tb_profiler.analysis.distributed.matching import match_operation
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
@@ -19,7 +19,6 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
 from torch_tb_profiler.views.distributed_wire import (
-    DistributedDevice,
     DistributedPayload,
     DistributedWorker,
     LateItem,
@@ -28,6 +27,7 @@ from torch_tb_profiler.views.distributed_wire import (
     WorkerState,
 )
 from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.views.vocabulary import device_details, device_title, vendor_words
 from torch_tb_profiler.views.wire import RankSource
 
 WHOLE_SPAN = "whole span"
@@ -62,7 +62,7 @@ class LateSeat:
     """
 
     seat: int
-    late: Late
+    late: StepStraggler
     cause: Cause | None
 
 
@@ -93,7 +93,7 @@ def distributed_payload(
             )
         ),
         matched=figures.matched.matches.row.shape[1],
-        unmatched=unmatched_of(figures.matched.unlike, [seat.place for seat in seats]),
+        unmatched=unmatched_of(figures.matched.unmatched, [seat.place for seat in seats]),
         clock=clock_text(figures),
         skew_ns=figures.skew,
         left_out=figures.left_out,
@@ -127,14 +127,11 @@ def _worker(seat: FleetMember, figures: RunFigures) -> DistributedWorker:
     )
 
 
-def _device(device: Device) -> DistributedDevice:
+def _device(device: Device) -> str:
+    words = vendor_words(device.vendor)
     memory = device.memory if device.memory >= 0 else None
-    return DistributedDevice(
-        id=device.id,
-        name=device.name or None,
-        memory_bytes=memory,
-        capability=device.capability or None,
-    )
+    details = device_details(words, device.name, memory, device.capability)
+    return f"{device_title(words, device.id)} · {details}"
 
 
 def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None]]:
@@ -167,7 +164,7 @@ def _late(one: LateSeat, figures: RunFigures) -> LateItem:
         longest_ns=late.longest,
         lead_ns=late.lead,
         collectives=late.collectives,
-        kind=shown_kind(figures.ranks, matches, late.match).kind,
+        kind=match_operation(figures.ranks, matches, late.match).kind,
         event=int(rank.event[own]),
         start_ns=int(rank.start[own]),
         before_operator=cause.operator if cause else None,

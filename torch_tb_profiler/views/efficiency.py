@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
 from torch_tb_profiler.analysis.efficiency.device import (
     Peaks,
     busiest_device,
@@ -11,8 +12,7 @@ from torch_tb_profiler.analysis.efficiency.device import (
     device_peaks,
     working_devices,
 )
-from torch_tb_profiler.analysis.efficiency.families import aside, families
-from torch_tb_profiler.analysis.efficiency.placing import LARGEST
+from torch_tb_profiler.analysis.efficiency.families import families, not_modelled
 from torch_tb_profiler.analysis.efficiency.rates import (
     Rows,
     Shares,
@@ -81,7 +81,7 @@ def efficiency_payload(
         modelled_ns=table.modelled,
         rows=wire_columns(
             efficiency_table(
-                insight, rows, found, aside(facts, insight, selection, rows), group
+                insight, rows, found, not_modelled(facts, insight, selection, rows), group
             ).head(limit)
         ),
         pooled=max(len(rows.time) - limit, 0),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
-from torch_tb_profiler.analysis.efficiency.families import asides_of_kernels
+from torch_tb_profiler.analysis.efficiency.families import not_modelled_kernels
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import format_count, format_ns
 
 ABOVE = 1.005
 """A share from which on a row is said to be above a peak; below it is rounding."""
@@ -63,19 +63,19 @@ def notes(
         if above.any():
             many = int(above.sum())
             said.append(
-                f"{many:,} {'row reaches' if many == 1 else 'rows reach'}"
+                f"{format_count(many)} {'row reaches' if many == 1 else 'rows reach'}"
                 f" ({format_ns(int(rows.time[above].sum()))} in all) more than {text}."
             )
     if rows.fast.any():
         many = int(rows.fast.sum())
         said.append(
-            f"{many:,} {'row is' if many == 1 else 'rows are'}"
+            f"{format_count(many)} {'row is' if many == 1 else 'rows are'}"
             f" ({format_ns(int(rows.time[rows.fast].sum()))} in all) convolutions by Winograd's"
             " algorithm or Fourier transforms, which need fewer operations than the formula"
             " counts: FLOP/s is by the formula, and no share of the peak is shown."
         )
     kernels = insight["workload_kernels"]
-    computes = asides_of_kernels(facts, insight)[kernels["kernel"]] < 0
+    computes = not_modelled_kernels(facts, insight)[kernels["kernel"]] < 0
     lost = int(
         kernels["total"][
             mask(selection, kernels["step"]) & (kernels["workload"] < 0) & computes

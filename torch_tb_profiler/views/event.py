@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from torch_tb_profiler.analysis.timeline.detail import Arrow, Memoise, event_detail, is_event
-from torch_tb_profiler.analysis.timeline.siblings import Family, Standing
+from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments
 from torch_tb_profiler.views.timeline import process_text
@@ -82,7 +83,8 @@ def event_payload(
         if event < trace["spans"].n
         else (trace["instants"], event - trace["spans"].n)
     )
-    process, thread = _place(trace, int(table["track"][row]))
+    on_device = event < trace["spans"].n and int(table["role"][row]) in DEVICE_ROLES
+    process, thread = _place(trace, facts, int(table["track"][row]), on_device)
     return EventPayload(
         ref=ref(event),
         category=cut(trace.strings[int(table["category"][row])], LONGEST_NAME),
@@ -101,7 +103,7 @@ def event_payload(
         launched_ns=found.launched.time,
         launch_delay_ns=found.delay,
         queue_ns=found.queue,
-        siblings=_siblings(found.among, found.standing, ref),
+        siblings=_siblings(found.peers, found.peer_rank, ref),
         arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in found.arrows],
         arrows_total=found.arrows_total,
         arguments=kept_arguments(trace, facts, event),
@@ -120,27 +122,28 @@ def _arrow(kind: dict[str, Any], arrow: Arrow, ref: Refs) -> EventArrow:
     )
 
 
-def _siblings(among: Family, standing: Standing, ref: Refs) -> Siblings:
-    calls = len(among.events)
+def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:
+    calls = len(peers.events)
     return Siblings(
         calls=calls,
-        rank=standing.rank,
-        total_ns=among.total,
-        mean_ns=(among.total + calls // 2) // calls,
-        shortest_ns=among.shortest,
-        longest_ns=among.longest,
-        slowest=ref(among.slowest),
-        fastest=ref(among.fastest),
-        previous=ref.known(standing.previous),
-        next=ref.known(standing.next),
+        rank=rank.rank,
+        total_ns=peers.total,
+        mean_ns=(peers.total + calls // 2) // calls,
+        shortest_ns=peers.shortest,
+        longest_ns=peers.longest,
+        slowest=ref(peers.slowest),
+        fastest=ref(peers.fastest),
+        previous=ref.known(rank.previous),
+        next=ref.known(rank.next),
     )
 
 
-def _place(trace: Trace, track: int) -> tuple[str, str]:
+def _place(trace: Trace, facts: Facts, track: int, on_device: bool) -> tuple[str, str]:
     """Process and thread for people: the names that the trace gives, else their numbers."""
     tracks, strings = trace["tracks"], trace.strings
     thread, pid, tid = (strings[int(tracks[c][track])] for c in ("thread_name", "pid", "tid"))
-    return cut(process_text(trace, track) or pid, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
+    process = process_text(trace, facts, track, on_device) or pid
+    return cut(process, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
 
 
 def _step(facts: Facts, step: int) -> str | None:

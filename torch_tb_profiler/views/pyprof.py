@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -12,55 +11,19 @@ import numpy as np
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.module.table import instance_and_class
+from torch_tb_profiler.analysis.pyprof.directions import Direction
 from torch_tb_profiler.analysis.pyprof.parameters import parameters
-from torch_tb_profiler.analysis.pyprof.passes import Direction
-from torch_tb_profiler.analysis.pyprof.places import LAYER
+from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES
 
 Cell = int | str | None
 
 
-@dataclass(frozen=True)
-class KernelColumn:
-    """A column: its heading, the least width that it is printed with, what stands where there is no
-    value, and whether it holds integers.
-    """
-
-    heading: str
-    width: int
-    absent: str
-    number: bool = False
-
-
-COLUMNS: dict[str, KernelColumn] = {
-    "idx": KernelColumn("Idx", 7, "na", True),
-    "seq": KernelColumn("SeqId", 7, "-", True),
-    "altseq": KernelColumn("AltSeqId", 8, "-"),
-    "tid": KernelColumn("TId", 12, "na"),
-    "layer": KernelColumn("Layer", 10, "-"),
-    "trace": KernelColumn("CallTrace", 25, "-"),
-    "dir": KernelColumn("Direction", 5, "na"),
-    "sub": KernelColumn("SubSeqId", 3, "na", True),
-    "mod": KernelColumn("Module", 15, "na"),
-    "op": KernelColumn("Op", 15, "na"),
-    "kernel": KernelColumn("Kernel", 10, "na"),
-    "params": KernelColumn("Params", 10, "na"),
-    "sil": KernelColumn("Sil(ns)", 10, "na", True),
-    "tc": KernelColumn("TC", 2, "na"),
-    "device": KernelColumn("Device", 6, "na", True),
-    "stream": KernelColumn("Stream", 6, "na", True),
-    "grid": KernelColumn("Grid", 12, "na"),
-    "block": KernelColumn("Block", 12, "na"),
-    "flops": KernelColumn("FLOPs", 14, "na", True),
-    "bytes": KernelColumn("Bytes", 12, "na", True),
-}
-"""By the word that chooses it; PyProf's own (pyprof/prof/output.py and its documentation)."""
-
-BETWEEN_LINES = " -> "
 MOST_LINES = 100
 """Lines of a call trace, the innermost ones; only a recursion has more."""
 _DIRECTIONS = {Direction.FORWARD: "fprop", Direction.BACKWARD: "bprop", Direction.UNKNOWN: None}
@@ -100,7 +63,7 @@ class KernelCells:
             **{
                 key: self._integers(values)
                 for key, values in (
-                    ("seq", table.passes.sequence),
+                    ("seq", table.directions.sequence),
                     ("sub", table.sub),
                     ("sil", table.dur),
                     ("device", table.device),
@@ -117,7 +80,11 @@ class KernelCells:
                         np.append(trace["tracks"]["tid"], np.int32(-1))[table.track],
                         trace.strings.__getitem__,
                     ),
-                    ("dir", table.passes.direction, lambda number: _DIRECTIONS[Direction(number)]),
+                    (
+                        "dir",
+                        table.directions.direction,
+                        lambda number: _DIRECTIONS[Direction(number)],
+                    ),
                     ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
                     ("mod", called, lambda number: self._call(number)[0]),
                     ("op", called, lambda number: self._call(number)[1]),
@@ -155,8 +122,8 @@ class KernelCells:
 
     def _other_sequences(self, begin: int, end: int) -> list[Cell]:
         bounds, numbers = (
-            self._table.passes.other[begin : end + 1].tolist(),
-            self._table.passes.others,
+            self._table.directions.other[begin : end + 1].tolist(),
+            self._table.directions.others,
         )
         return [
             ",".join(map(str, numbers[a:b].tolist())) if b > a else None
@@ -164,7 +131,7 @@ class KernelCells:
         ]
 
     def _call_traces(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.places
+        found = self._table.sources
         lines = self._made("trace", found.stack[begin:end], self._lines)
         written = self._made(
             "written",
@@ -178,12 +145,12 @@ class KernelCells:
     def _lines(self, stack: int) -> str | None:
         frames: list[str] = []
         while stack >= 0 and len(frames) < MOST_LINES:
-            frames.append(self._trace.strings[int(self._table.places.frame[stack])])
-            stack = int(self._table.places.caller[stack])
+            frames.append(self._trace.strings[int(self._table.sources.frame[stack])])
+            stack = int(self._table.sources.caller[stack])
         return call_trace(frames)
 
     def _layers(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.places
+        found = self._table.sources
         ranges = self._made(
             "layer",
             found.layer[begin:end],
@@ -199,10 +166,10 @@ class KernelCells:
         while module >= 0:
             names.append(
                 instance_and_class(
-                    self._insight.strings[int(self._table.places.module_names[module])]
+                    self._insight.strings[int(self._table.sources.module_names[module])]
                 )[0]
             )
-            module = int(self._table.places.modules[module])
+            module = int(self._table.sources.modules[module])
         return ".".join(reversed(names))
 
     def _call(self, number: int) -> tuple[str | None, str]:

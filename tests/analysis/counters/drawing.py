@@ -9,7 +9,7 @@ from typing import Any
 from tests.builders.drawn import Event, events, trace_of
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.profiled_ranges import Tie
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.store.model import Facts, Trace
 
 Counters = dict[str, dict[str, Any]]
@@ -53,10 +53,10 @@ def tied(trace: Trace, found: ProfiledKernels) -> list[tuple[str, str, str]]:
     return [
         (
             name(row),
-            Tie(how).name,
+            RangeMatch(how).name,
             " ".join(name(r) for r in found.operators[first[i] : first[i + 1]].tolist()),
         )
         for i, (row, how) in enumerate(
-            zip(found.ties.row.tolist(), found.ties.how.tolist(), strict=True)
+            zip(found.launches.row.tolist(), found.launches.how.tolist(), strict=True)
         )
     ]

@@ -18,7 +18,7 @@ from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.profiled_ranges import Tie
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight import Insight
@@ -112,21 +112,25 @@ def test_counters_hold_together(listed: list[dict[str, Any]]) -> None:
 
 def _check_ties(trace: Trace, facts: Facts) -> None:
     spans, found = trace["spans"], profiled_kernels(trace, facts)
-    ties = found.ties
-    assert ties.row.tolist() == np.flatnonzero(spans["role"] == Role.COUNTER_RANGE).tolist()
-    tied = ties.launch[ties.launch >= 0]
+    launches = found.launches
+    assert launches.row.tolist() == np.flatnonzero(spans["role"] == Role.COUNTER_RANGE).tolist()
+    tied = launches.launch[launches.launch >= 0]
     assert len(set(tied.tolist())) == len(tied)
     assert (spans["role"][tied] == Role.RUNTIME).all()
     assert (
-        (ties.launch < 0) == np.isin(ties.how, (Tie.WHOLE, Tie.NO_LAUNCH, Tie.SEVERAL_DEVICES))
+        (launches.launch < 0)
+        == np.isin(
+            launches.how, (RangeMatch.WHOLE, RangeMatch.NO_LAUNCH, RangeMatch.SEVERAL_DEVICES)
+        )
     ).all()
-    for device in np.unique(ties.device).tolist():
-        ordered = ties.launch[
-            (ties.device == device) & np.isin(ties.how, (Tie.BY_ORDER, Tie.BY_BEGIN))
+    for device in np.unique(launches.device).tolist():
+        ordered = launches.launch[
+            (launches.device == device)
+            & np.isin(launches.how, (RangeMatch.BY_ORDER, RangeMatch.BY_BEGIN))
         ]
         assert (np.diff(ordered) > 0).all()
     ends = spans["start"] + spans["dur"]
-    for i, launch in enumerate(ties.launch.tolist()):
+    for i, launch in enumerate(launches.launch.tolist()):
         path = [
             *found.operators[found.first[i] : found.first[i + 1]].tolist(),
             *([launch] if launch >= 0 else []),

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.analysis.counters.drawing import tied, with_ranges
+from tests.loading import load
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
 from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 
 SASS = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"
@@ -152,7 +152,7 @@ def test_steps_are_those_of_the_launches() -> None:
 
 def test_a_trace_without_ranges_has_none() -> None:
     _, facts, found = with_ranges("main [a   ]")
-    assert (len(found.ties.row), found.counters, found.values.shape, found.first.tolist()) == (
+    assert (len(found.launches.row), found.counters, found.values.shape, found.first.tolist()) == (
         0,
         (),
         (0, 0),
@@ -165,32 +165,32 @@ def test_alexnet(real_traces: Path) -> None:
     (path,) = (real_traces / "a100_alexnet_cupti_ranges").iterdir()
     opened = load(str(path), Settings.from_environment(use_cache=False))
     trace, facts = opened.trace, opened.facts
-    found = profiled_kernels(trace, facts)
+    kernels = profiled_kernels(trace, facts)
     assert (
-        len(found.ties.row),
-        len(found.counters),
-        int((found.ties.launch >= 0).sum()),
+        len(kernels.launches.row),
+        len(kernels.counters),
+        int((kernels.launches.launch >= 0).sum()),
         facts.defects.as_dict(),
     ) == (77, 9, 77, {})
-    name, how, operators = tied(trace, found)[5]
+    name, how, operators = tied(trace, kernels)[5]
     assert name.startswith("void fft2d_r2c_32x32<")
     assert (how, operators) == (
         "BY_ORDER",
         "aten::conv2d aten::convolution aten::_convolution aten::cudnn_convolution",
     )
-    values = dict(zip(found.counters, found.values[:, 5].tolist(), strict=True))
-    assert (values[SASS % "fadd"], found.flops[5]) == (
+    values = dict(zip(kernels.counters, kernels.values[:, 5].tolist(), strict=True))
+    assert (values[SASS % "fadd"], kernels.flops[5]) == (
         86_114_304,
         86_114_304 + 2 * 61_734_912 + 25_362_432,
     )
     # The times are slices of the window, and convolutions on Tensor Cores do more than these
     # counters count.
-    assert set(found.time.tolist()) == {-1}
+    assert set(kernels.time.tolist()) == {-1}
     assert {
         n
-        for (n, _, _), flops in zip(tied(trace, found), found.flops.tolist(), strict=True)
+        for (n, _, _), flops in zip(tied(trace, kernels), kernels.flops.tolist(), strict=True)
         if flops < 0
-    } == {n for n, _, _ in tied(trace, found) if "hmma" in n}
+    } == {n for n, _, _ in tied(trace, kernels) if "hmma" in n}
     assert "device_times" in absent(facts)
     assert "device" not in absent(facts)
 

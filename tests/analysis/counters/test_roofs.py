@@ -71,18 +71,18 @@ def _payload(
 
 
 def test_the_peaks_of_the_device_stand_beside_what_was_measured() -> None:
-    found = _payload(
+    payload = _payload(
         TWO, {"r0": {**FLOPS, SASS % "ffma": 9, **DRAM}, "r1": {**FLOPS, **DRAM}}, H100
     )
-    assert (found.profiled["unit"], found.profiled["precision"]) == (
+    assert (payload.profiled["unit"], payload.profiled["precision"]) == (
         ["vector", None],
         ["fp32", None],
     )
-    assert found.profiled["peak"].tolist() == pytest.approx(
+    assert payload.profiled["peak"].tolist() == pytest.approx(
         [67e12, math.nan], rel=0.01, nan_ok=True
     )
-    assert found.bandwidth == pytest.approx(3.35e12, rel=0.01)
-    assert found.no_roofline == ""
+    assert payload.bandwidth == pytest.approx(3.35e12, rel=0.01)
+    assert payload.no_roofline == ""
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_what_keeps_a_roofline_from_being_drawn_is_said(
 
 
 def test_kernels_of_which_only_one_of_both_is_known_have_no_place() -> None:
-    found = _payload(TWO, {"r0": FLOPS | {SASS % "ffma": 9}, "r1": {"dram__bytes.sum": 5}}, H100)
+    payload = _payload(TWO, {"r0": FLOPS | {SASS % "ffma": 9}, "r1": {"dram__bytes.sum": 5}}, H100)
     assert (
-        found.no_roofline
+        payload.no_roofline
         == "No roofline is drawn: of no kernel both FLOPs and memory traffic are known."
     )
 

@@ -48,8 +48,8 @@ def _rows(insight: Insight) -> list[tuple[Any, ...]]:
 
 
 def test_samples_belong_to_the_step_in_whose_time_they_begin() -> None:
-    found = _insight(_sample(5, 10), _sample(21, 2.5), _sample(22, 100), _sample(39, 7))
-    assert _rows(found) == [
+    sampled = _insight(_sample(5, 10), _sample(21, 2.5), _sample(22, 100), _sample(39, 7))
+    assert _rows(sampled) == [
         ("sm__cycles_active.avg", "GPU 0", -1, 1, 7, 7, 7),
         ("sm__cycles_active.avg", "GPU 0", 0, 2, 12.5, 2.5, 10),
         ("sm__cycles_active.avg", "GPU 0", 1, 1, 100, 100, 100),
@@ -65,10 +65,10 @@ def test_devices_and_keys_are_apart_and_the_most_sampled_stand_first() -> None:
         "args": {"labels": "GPU 3"},
     }
     named = (_sample(8, 4, "mtia", 3, "power"), _sample(8, "text", "mtia", 3, "state"))
-    found = _insight(
+    sampled = _insight(
         _sample(6, 1, pid="GPU 1 Counters"), _sample(6, 2), _sample(7, 3), label, *named
     )
-    assert [(name, device, total) for name, device, _, _, total, _, _ in _rows(found)] == [
+    assert [(name, device, total) for name, device, _, _, total, _, _ in _rows(sampled)] == [
         ("sm__cycles_active.avg", "GPU 0", 5),
         ("sm__cycles_active.avg", "GPU 1", 1),
         ("mtia: power", "GPU 3", 4),

@@ -8,7 +8,7 @@ from tests.builders.drawn import trace_of
 from tests.builders.listed import trace_listed
 from tests.builders.pairs import CHANGES, NO_CHANGE, recording
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.sides import Side, side
+from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
@@ -23,7 +23,7 @@ NOTHING = Insight(StringTable.of([]), {spec.name: spec.empty() for spec in INSIG
 def side_of(trace: Trace, first: int | None = None, last: int | None = None) -> Side:
     """A side of all steps, or of some."""
     facts = derive(trace)
-    return side(facts, build_insight(trace, facts), select(facts, first, last))
+    return compared_side(facts, build_insight(trace, facts), select(facts, first, last))
 
 
 def of_lengths(lengths: list[int]) -> Side:
@@ -33,7 +33,7 @@ def of_lengths(lengths: list[int]) -> Side:
         lines.append(f"1 note ProfilerStep#{number}@{at}+{length}")
         at += length
     facts = derive(trace_listed("\n".join(lines)))
-    return side(facts, NOTHING, select(facts))
+    return compared_side(facts, NOTHING, select(facts))
 
 
 def listed(text: str) -> Side:

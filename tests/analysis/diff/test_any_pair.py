@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.diff.compared import side_of
-from tests.analysis.diff.test_sides import holds
+from tests.analysis.diff.test_side import holds
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from tests.examples import examples
@@ -38,10 +38,10 @@ LISTED = st.lists(st.one_of(EVENT, EVENT, MODULE, ARROW), max_size=20)
 @examples(100)
 @given(LISTED, LISTED)
 def test_any_two_traces(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
-    found = compare(side_of(trace_of(left)), side_of(trace_of(right)))
-    holds(found)
+    comparison = compare(side_of(trace_of(left)), side_of(trace_of(right)))
+    holds(comparison)
     recording = Recording("r", "w", "s", "r", {})
-    payload = diff_payload(found, recording, recording, most_rows=3)
+    payload = diff_payload(comparison, recording, recording, most_rows=3)
     assert (
         msgspec.json.decode(msgspec.json.encode(payload), type=DiffPayload, strict=True) == payload
     )

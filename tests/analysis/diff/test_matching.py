@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
+from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts
+from torch_tb_profiler.analysis.diff.side import PathCosts
 
 Drawn = Sequence[tuple[int, str]]
 """(depth, name); a name that begins with M_ is a module's, with A_ an annotation's; ``name=9``
@@ -65,10 +65,10 @@ def of_lines(lines: Drawn) -> PathCosts:
 
 def pairs(a: PathCosts, b: PathCosts) -> set[tuple[str, str]]:
     """Names of matched nodes; ``-`` for none."""
-    found = match_paths(a, b)
+    matched = match_paths(a, b)
     return {
         (a.name[i] if i >= 0 else "-", b.name[j] if j >= 0 else "-")
-        for i, j in zip(found.a, found.b, strict=True)
+        for i, j in zip(matched.a, matched.b, strict=True)
     }
 
 
@@ -200,7 +200,7 @@ def once(lines: Drawn) -> PathCosts:
     return of_lines(kept)
 
 
-def is_whole(found: Matched, a: PathCosts, b: PathCosts) -> bool:
+def is_whole(found: MatchedPaths, a: PathCosts, b: PathCosts) -> bool:
     """Every path once, and what is above a path is above it in the common tree."""
     if sorted(i for i in found.a if i >= 0) != list(range(len(a.name))) or sorted(
         j for j in found.b if j >= 0
@@ -226,8 +226,8 @@ def test_every_path_has_one_place(left: Drawn, right: Drawn) -> None:
 @given(_LINES)
 def test_a_tree_matches_itself(lines: Drawn) -> None:
     a = once(lines)
-    found = match_paths(a, a)
-    assert found.a == found.b
+    matched = match_paths(a, a)
+    assert matched.a == matched.b
 
 
 def test_many_siblings_are_matched_in_bearable_time() -> None:
@@ -242,8 +242,8 @@ def test_many_siblings_are_matched_in_bearable_time() -> None:
         + "".join(f" M_Linear_{i}={i + 2}\n" for i in range(399))
         + "".join(f" b{i}x=1\n" for i in range(1000))
     )
-    found = match_paths(a, b)
-    assert is_whole(found, a, b)
+    matched = match_paths(a, b)
+    assert is_whole(matched, a, b)
 
 
 @pytest.mark.parametrize(
@@ -282,6 +282,6 @@ def test_pairs_by_rounds() -> None:
         ([plain_name(t) for t in a], [plain_name(t) for t in b]),
         (["k"] * 3, ["k"] * 3),
     ]
-    assert pair_by([0, 1, 2], [0, 1, 2], keys, alone=2) == [(0, 0), (1, 1), (2, 2)]
-    assert pair_by([0, 1, 2], [0, 1, 2], keys[:2], alone=2) == [(0, 0), (1, 1)]
-    assert pair_by([0], [0], [([None], [None])], alone=1) == []
+    assert pair_by([0, 1, 2], [0, 1, 2], keys, unique_from=2) == [(0, 0), (1, 1), (2, 2)]
+    assert pair_by([0, 1, 2], [0, 1, 2], keys[:2], unique_from=2) == [(0, 0), (1, 1)]
+    assert pair_by([0], [0], [([None], [None])], unique_from=1) == []

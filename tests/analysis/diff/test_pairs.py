@@ -11,8 +11,8 @@ from tests.analysis.diff.compared import changed, drawn, of_lengths
 from tests.builders.pairs import COPY, GELU, NO_CHANGE
 from torch_tb_profiler.analysis.diff import tree as tree_room
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.noise import compare_steps, is_beyond
-from torch_tb_profiler.analysis.diff.sides import path_costs
+from torch_tb_profiler.analysis.diff.side import path_costs
+from torch_tb_profiler.analysis.diff.significance import compare_steps, is_significant
 
 TRIALS, ALLOWED = 100, 5
 
@@ -86,9 +86,9 @@ def test_extra_calls_are_changed_calls() -> None:
 
 
 def test_equal_recordings_are_within_noise() -> None:
-    found = compare(drawn(NO_CHANGE), drawn(NO_CHANGE, seed=99))
-    assert found.beyond is False
-    assert {status for table in found.tables.values() for status in table.changes.status} == {
+    comparison = compare(drawn(NO_CHANGE), drawn(NO_CHANGE, seed=99))
+    assert comparison.beyond is False
+    assert {status for table in comparison.tables.values() for status in table.changes.status} == {
         "same"
     }
 
@@ -168,7 +168,7 @@ def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
     alarms = 0
     for _ in range(TRIALS):
         a, b = of_lengths(lengths()), of_lengths(lengths())
-        alarms += bool(is_beyond(compare_steps(a.walls, b.walls), a.mean))
+        alarms += bool(is_significant(compare_steps(a.walls, b.walls), a.mean))
     assert alarms <= ALLOWED
 
 

@@ -92,6 +92,6 @@ def test_the_order_of_the_ranks_does_not_matter(ranks: list[Rank], order: list[i
     order = [place for place in order if place < len(ranks)]
     one, other = run_figures(ranks), run_figures([ranks[place] for place in order])
     assert one.matched.matches.row.shape == other.matched.matches.row.shape
-    assert sorted((u.kind, u.group, sorted(u.counts)) for u in one.matched.unlike) == sorted(
-        (u.kind, u.group, sorted(u.counts)) for u in other.matched.unlike
+    assert sorted((u.kind, u.group, sorted(u.counts)) for u in one.matched.unmatched) == sorted(
+        (u.kind, u.group, sorted(u.counts)) for u in other.matched.unmatched
     )

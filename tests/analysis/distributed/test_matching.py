@@ -9,14 +9,14 @@ import pytest
 from tests.analysis.distributed.written_ranks import Call, rank_of
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.distributed import matching
-from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
+from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.rank import rank_of as rank_from
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 
 
-def places(found: Matched) -> list[list[int]]:
+def places(found: RunMatches) -> list[list[int]]:
     return [list(column) for column in found.matches.row.T.tolist()]
 
 
@@ -25,16 +25,18 @@ def test_sequence_numbers_bear_a_late_begin() -> None:
         0, [Call("all_reduce", at, 5, sequence=n) for n, at in ((1, 0), (2, 10), (3, 20))]
     )
     late = rank_of(1, [Call("all_reduce", at, 5, sequence=n) for n, at in ((2, 10), (3, 20))])
-    found = match_ranks([one, late])
-    assert places(found) == [[1, 0], [2, 1]]
-    assert [(u.kind, u.counts, u.reason) for u in found.unlike] == [("allreduce", (3, 2), "counts")]
+    run_matches = match_ranks([one, late])
+    assert places(run_matches) == [[1, 0], [2, 1]]
+    assert [(u.kind, u.counts, u.reason) for u in run_matches.unmatched] == [
+        ("allreduce", (3, 2), "counts")
+    ]
 
 
 def test_places_count_only_where_the_numbers_agree() -> None:
     two, three = ([Call("all_reduce", 10 * n, 5) for n in range(count)] for count in (2, 3))
-    found = match_ranks([rank_of(0, two), rank_of(1, two), rank_of(2, three)])
-    assert places(found) == [[0, 0, -1], [1, 1, -1]]
-    assert [(u.counts, u.reason) for u in found.unlike] == [((2, 2, 3), "counts")]
+    run_matches = match_ranks([rank_of(0, two), rank_of(1, two), rank_of(2, three)])
+    assert places(run_matches) == [[0, 0, -1], [1, 1, -1]]
+    assert [(u.counts, u.reason) for u in run_matches.unmatched] == [((2, 2, 3), "counts")]
 
 
 def test_other_bytes_or_another_type_are_another_collective() -> None:
@@ -42,13 +44,13 @@ def test_other_bytes_or_another_type_are_another_collective() -> None:
         Call("all_reduce", 0, 5, bytes=9, sequence=1),
         Call("all_reduce", 0, 5, bytes=8, dtype="Half", sequence=1),
     ):
-        found = match_ranks(
+        run_matches = match_ranks(
             [
                 rank_of(0, [Call("all_reduce", 0, 5, bytes=8, dtype="Float", sequence=1)]),
                 rank_of(1, [other]),
             ]
         )
-        assert (places(found), found.unlike[0].reason) == ([], "arguments")
+        assert (places(run_matches), run_matches.unmatched[0].reason) == ([], "arguments")
 
 
 def test_one_that_does_not_fit_spoils_places_but_not_numbers() -> None:
@@ -95,22 +97,24 @@ def test_groups_of_one_name() -> None:
         [0, 0, -1, -1],
         [-1, -1, 0, 0],
     ]
-    found = match_ranks(ranks({}))
-    assert (places(found), found.unlike[0].reason) == ([], "group")
+    run_matches = match_ranks(ranks({}))
+    assert (places(run_matches), run_matches.unmatched[0].reason) == ([], "group")
 
 
 def test_a_rank_alone() -> None:
-    found = match_ranks([rank_of(0, [Call("barrier", 0, 5)]), rank_of(1, [])])
-    assert [(u.kind, u.counts, u.reason) for u in found.unlike] == [("barrier", (1, 0), "alone")]
-    assert match_ranks([rank_of(0, [Call("barrier", 0, 5)])]).unlike == ()
+    run_matches = match_ranks([rank_of(0, [Call("barrier", 0, 5)]), rank_of(1, [])])
+    assert [(u.kind, u.counts, u.reason) for u in run_matches.unmatched] == [
+        ("barrier", (1, 0), "alone")
+    ]
+    assert match_ranks([rank_of(0, [Call("barrier", 0, 5)])]).unmatched == ()
     assert places(match_ranks([])) == []
 
 
 def test_beyond_the_limit_nothing_is_matched(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [Call("all_reduce", 10 * n, 5, sequence=n) for n in range(5)]
     monkeypatch.setattr(matching, "MOST_CELLS", 6)
-    found = match_ranks([rank_of(0, calls), rank_of(1, calls)])
-    assert (len(places(found)), found.cut) == (3, 4)
+    run_matches = match_ranks([rank_of(0, calls), rank_of(1, calls)])
+    assert (len(places(run_matches)), run_matches.cut) == (3, 4)
 
 
 def test_a_send_and_its_receive_are_one() -> None:
@@ -130,7 +134,7 @@ def test_a_send_and_its_receive_are_one() -> None:
         facts = derive(trace)
         return rank_from(trace, facts, build_insight(trace, facts), number)
 
-    found = match_ranks([worker(0, "send"), worker(1, "recv")])
-    assert places(found) == [[0, 0]]
-    assert found.matches.labels[0].kind == "transfer 0 to 1"
+    run_matches = match_ranks([worker(0, "send"), worker(1, "recv")])
+    assert places(run_matches) == [[0, 0]]
+    assert run_matches.matches.labels[0].kind == "transfer 0 to 1"
     assert places(match_ranks([worker(0, "send"), worker(1, "send")])) == []

@@ -177,7 +177,7 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
 def test_moments_are_counted_once(calls: list[tuple[int, int, int, int]]) -> None:
     start, dur, wait, group = (np.array([call[i] for call in calls], np.int64) for i in range(4))
     wait = np.minimum(wait, dur)
-    found = split(start, start + dur, wait, group, 3)
+    parts = split(start, start + dur, wait, group, 3)
     for number in range(3):
         inside = [i for i in range(len(calls)) if group[i] == number]
         every = {t for i in inside for t in range(start[i], start[i] + dur[i])}
@@ -185,12 +185,12 @@ def test_moments_are_counted_once(calls: list[tuple[int, int, int, int]]) -> Non
         moving = {
             t for i in inside if wait[i] >= 0 for t in range(start[i] + wait[i], start[i] + dur[i])
         }
-        assert (found.transfer[number], found.waiting[number], found.unsplit[number]) == (
+        assert (parts.transfer[number], parts.waiting[number], parts.unsplit[number]) == (
             len(moving),
             len(told - moving),
             len(every - told),
         )
-        assert found.total[number] == len(every)
+        assert parts.total[number] == len(every)
 
 
 def test_waits_of_a_ranks_own_collectives() -> None:
@@ -204,8 +204,8 @@ def test_waits_of_a_ranks_own_collectives() -> None:
 
 def test_steps_by_number_by_name_and_by_place() -> None:
     numbered = [rank_of(0, [], steps=(5, 6)), rank_of(1, [], steps=(6, 7))]
-    found = common_steps(numbered, 9)
-    assert (found.names, [place.tolist() for place in found.place]) == (
+    steps = common_steps(numbered, 9)
+    assert (steps.names, [place.tolist() for place in steps.place]) == (
         ("ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"),
         [[0, 1], [1, 2]],
     )
@@ -223,7 +223,7 @@ def test_steps_by_number_by_name_and_by_place() -> None:
 def test_a_run_of_one_rank_and_of_none() -> None:
     for ranks in ([], [rank_of(0, [Call("all_reduce", 0, 5)])]):
         figures = run_figures(ranks)
-        assert (figures.late, figures.skew, figures.left_out, figures.matched.unlike) == (
+        assert (figures.late, figures.skew, figures.left_out, figures.matched.unmatched) == (
             (),
             None,
             0,
@@ -235,8 +235,8 @@ def test_a_run_of_one_rank_and_of_none() -> None:
 def test_times_too_far_apart_to_lie_side_by_side() -> None:
     far = 1 << 61
     start, group = np.array([0, far, 5]), np.array([0, 1, 2])
-    found = split(start, start + 10, np.array([4, -1, 0]), group, 3)
-    assert (found.waiting.tolist(), found.transfer.tolist(), found.unsplit.tolist()) == (
+    parts = split(start, start + 10, np.array([4, -1, 0]), group, 3)
+    assert (parts.waiting.tolist(), parts.transfer.tolist(), parts.unsplit.tolist()) == (
         [4, 0, 0],
         [6, 0, 10],
         [0, 10, 0],

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.alignment import Aligned
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.analysis.distributed.matching import match_ranks
-from torch_tb_profiler.analysis.distributed.rank import Rank, Sort
+from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 
 UNIX = 1_700_000_000 * 10**9
@@ -52,10 +52,12 @@ def rank_of(
     """A rank with these calls, in time order. ``steps``: numbers of its steps; ``names``: of steps
     without numbers (−1).
     """
-    sorts: dict[Sort, int] = {}
+    sorts: dict[OperationKey, int] = {}
     labels: dict[Label, int] = {}
     sort = [
-        sorts.setdefault(Sort(c.kind, "nccl", c.group, c.group_size, c.dtype, c.bytes), len(sorts))
+        sorts.setdefault(
+            OperationKey(c.kind, "nccl", c.group, c.group_size, c.dtype, c.bytes), len(sorts)
+        )
         for c in calls
     ]
     label = [
@@ -104,5 +106,5 @@ def waits_of(ranks: Sequence[Rank], offsets: Sequence[int] | None = None) -> tup
     return matches, wait_times(
         ranks,
         matches,
-        [Aligned(offset, "collectives", 0, 9) for offset in offsets or [0] * len(ranks)],
+        [ClockOffset(offset, "collectives", 0, 9) for offset in offsets or [0] * len(ranks)],
     )

@@ -37,6 +37,9 @@ def test_communication_and_copies_are_no_computation() -> None:
         None: 1 + 1,
     }
     assert (found.time, found.computation, found.modelled) == (92_000, 27_000, 9_000)
+    # No use of matrix cores is asked of what could not use any.
+    used = dict(zip(found.columns["family"], found.columns["matrix_ns"], strict=True))
+    assert used == {"gemm": 9_000, "communication": None, "memcpy": None, None: None}
 
 
 def test_without_a_device_collectives_are_told_by_their_names() -> None:
@@ -65,11 +68,11 @@ def test_a_product_whose_kernel_was_not_recorded_is_not_modelled() -> None:
     rows = workload_rows(insight, select(facts))
     assert sorted(rows.calls.tolist()) == [1, 1]
     assert sorted(rows.flops.tolist())[0] == 2 * 64 * 128 * 256
-    found = families(facts, insight, select(facts), rows)
-    assert dict(zip(found.columns["family"], found.columns["calls"], strict=True)) == {
+    table = families(facts, insight, select(facts), rows)
+    assert dict(zip(table.columns["family"], table.columns["calls"], strict=True)) == {
         "gemm": 1,
         "memcpy": 1,
         None: 0,
     }
     assert insight["workload_kernels"]["flops"].tolist().count(2 * 64 * 128 * 256) == 1
-    assert found.products == rows.time[rows.flops != rows.flops].sum()
+    assert table.products == rows.time[rows.flops != rows.flops].sum()

@@ -15,7 +15,11 @@ import numpy as np
 import pytest
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, build_workloads, laid_work
+from torch_tb_profiler.analysis.efficiency.workloads import (
+    AttributedWork,
+    attributed_work,
+    build_workloads,
+)
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
@@ -70,7 +74,7 @@ def test_device_time_and_calls(case: tuple[list[dict[str, str]], Opened, Insight
         )
 
 
-def _per_call(opened: Opened, work: LaidWork, calls: list[int]) -> np.ndarray:
+def _per_call(opened: Opened, work: AttributedWork, calls: list[int]) -> np.ndarray:
     """Device time of each of some calls (rows of spans), everything beneath, ns."""
     spans = opened.trace["spans"]
     launch = opened.facts["span_links"]["launch"][work.row]
@@ -89,7 +93,7 @@ def test_rates(case: tuple[list[dict[str, str]], Opened, Insight]) -> None:
     convolution adds: its amounts are smaller.
     """
     rows, opened, insight = case
-    work = laid_work(opened.trace, opened.facts, call_tree(opened.trace))
+    work = attributed_work(opened.trace, opened.facts, call_tree(opened.trace))
     table = insight["workloads"]
     for row in rows:
         found = _workloads(insight, row)

@@ -204,10 +204,10 @@ def test_copies_from_the_host_have_no_share_of_the_memory_bandwidth() -> None:
     rows = workload_rows(insight, select(facts))
     assert rows.link.tolist() == [True]
     assert rows.bytes[0] > 0
-    found = shares(insight, rows, ROUND)
-    assert np.isnan(found.bytes_share[0])
-    assert np.isnan(found.ideal[0])
-    assert found.bound == ["unknown"]
+    row_shares = shares(insight, rows, ROUND)
+    assert np.isnan(row_shares.bytes_share[0])
+    assert np.isnan(row_shares.ideal[0])
+    assert row_shares.bound == ["unknown"]
 
 
 CONVOLVED = {
@@ -245,7 +245,7 @@ def test_a_fast_convolution_shares_its_flops_among_its_kernels_and_has_no_share_
     )
     flops = 2 * 32 * 256 * 14 * 14 * 256 * 9
     rows = kernel_rows(insight, select(facts))
-    found = shares(insight, rows, ROUND)
+    row_shares = shares(insight, rows, ROUND)
     kernel = {insight.strings[int(number)]: i for i, number in enumerate(rows.kernel.tolist())}
     transform, product, engine = (
         kernel[text]
@@ -258,9 +258,9 @@ def test_a_fast_convolution_shares_its_flops_among_its_kernels_and_has_no_share_
     assert rows.flops[engine] == flops
     assert rows.flops[kernel["Memset (Device)"]] == 0
     assert rows.fast.tolist() == [i in (transform, product) for i in range(4)]
-    assert np.isnan(found.flops_share[[transform, product]]).all()
-    assert found.flops_share[engine] == pytest.approx(flops / rows.time[engine] * 1e9 / 10e12)
-    assert found.flops_rate[product] == pytest.approx(
+    assert np.isnan(row_shares.flops_share[[transform, product]]).all()
+    assert row_shares.flops_share[engine] == pytest.approx(flops / rows.time[engine] * 1e9 / 10e12)
+    assert row_shares.flops_rate[product] == pytest.approx(
         rows.flops[product] / rows.time[product] * 1e9
     )
     whole = workload_rows(insight, select(facts))

@@ -46,12 +46,12 @@ def _needed(m: int, n: int, k: int, peak: float = BF16_PEAK, size: int = 2) -> f
 
 
 def test_far_from_peak() -> None:
-    found = item(_product(2048, 2048, 2048, 500), "far_from_peak")
-    assert found["recoverable_ns"] == pytest.approx(500_000 - _needed(2048, 2048, 2048), abs=2)
-    assert found["numbers"]["reached"] == pytest.approx(
+    finding = item(_product(2048, 2048, 2048, 500), "far_from_peak")
+    assert finding["recoverable_ns"] == pytest.approx(500_000 - _needed(2048, 2048, 2048), abs=2)
+    assert finding["numbers"]["reached"] == pytest.approx(
         _needed(2048, 2048, 2048) / 500_000, rel=1e-6
     )
-    assert found["words"]["largest"] == "aten::mm with M=2048, N=2048, K=2048"
+    assert finding["words"]["largest"] == "aten::mm with M=2048, N=2048, K=2048"
 
 
 def test_near_the_peak_is_well() -> None:
@@ -107,10 +107,10 @@ def test_matrix_cores_do_not_help_what_memory_limits() -> None:
 
 
 def test_unaligned_shapes_say_what_to_pad() -> None:
-    found = item(_product(141, 30522, 512, 500, ALIGNED), "unaligned_shapes")
+    finding = item(_product(141, 30522, 512, 500, ALIGNED), "unaligned_shapes")
     # M is odd as well, but then the library could have loaded single elements only.
-    assert found["words"]["padding"] == "N from 30522 to 30528"
-    assert found["recoverable_ns"] == pytest.approx(500_000 - _needed(141, 30522, 512), abs=2)
+    assert finding["words"]["padding"] == "N from 30522 to 30528"
+    assert finding["recoverable_ns"] == pytest.approx(500_000 - _needed(141, 30522, 512), abs=2)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_only_what_lies_along_memory_is_to_be_padded(
     if first is None:
         del recorded["Input Strides"]
     operator = span("cpu_op", "aten::mm", 0.5, 6, **recorded)
-    found = item(
+    finding = item(
         made(
             [
                 *steps((0, 1000)),
@@ -146,7 +146,7 @@ def test_only_what_lies_along_memory_is_to_be_padded(
         ),
         "unaligned_shapes",
     )
-    assert found["words"]["padding"] == padding
+    assert finding["words"]["padding"] == padding
 
 
 def test_unaligned_shapes_without_a_model() -> None:
@@ -156,6 +156,6 @@ def test_unaligned_shapes_without_a_model() -> None:
         *launched(ALIGNED, 1, 1, 1, 500),
         *launched("k", 2, 8, 501, 499),
     ]
-    found = item(made(entries, **H100), "unaligned_shapes")
-    assert found["recoverable_ns"] == 500_000
-    assert found["words"] == {"largest": "mine::product", "padding": ""}
+    finding = item(made(entries, **H100), "unaligned_shapes")
+    assert finding["recoverable_ns"] == 500_000
+    assert finding["words"] == {"largest": "mine::product", "padding": ""}

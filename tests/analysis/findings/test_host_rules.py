@@ -172,9 +172,9 @@ def test_the_evidence_is_what_the_host_did_in_the_gap() -> None:
         *launched("k", 2, 8000, 8010, 1900),
         span("cpu_op", "aten::sort", 3100, 4800),
     ]
-    found = item(made(entries), "idle_host")
+    finding = item(made(entries), "idle_host")
     # Rows are in the order of begins: step, launch, kernel, sort.
-    assert found["rows"][0] == 3
+    assert finding["rows"][0] == 3
 
 
 LOADER = """

@@ -109,8 +109,8 @@ def _blocks(value: float) -> dict[str, Any]:
 def test_few_blocks() -> None:
     # A quarter of the multiprocessors has a block: three quarters of the kernel's time are what
     # more blocks could save.
-    found = item(_one_kernel("k", **_blocks(0.25)), "few_blocks")
-    assert found["recoverable_ns"] == 375_000
+    finding = item(_one_kernel("k", **_blocks(0.25)), "few_blocks")
+    assert finding["recoverable_ns"] == 375_000
     assert "few_blocks" not in rules(_one_kernel("k", **_blocks(1.5)))
     short = [*steps((0, 1000))]
     for number in range(60):
@@ -239,9 +239,9 @@ def _optimizer(kernels: int, length: float, name: str = "elementwise") -> Findin
 
 
 def test_the_optimizer_goes_tensor_by_tensor() -> None:
-    found = item(_optimizer(60, 3), "optimizer_unfused")
-    assert found["share"] == pytest.approx(600 / 1620, abs=0.02)
-    assert found["numbers"]["kernels"] == 60
+    finding = item(_optimizer(60, 3), "optimizer_unfused")
+    assert finding["share"] == pytest.approx(600 / 1620, abs=0.02)
+    assert finding["numbers"]["kernels"] == 60
     assert "optimizer_unfused" not in rules(_optimizer(20, 3))
     assert "optimizer_unfused" not in rules(_optimizer(60, 3, "multi_tensor_apply_kernel"))
 
@@ -280,9 +280,9 @@ def _copies(sizes: list[int], direction: str = "HtoD (Pageable -> Device)") -> F
 
 
 def test_the_same_is_copied_again_and_again() -> None:
-    found = item(_copies([4096] * 12), "repeated_copies")
-    assert found["numbers"]["bytes"] == 4096
-    assert found["count"] == 11
+    finding = item(_copies([4096] * 12), "repeated_copies")
+    assert finding["numbers"]["bytes"] == 4096
+    assert finding["count"] == 11
     assert "repeated_copies" not in rules(_copies([4096] * 9))
     assert "repeated_copies" not in rules(_copies([4096 + number for number in range(12)]))
 
@@ -320,9 +320,9 @@ def _memory(allocated: int) -> Findings:
 
 
 def test_memory_is_nearly_full() -> None:
-    found = item(_memory(39_000_000), "memory_near_capacity")
-    assert found["recoverable_ns"] is None
-    assert found["numbers"]["full"] == pytest.approx(0.975)
+    finding = item(_memory(39_000_000), "memory_near_capacity")
+    assert finding["recoverable_ns"] is None
+    assert finding["numbers"]["full"] == pytest.approx(0.975)
     assert "memory_near_capacity" not in rules(_memory(30_000_000))
 
 
@@ -356,16 +356,16 @@ def test_kernels_are_loaded() -> None:
             ]
         )
 
-    found = item(trace(501), "kernel_loading")
-    assert (found["recoverable_ns"], found["artefact"]) == (100_000, False)
+    finding = item(trace(501), "kernel_loading")
+    assert (finding["recoverable_ns"], finding["artefact"]) == (100_000, False)
     assert "profiler_overhead" not in rules(trace(501))
     assert "kernel_loading" not in rules(trace(200))
 
 
 def test_nothing_was_recorded_at_the_end() -> None:
     quiet = [*steps((0, 1000)), *launched("k", 1, 1, 1, 500)]
-    found = item(made(quiet), "silent_end")
-    assert (found["recoverable_ns"], found["artefact"]) == (499_000, True)
+    finding = item(made(quiet), "silent_end")
+    assert (finding["recoverable_ns"], finding["artefact"]) == (499_000, True)
     assert "silent_end" not in rules(made([*quiet, span("cpu_op", "aten::sort", 510, 485)]))
     # What begins after the step says nothing about it.
     assert "silent_end" in rules(

@@ -32,7 +32,7 @@ def origins(found: Insight, alive: Alive) -> dict[tuple[str, str], tuple[int, in
 
 
 def test_blocks_of_one_origin_stand_together() -> None:
-    found = insight(
+    memory = insight(
         """
         main 14 gpu0 a +1   101 1000
         main 15 gpu0 b +10  111 1000
@@ -45,61 +45,61 @@ def test_blocks_of_one_origin_stand_together() -> None:
         main        [aten::empty]
         """,
     )
-    alive = alive_at(found, 0, 36 * US)
-    assert origins(found, alive) == {
+    alive = alive_at(memory, 0, 36 * US)
+    assert origins(memory, alive) == {
         ("aten::mm", ""): (100, 1, 100, 32),
         ("aten::empty", "aten::zeros"): (11, 2, 10, 14),
         ("", ""): (50, 1, 50, -1),
     }
     assert (alive.allocated, alive.reserved, alive.unknown) == (211, 1000, 50)
-    assert origins(found, alive_at(found, 0, 45 * US)) == {
+    assert origins(memory, alive_at(memory, 0, 45 * US)) == {
         ("aten::mm", ""): (100, 1, 100, 32),
         ("aten::empty", "aten::zeros"): (1, 1, 1, 14),
     }
 
 
 def test_a_block_is_alive_from_its_allocation_until_just_before_its_release() -> None:
-    found = insight("""
+    memory = insight("""
         main 10 gpu0 a +64 64 100
         main 20 gpu0 a -64 0 100
     """)
     times = (10 * US - 1, 10 * US + 1, 20 * US - 1, 20 * US)
-    assert [int(alive_at(found, 0, time).bytes.sum()) for time in times] == [0, 64, 64, 0]
+    assert [int(alive_at(memory, 0, time).bytes.sum()) for time in times] == [0, 64, 64, 0]
 
 
 def test_the_peak_is_the_moment_of_the_peak_even_if_the_block_goes_in_the_same_ns() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +64 64 100
         main 10 gpu0 b +36 100 100
         main 10 gpu0 b -36 64 100
         main 20 gpu0 a -64 0 100
     """)
     for time in (None, 10 * US):
-        alive = alive_at(found, 0, time)
+        alive = alive_at(memory, 0, time)
         assert (alive.time, alive.allocated, int(alive.bytes.sum()), alive.unknown) == (
             10 * US,
             100,
             100,
             0,
         )
-    assert alive_at(found, 0, 10 * US + 1).allocated == 64
+    assert alive_at(memory, 0, 10 * US + 1).allocated == 64
 
 
 def test_before_the_first_record_all_that_is_known_is_what_is_released_later() -> None:
-    found = insight(
+    memory = insight(
         """
         main 10 gpu0 a -64 36 100
         main 20 gpu0 b +10 46 100
         """
     )
-    alive = alive_at(found, 0, 5 * US)
+    alive = alive_at(memory, 0, 5 * US)
     assert (alive.allocated, alive.reserved, alive.unknown) == (100, -1, 36)
-    assert origins(found, alive) == {("", ""): (64, 1, 64, -1)}
+    assert origins(memory, alive) == {("", ""): (64, 1, 64, -1)}
 
 
 def test_a_peak_before_the_first_record() -> None:
-    found = insight("main 10 gpu0 a -64 36 100")
-    alive = alive_at(found, 0, None)
+    memory = insight("main 10 gpu0 a -64 36 100")
+    alive = alive_at(memory, 0, None)
     assert (alive.time, alive.allocated, alive.unknown) == (0, 100, 36)
 
 

@@ -12,55 +12,55 @@ from torch_tb_profiler.analysis.memory.blocks import pair
 
 
 def test_an_allocation_ends_with_the_next_release_at_its_address() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +64
         main 10 gpu0 b +32
         main 20 gpu0 a -64
         main 30 gpu0 a +16
         main 40 gpu0 b -32
     """)
-    assert blocks(found) == [(64, 0, 20), (32, 10, 40), (16, 30, None)]
-    assert (found.about["memory_lost_releases"], found.about["memory_lost_allocations"]) == (0, 0)
+    assert blocks(memory) == [(64, 0, 20), (32, 10, 40), (16, 30, None)]
+    assert (memory.about["memory_lost_releases"], memory.about["memory_lost_allocations"]) == (0, 0)
 
 
 def test_a_release_without_allocation_is_of_a_block_from_before_the_recording() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 b +8
         main 10 gpu0 a -64
     """)
-    assert blocks(found) == [(64, None, 10), (8, 0, None)]
-    assert found.about["memory_lost_allocations"] == 0
+    assert blocks(memory) == [(64, None, 10), (8, 0, None)]
+    assert memory.about["memory_lost_allocations"] == 0
 
 
 def test_a_block_whose_release_was_lost_ends_when_its_address_is_given_out_again() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +64
         main 10 gpu0 a +32
         main 20 gpu0 a -32
     """)
-    assert blocks(found) == [(64, 0, 10), (32, 10, 20)]
-    assert found["allocations"]["released_by"].tolist() == [-1, -1]
-    assert found.about["memory_lost_releases"] == 1
+    assert blocks(memory) == [(64, 0, 10), (32, 10, 20)]
+    assert memory["allocations"]["released_by"].tolist() == [-1, -1]
+    assert memory.about["memory_lost_releases"] == 1
 
 
 def test_a_block_whose_allocation_was_lost_begins_at_the_release_before_it() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +64
         main 10 gpu0 a -64
         main 20 gpu0 a -32
     """)
-    assert blocks(found) == [(64, 0, 10), (32, 10, 20)]
-    assert found.about["memory_lost_allocations"] == 1
+    assert blocks(memory) == [(64, 0, 10), (32, 10, 20)]
+    assert memory.about["memory_lost_allocations"] == 1
 
 
 def test_the_same_address_on_two_devices_is_two_places() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +64
         main  5 gpu1 a +16
         main  7 cpu  a +8
         main 10 gpu0 a -64
     """)
-    assert [blocks(found, device) for device in range(3)] == [
+    assert [blocks(memory, device) for device in range(3)] == [
         [(64, 0, 10)],
         [(16, 5, None)],
         [(8, 7, None)],
@@ -68,32 +68,32 @@ def test_the_same_address_on_two_devices_is_two_places() -> None:
 
 
 def test_records_without_an_address_are_in_no_block_but_in_the_curve() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 - +64
         main 10 gpu0 - -64
     """)
-    assert blocks(found) == []
-    assert found["memory_curve"]["allocated"].tolist() == [64, 0]
+    assert blocks(memory) == []
+    assert memory["memory_curve"]["allocated"].tolist() == [64, 0]
 
 
 def test_a_record_of_no_bytes_begins_nothing() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +64 64 1024
         main  5 gpu0 a  0  64 2048
         main 10 gpu0 a -64 0  2048
     """)
-    assert blocks(found) == [(64, 0, 10)]
-    assert found["memory_curve"]["reserved"].tolist() == [1024, 2048, 2048]
+    assert blocks(memory) == [(64, 0, 10)]
+    assert memory["memory_curve"]["reserved"].tolist() == [1024, 2048, 2048]
 
 
 def test_a_record_of_an_impossible_size_is_left_out_and_counted() -> None:
-    found = insight(f"""
+    memory = insight(f"""
         main  0 gpu0 a +64
         main  5 gpu0 b +{1 << 60}
         main  6 gpu0 c -{1 << 62}
     """)
-    assert blocks(found) == [(64, 0, None)]
-    assert found.about["memory_left_out"] == 2
+    assert blocks(memory) == [(64, 0, None)]
+    assert memory.about["memory_left_out"] == 2
 
 
 def test_devices_beyond_the_limit_are_left_out_and_counted() -> None:
@@ -101,10 +101,10 @@ def test_devices_beyond_the_limit_are_left_out_and_counted() -> None:
         "main 400 1:7 b +1",
         "main 401 1:299 b +1",
     ]
-    found = insight("\n".join(lines))
-    assert found["memory_devices"].n == 256
-    assert found.about["memory_left_out"] == 44
-    assert {7, 299} <= set(found["memory_devices"]["id"].tolist())
+    memory = insight("\n".join(lines))
+    assert memory["memory_devices"].n == 256
+    assert memory.about["memory_left_out"] == 44
+    assert {7, 299} <= set(memory["memory_devices"]["id"].tolist())
 
 
 RECORDS = st.lists(

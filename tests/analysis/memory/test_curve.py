@@ -86,7 +86,7 @@ def test_thinning_keeps_the_extremes_at_their_times(
 
 
 def test_blocks_of_a_window_are_those_that_begin_or_end_in_it_the_largest_first() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +1
         main 10 gpu0 b +2
         main 20 gpu0 c +4
@@ -94,10 +94,10 @@ def test_blocks_of_a_window_are_those_that_begin_or_end_in_it_the_largest_first(
         main 40 gpu0 b -2
         main 50 gpu0 p -8
     """)
-    size = found["allocations"]["bytes"]
+    size = memory["allocations"]["bytes"]
 
     def listed(window: tuple[int, int] | None) -> list[int]:
-        values: list[int] = size[blocks_in(found, 0, window)].tolist()
+        values: list[int] = size[blocks_in(memory, 0, window)].tolist()
         return values
 
     assert listed(None) == [8, 4, 2, 1]

@@ -16,7 +16,7 @@ def lines(found: Insight) -> list[str]:
 def test_the_innermost_operator_that_runs_on_the_thread() -> None:
     # Columns are µs: linear from 8 to 32, addmm from 12 to 25, relu of the other thread from 8 to
     # 25.
-    found = insight(
+    memory = insight(
         """
         main   2 gpu0 a +1
         main  15 gpu0 b +1
@@ -30,7 +30,7 @@ def test_the_innermost_operator_that_runs_on_the_thread() -> None:
         other   [aten::relu     ]
         """,
     )
-    assert operators(found) == ["", "aten::addmm", "aten::relu", "aten::linear", ""]
+    assert operators(memory) == ["", "aten::addmm", "aten::relu", "aten::linear", ""]
 
 
 def test_an_operator_runs_from_its_begin_until_just_before_its_end() -> None:
@@ -39,12 +39,12 @@ def test_an_operator_runs_from_its_begin_until_just_before_its_end() -> None:
         main       [c]
     """
     # Columns: a from 8 to 14, c from 11 to 14, b from 14 to 20.
-    found = insight("\n".join(f"main {t} gpu0 - +1" for t in (7, 8, 11, 13, 14, 19, 20)), drawing)
-    assert operators(found) == ["", "a", "c", "c", "b", "b", ""]
+    memory = insight("\n".join(f"main {t} gpu0 - +1" for t in (7, 8, 11, 13, 14, 19, 20)), drawing)
+    assert operators(memory) == ["", "a", "c", "c", "b", "b", ""]
 
 
 def test_python_frames_runtime_calls_and_annotations_between_are_transparent() -> None:
-    found = insight(
+    memory = insight(
         """
         main 14 gpu0 a +1
         main 18 gpu0 b +1
@@ -56,11 +56,11 @@ def test_python_frames_runtime_calls_and_annotations_between_are_transparent() -
         main         <cudaMalloc>
         """,
     )
-    assert operators(found) == ["aten::mm", "aten::mm"]
+    assert operators(memory) == ["aten::mm", "aten::mm"]
 
 
 def test_an_operator_is_one_with_its_only_child_of_the_same_name() -> None:
-    found = insight(
+    memory = insight(
         "main 15 gpu0 a +1",
         """
         main    [aten::to              ]
@@ -68,13 +68,13 @@ def test_an_operator_is_one_with_its_only_child_of_the_same_name() -> None:
         main          [aten::empty]
         """,
     )
-    nodes = found["memory_nodes"]
-    assert [found.strings[int(name)] for name in nodes["name"]] == ["aten::to", "aten::empty"]
+    nodes = memory["memory_nodes"]
+    assert [memory.strings[int(name)] for name in nodes["name"]] == ["aten::to", "aten::empty"]
     assert (nodes["parent"].tolist(), nodes["depth"].tolist()) == ([-1, 0], [0, 1])
 
 
 def test_nodes_stand_by_depth_with_their_parents() -> None:
-    found = insight(
+    memory = insight(
         """
         main  14 gpu0 a +1
         other 14 gpu0 b +1
@@ -86,8 +86,8 @@ def test_nodes_stand_by_depth_with_their_parents() -> None:
         other   [h                  ]
         """,
     )
-    nodes = found["memory_nodes"]
-    names = found.strings.many(nodes["name"])
+    nodes = memory["memory_nodes"]
+    names = memory.strings.many(nodes["name"])
     assert nodes["depth"].tolist() == [0, 0, 0, 1]
     assert names == ["f", "h", "f", "g"]
     assert nodes["parent"].tolist() == [-1, -1, -1, 0]
@@ -95,7 +95,7 @@ def test_nodes_stand_by_depth_with_their_parents() -> None:
 
 def test_outermost_calls_of_a_name() -> None:
     # g allocates within f within g within f, and h beside it.
-    found = insight(
+    memory = insight(
         """
         main 19 gpu0 a +1
         main 27 gpu0 b +1
@@ -107,9 +107,9 @@ def test_outermost_calls_of_a_name() -> None:
         main            [g ]
         """,
     )
-    nodes = found["memory_nodes"]
+    nodes = memory["memory_nodes"]
     rows = zip(
-        found.strings.many(nodes["name"]),
+        memory.strings.many(nodes["name"]),
         nodes["depth"].tolist(),
         nodes["outermost"].tolist(),
         strict=True,
@@ -118,7 +118,7 @@ def test_outermost_calls_of_a_name() -> None:
 
 
 def test_the_line_is_the_nearest_frame_of_the_users_program() -> None:
-    found = insight(
+    memory = insight(
         "main 18 gpu0 a +1",
         """
         main  /train.py(3): step                         /
@@ -128,11 +128,11 @@ def test_the_line_is_the_nearest_frame_of_the_users_program() -> None:
         """,
         names={"t": "torch/nn/modules/module.py(1553): _call_impl"},
     )
-    assert lines(found) == ["train.py(3): step"]
+    assert lines(memory) == ["train.py(3): step"]
 
 
 def test_outside_operators_the_line_is_that_of_the_frames_around() -> None:
-    found = insight(
+    memory = insight(
         """
         main 16 gpu0 a +1
         main 50 gpu0 b +1
@@ -143,12 +143,12 @@ def test_outside_operators_the_line_is_that_of_the_frames_around() -> None:
         main       /<built-in method mul>/
         """,
     )
-    assert operators(found) == ["", ""]
-    assert lines(found) == ["model.py(8): init", ""]
+    assert operators(memory) == ["", ""]
+    assert lines(memory) == ["model.py(8): init", ""]
 
 
 def test_the_path_is_the_operators_or_the_modules_around() -> None:
-    found = insight(
+    memory = insight(
         """
         main 12 gpu0 a +1
         main 26 gpu0 b +1
@@ -159,17 +159,17 @@ def test_the_path_is_the_operators_or_the_modules_around() -> None:
         main     [aten::linear]
         """,
     )
-    paths, curve = found["paths"], found["memory_curve"]
+    paths, curve = memory["paths"], memory["memory_curve"]
     names = [
-        found.strings[int(paths["name"][path])] if path >= 0 else ""
+        memory.strings[int(paths["name"][path])] if path >= 0 else ""
         for path in curve["path"].tolist()
     ]
     assert names == ["aten::linear", "Linear_0", ""]
 
 
 def test_records_of_threads_without_any_span() -> None:
-    found = insight("other 5 gpu0 a +1", "main [aten::mm   ]")
-    assert operators(found) == [""]
+    memory = insight("other 5 gpu0 a +1", "main [aten::mm   ]")
+    assert operators(memory) == [""]
 
 
 def test_a_snapshots_own_stack_gives_the_line() -> None:

@@ -138,6 +138,6 @@ def test_failures_that_do_not_say_their_size(args: dict[str, object]) -> None:
         "ts": 5,
         "args": args,
     }
-    found = failed_allocations(trace_of([entry]))
-    assert found is not None
-    assert (found.bytes, found.count) == (-1, 1)
+    failure = failed_allocations(trace_of([entry]))
+    assert failure is not None
+    assert (failure.bytes, failure.count) == (-1, 1)

@@ -16,12 +16,12 @@ def curve(written: str) -> list[int]:
 
 
 def test_stated_totals_give_what_was_allocated_before() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a  +64 1064 2048
         main 10 gpu0 b +100 1164 4096
         main 20 gpu0 a  -64 1100 4096
     """)
-    (device,) = devices(found)
+    (device,) = devices(memory)
     assert device == {
         "type": 1,
         "id": 0,
@@ -37,13 +37,13 @@ def test_stated_totals_give_what_was_allocated_before() -> None:
 
 
 def test_without_totals_the_curve_starts_from_the_least_that_the_releases_allow() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a  +64
         main 10 gpu0 b -500
         main 20 gpu0 a  -64
         main 30 gpu0 -  -10
     """)
-    (device,) = devices(found)
+    (device,) = devices(memory)
     assert (device["begin"], device["end"], device["peak"], device["stated"]) == (510, 0, 574, 0)
 
 
@@ -57,14 +57,14 @@ def test_a_record_without_a_total_goes_on_from_the_one_before() -> None:
 
 
 def test_a_total_that_jumps_is_shown_and_counted_and_the_sums_still_hold() -> None:
-    found = insight("""
+    memory = insight("""
         main  0 gpu0 a +10 110 0
         main 10 gpu0 b +10 120 0
         main 20 gpu0 c +10 130 0
         main 30 gpu0 d +10 640 0
     """)
-    (device,) = devices(found)
-    assert found["memory_curve"]["allocated"].tolist() == [110, 120, 130, 640]
+    (device,) = devices(memory)
+    assert memory["memory_curve"]["allocated"].tolist() == [110, 120, 130, 640]
     assert (device["begin"], device["end"], device["peak"], device["mismatched"]) == (
         100,
         140,
@@ -74,27 +74,27 @@ def test_a_total_that_jumps_is_shown_and_counted_and_the_sums_still_hold() -> No
 
 
 def test_two_records_in_the_wrong_order_move_nothing_else() -> None:
-    found = insight("""
+    memory = insight("""
         main   1 gpu0 b +20 130 0
         other  2 gpu0 a +10 110 0
         main  10 gpu0 c +10 140 0
         main  20 gpu0 d +10 150 0
     """)
-    assert [device["begin"] for device in devices(found)] == [100]
-    assert devices(found)[0]["end"] == 150
+    assert [device["begin"] for device in devices(memory)] == [100]
+    assert devices(memory)[0]["end"] == 150
 
 
 def test_shared_memory_that_the_totals_leave_out_is_added_to_them() -> None:
     # As ATen's MapAllocator writes it: total 0, and its own size as reserved.
-    found = insight("""
+    memory = insight("""
         main  0 cpu a  +100 100   0
         main 10 cpu m +5000   0 5000
         main 20 cpu b   +50 150   0
         main 30 cpu m -5000   0   0
         main 40 cpu a  -100  50   0
     """)
-    (device,) = devices(found)
-    assert found["memory_curve"]["allocated"].tolist() == [100, 5100, 5150, 150, 50]
+    (device,) = devices(memory)
+    assert memory["memory_curve"]["allocated"].tolist() == [100, 5100, 5150, 150, 50]
     assert (
         device["begin"],
         device["end"],
@@ -103,22 +103,22 @@ def test_shared_memory_that_the_totals_leave_out_is_added_to_them() -> None:
         device["stated"],
     ) == (0, 50, 5150, 0, 3)
     assert device["peak_reserved"] == -1
-    assert blocks(found) == [(100, 0, 40), (5000, 10, 30), (50, 20, None)]
+    assert blocks(memory) == [(100, 0, 40), (5000, 10, 30), (50, 20, None)]
 
 
 def test_a_host_that_reserves_nothing_has_an_unknown_reserve_not_none() -> None:
-    found = insight("main 0 cpu a +100 100 0")
-    assert found["memory_curve"]["reserved"].tolist() == [-1]
+    memory = insight("main 0 cpu a +100 100 0")
+    assert memory["memory_curve"]["reserved"].tolist() == [-1]
 
 
 def test_the_cpu_is_the_last_device() -> None:
-    found = insight("""
+    memory = insight("""
         main 0 cpu  a +1
         main 1 gpu1 a +1
         main 2 12:0 a +1
         main 3 gpu0 a +1
     """)
-    assert [(device["type"], device["id"]) for device in devices(found)] == [
+    assert [(device["type"], device["id"]) for device in devices(memory)] == [
         (1, 0),
         (1, 1),
         (12, 0),
@@ -132,10 +132,10 @@ def test_a_peak_before_the_first_record_is_at_the_begin() -> None:
 
 
 def test_no_records_no_rows() -> None:
-    found = insight("", "main [aten::mm ]")
-    assert found.about["memory_source"] == ""
+    memory = insight("", "main [aten::mm ]")
+    assert memory.about["memory_source"] == ""
     assert [
-        found[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")
+        memory[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")
     ] == [0, 0, 0, 0]
 
 

@@ -50,9 +50,9 @@ RECURSIVE = """
 
 
 def test_a_recursion_counts_once() -> None:
-    found = insight(RECURSIVE, RECURSION)
-    used = usage(found, 0, None, "operator")
-    assert rows(found, used) == {
+    memory = insight(RECURSIVE, RECURSION)
+    used = usage(memory, 0, None, "operator")
+    assert rows(memory, used) == {
         "f": (110, 3, 111, 11, 2, 11),
         "g": (109, 2, 110, -1, 0, 0),
         "h": (100, 1, 100, 100, 1, 100),
@@ -61,9 +61,9 @@ def test_a_recursion_counts_once() -> None:
 
 
 def test_a_window_leaves_out_what_is_not_in_it() -> None:
-    found = insight(RECURSIVE, RECURSION)
-    used = usage(found, 0, (18 * US, 31 * US), "operator")
-    assert rows(found, used) == {
+    memory = insight(RECURSIVE, RECURSION)
+    used = usage(memory, 0, (18 * US, 31 * US), "operator")
+    assert rows(memory, used) == {
         "f": (110, 2, 110, 10, 1, 10),
         "g": (110, 2, 110, 0, 0, 0),
         "h": (100, 1, 100, 100, 1, 100),
@@ -79,7 +79,7 @@ MODULES = """
 
 
 def test_modules_hold_what_lies_beneath_them() -> None:
-    found = insight(
+    memory = insight(
         """
         main 14 gpu0 a +1
         main 28 gpu0 b +10
@@ -89,8 +89,8 @@ def test_modules_hold_what_lies_beneath_them() -> None:
         """,
         MODULES,
     )
-    used = usage(found, 0, None, "module")
-    assert rows(found, used) == {
+    used = usage(memory, 0, None, "module")
+    assert rows(memory, used) == {
         "Linear_1": (100, 1, 100, 100, 1, 100),
         "Linear_0": (11, 2, 11, 11, 2, 11),
         "Block_0": (1111, 4, 1111, 1000, 1, 1000),

@@ -101,8 +101,8 @@ def test_nothing_is_lost_and_nothing_breaks(listed: list[dict[str, Any]]) -> Non
         )
     )
     everything = select(facts)
-    found = module_payload(facts, insight, module_tree(insight), everything)
-    totals = found.totals
+    payload = module_payload(facts, insight, module_tree(insight), everything)
+    totals = payload.totals
     assert (
         totals.module_device_ns + totals.outside_device_ns + totals.unattributed_device_ns == device
     )

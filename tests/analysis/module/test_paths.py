@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.module.trees import insight_of, lines, per_path
 from tests.builders.drawn import draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.module import written
+from torch_tb_profiler.analysis.module import named_modules
 from torch_tb_profiler.analysis.module.numbering import REST, PathLayout, number_paths
 from torch_tb_profiler.store.insight import Insight
 
@@ -260,8 +260,8 @@ def test_hostile_hierarchies() -> None:
 
 
 def test_texts_make_no_more_modules_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written, "MOST_MODULES", 3)
-    tree = written.ModuleTexts()
+    monkeypatch.setattr(named_modules, "MOST_MODULES", 3)
+    tree = named_modules.NamedModules()
     assert [tree.add(names) for names in (["a", "b"], ["a", "c", "d"], ["a", "c"], ["e"], [])] == [
         1,
         2,
@@ -335,16 +335,16 @@ def test_more_paths_than_any_program_has() -> None:
     # tenth.
     parent = np.where(np.arange(n) % 2, np.arange(n) - 1, -1)
     code = np.where(np.arange(n) % 20 == 0, 5000, np.arange(n))
-    found = number_paths(
+    numbered = number_paths(
         PathLayout(parent, code, np.full(n, -1), np.zeros(n, np.bool_)), nothing, nothing, most=100
     )
-    assert len(found.parent) == 101
-    assert (found.path >= 0).all()
-    assert found.code[found.path[0]] == 5000
-    assert (found.code == REST).sum() == 1
-    assert not found.pooled[code == 5000].any()
-    above = found.path[parent[1::2]]
-    assert ((found.path[1::2] == above) | (found.parent[found.path[1::2]] == above)).all()
+    assert len(numbered.parent) == 101
+    assert (numbered.path >= 0).all()
+    assert numbered.code[numbered.path[0]] == 5000
+    assert (numbered.code == REST).sum() == 1
+    assert not numbered.pooled[code == 5000].any()
+    above = numbered.path[parent[1::2]]
+    assert ((numbered.path[1::2] == above) | (numbered.parent[numbered.path[1::2]] == above)).all()
 
 
 def test_nothing_at_all() -> None:

@@ -18,7 +18,7 @@ from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.alignment import (
     LEAST_MATCHES,
-    Aligned,
+    ClockOffset,
     align,
     correct,
     median,
@@ -61,7 +61,7 @@ def found(rank: Rank) -> Collectives:
     return find_collectives(*rank)
 
 
-def aligned(ranks: list[Rank]) -> list[Aligned]:
+def aligned(ranks: list[Rank]) -> list[ClockOffset]:
     return align(
         [unix_begin(trace) for trace, _ in ranks],
         match_collectives([found(rank) for rank in ranks]),
@@ -248,7 +248,7 @@ def test_known_skews_are_found() -> None:
         )
         for skew in skews
     ]
-    assert aligned(ranks) == [Aligned(0, "collectives", 0, 10)] * 3
+    assert aligned(ranks) == [ClockOffset(0, "collectives", 0, 10)] * 3
     begins = [unix_begin(trace) for trace, _ in ranks]
     assert [b - begins[2] for b in begins if b is not None and begins[2] is not None] == [
         700_000,
@@ -264,17 +264,20 @@ def test_ranks_whose_clocks_say_nothing_are_found_by_their_collectives() -> None
         for begin in (0, -300)
     ]
     assert aligned(ranks) == [
-        Aligned(0, "collectives", 0, 4),
-        Aligned(300_000, "collectives", 0, 4),
+        ClockOffset(0, "collectives", 0, 4),
+        ClockOffset(300_000, "collectives", 0, 4),
     ]
 
 
 def test_without_collectives_the_clock_counts_and_without_a_clock_nothing() -> None:
     ranks = [rank_of([event("cpu_op", 1, UNIX_US + late, 5)]) for late in (30, 0)]
-    assert aligned(ranks) == [Aligned(30_000, "clock", None, 0), Aligned(0, "clock", None, 0)]
+    assert aligned(ranks) == [
+        ClockOffset(30_000, "clock", None, 0),
+        ClockOffset(0, "clock", None, 0),
+    ]
     ranks = [rank_of([event("cpu_op", 1, late, 5)]) for late in (30, 0)]
-    assert aligned(ranks) == [Aligned(0, "none", None, 0)] * 2
-    assert aligned([rank_of([event("cpu_op", 1, UNIX_US, 5)])]) == [Aligned(0, "none", None, 0)]
+    assert aligned(ranks) == [ClockOffset(0, "none", None, 0)] * 2
+    assert aligned([rank_of([event("cpu_op", 1, UNIX_US, 5)])]) == [ClockOffset(0, "none", None, 0)]
 
 
 def test_base_time_is_part_of_the_clock() -> None:

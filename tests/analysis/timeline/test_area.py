@@ -98,17 +98,17 @@ def lane_choices(found: Chart, draw_value: Any) -> list[int]:
 @examples(150)
 @given(listed=traces, data=st.data())
 def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObject) -> None:
-    found = chart(trace_of(listed))
-    lanes = lane_choices(found, data.draw)
-    index = Areas(found[2])
+    example = chart(trace_of(listed))
+    lanes = lane_choices(example, data.draw)
+    index = Areas(example[2])
     for begin, end in data.draw(st.lists(windows, min_size=1, max_size=3)):
         area = index.area(begin, end, lanes)
-        assert rows(area) == counted(found, begin, end, set(lanes))
+        assert rows(area) == counted(example, begin, end, set(lanes))
         order = list(zip((-area.total).tolist(), (-area.count).tolist(), strict=True))
         assert order == sorted(order)
-        check_longest(found, area, begin, end, set(lanes))
-        check_groups(found, area, begin, end, set(lanes))
-        check_overlap(found, area, begin, end, set(lanes))
+        check_longest(example, area, begin, end, set(lanes))
+        check_groups(example, area, begin, end, set(lanes))
+        check_overlap(example, area, begin, end, set(lanes))
 
 
 def check_longest(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
@@ -157,8 +157,8 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
 
 def test_overlap_of_a_drawing() -> None:
     """µs after the first event: computation 4 to 24 and 31 to 42, communication 10 to 40."""
-    found = chart(draw(OVERLAPPING))
-    area = Areas(found[2]).area(0, found[2].about["span_ns"], range(found[2]["lanes"].n))
+    example = chart(draw(OVERLAPPING))
+    area = Areas(example[2]).area(0, example[2].about["span_ns"], range(example[2]["lanes"].n))
     assert area.overlap is not None
     assert [
         part // US
@@ -176,8 +176,8 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     monkeypatch.setattr(module, "KEPT_ROWS", kept)
-    found = chart(draw("main " + "[a][b][c]" * 15))
-    assert found[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
+    example = chart(draw("main " + "[a][b][c]" * 15))
+    assert example[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
     asked: list[int] = []
     original = Areas._sums
 
@@ -186,16 +186,16 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(
         return original(self, row, part)
 
     monkeypatch.setattr(Areas, "_sums", counting)
-    area = Areas(found[2]).area(0, 1 << 40, [0])
-    assert rows(area) == counted(found, 0, 1 << 40, {0})
-    assert sum(asked) == 45 - 4 * (found[2]["blocks"].n - 1)
-    assert rows(Areas(found[2]).area(7 * US, 100 * US, [0])) == counted(
-        found, 7 * US, 100 * US, {0}
+    area = Areas(example[2]).area(0, 1 << 40, [0])
+    assert rows(area) == counted(example, 0, 1 << 40, {0})
+    assert sum(asked) == 45 - 4 * (example[2]["blocks"].n - 1)
+    assert rows(Areas(example[2]).area(7 * US, 100 * US, [0])) == counted(
+        example, 7 * US, 100 * US, {0}
     )
 
 
 def test_keys_too_many_for_an_array_of_all() -> None:
-    found = chart(
+    example = chart(
         trace_of(
             {
                 "ph": "X",
@@ -210,5 +210,5 @@ def test_keys_too_many_for_an_array_of_all() -> None:
             for i in range(2000)
         )
     )
-    area = Areas(found[2]).area(0, 2000 * US, [0])
+    area = Areas(example[2]).area(0, 2000 * US, [0])
     assert (len(area.name), int(area.count.sum()), int(area.total.sum())) == (900, 2000, 2000 * US)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis.timeline.charts import Chart, chart
 from tests.builders.drawn import Event, draw, events, trace_of
 from tests.examples import examples
-from torch_tb_profiler.analysis.facts import span_at
+from torch_tb_profiler.analysis.facts import span_lookup
 from torch_tb_profiler.analysis.timeline import arrows as module
 from torch_tb_profiler.analysis.timeline.arrows import MOST_CATEGORIES, ArrowIndex, spread
 from torch_tb_profiler.store import timeline_schema
@@ -66,7 +66,7 @@ def with_flows(*flows: Event) -> Chart:
 
 
 def test_a_launch_leads_to_its_work() -> None:
-    found = chart(
+    example = chart(
         draw("""
         main  [aten::mm                     ]
         main    <cudaLaunchKernel #7>
@@ -74,10 +74,10 @@ def test_a_launch_leads_to_its_work() -> None:
         gpu 7                            {alone #8}
     """)
     )
-    assert arrows_in(found) == [("launch", "cudaLaunchKernel", "gemm")]
-    table = found[2]["arrows"]
+    assert arrows_in(example) == [("launch", "cudaLaunchKernel", "gemm")]
+    table = example[2]["arrows"]
     assert (table["source_time"][0], table["target_time"][0]) == (2000, 12000)
-    assert found[2].about["arrow_kinds"] == [
+    assert example[2].about["arrow_kinds"] == [
         {"kind": "launch", "label": "launch → device work", "total": 1, "untied": 0}
     ]
 
@@ -95,12 +95,12 @@ def test_a_flow_that_repeats_a_launch_is_no_arrow_of_its_own() -> None:
     first = min(e["ts"] for e in listed)
     for e in listed:
         e["ts"] += 6 - first
-    found = chart(trace_of([*listed, *repeated, *told]))
-    assert arrows_in(found) == [
+    example = chart(trace_of([*listed, *repeated, *told]))
+    assert arrows_in(example) == [
         ("launch", "cudaLaunchKernel", "gemm"),
         ("launch", "cudaLaunchKernel", "graph"),
     ]
-    assert untied(found) == {"launch": 0}
+    assert untied(example) == {"launch": 0}
 
 
 def test_ends_lead_to_what_begins_there_or_else_to_what_is_around() -> None:
@@ -113,19 +113,19 @@ def test_ends_lead_to_what_begins_there_or_else_to_what_is_around() -> None:
 
 
 def test_a_step_makes_a_chain() -> None:
-    found = with_flows(flow("f", 1, 30, 2), flow("s", 1, 7, 1), flow("t", 1, 25, 1))
-    assert arrows_in(found) == [("fwdbwd", "forward", "other"), ("fwdbwd", "other", "inner")]
+    example = with_flows(flow("f", 1, 30, 2), flow("s", 1, 7, 1), flow("t", 1, 25, 1))
+    assert arrows_in(example) == [("fwdbwd", "forward", "other"), ("fwdbwd", "other", "inner")]
 
 
 def test_an_id_may_be_used_again_and_have_several_ends() -> None:
-    found = with_flows(
+    example = with_flows(
         flow("s", 1, 7, 1),
         flow("f", 1, 28, 2),
         flow("f", 1, 30, 2),
         flow("s", 1, 31, 1),
         flow("f", 1, 32, 2),
     )
-    assert arrows_in(found) == [
+    assert arrows_in(example) == [
         ("fwdbwd", "forward", "backward"),
         ("fwdbwd", "forward", "inner"),
         ("fwdbwd", "other", "inner"),
@@ -133,15 +133,15 @@ def test_an_id_may_be_used_again_and_have_several_ends() -> None:
 
 
 def test_categories_are_apart_and_an_end_may_come_first() -> None:
-    found = with_flows(
+    example = with_flows(
         flow("f", 1, 28, 2, "async"), flow("s", 1, 29, 1, "async"), flow("s", 1, 7, 1, "async_gpu")
     )
-    assert arrows_in(found) == [("async", "other", "backward")]
-    assert untied(found) == {"async": 0, "async_gpu": 1}
+    assert arrows_in(example) == [("async", "other", "backward")]
+    assert untied(example) == {"async": 0, "async_gpu": 1}
 
 
 def test_what_leads_nowhere_is_counted() -> None:
-    found = with_flows(
+    example = with_flows(
         flow("s", 1, 7, 1),
         flow("s", 2, 7, 1),
         flow("f", 2, 28, 9),
@@ -149,8 +149,8 @@ def test_what_leads_nowhere_is_counted() -> None:
         flow("s", 4, 99, 1),
         flow("f", 4, 28, 2),
     )
-    assert arrows_in(found) == []
-    assert untied(found) == {"fwdbwd": 6}
+    assert arrows_in(example) == []
+    assert untied(example) == {"fwdbwd": 6}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_rare_categories_share_a_kind() -> None:
         for i in range(MOST_CATEGORIES + 5)
         for e in (flow("s", 1, 7, 1, f"c{i}"), flow("f", 1, 28, 2, f"c{i}"))
     ]
-    found = with_flows(*flows)
-    assert [(k["kind"], k["total"]) for k in found[2].about["arrow_kinds"]][-1] == ("other", 5)
-    assert len(found[2].about["arrow_kinds"]) == MOST_CATEGORIES + 1
+    example = with_flows(*flows)
+    assert [(k["kind"], k["total"]) for k in example[2].about["arrow_kinds"]][-1] == ("other", 5)
+    assert len(example[2].about["arrow_kinds"]) == MOST_CATEGORIES + 1
 
 
 def test_times_too_far_apart_for_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_times_too_far_apart_for_one_key(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     expected = arrows_in(with_flows(*flows))
     assert len(expected) == 2
-    monkeypatch.setattr(span_at, "_KEY_LIMIT", 1)
+    monkeypatch.setattr(span_lookup, "_KEY_LIMIT", 1)
     assert arrows_in(with_flows(*flows)) == expected
 
 

@@ -23,7 +23,7 @@ def parts(found: Chart, key: str) -> list[tuple[int, int]]:
 
 def test_the_busy_share_is_that_of_any_device_work_and_of_any_call() -> None:
     quarter = UNIT // 4
-    found = of_spans(
+    laid_out = of_spans(
         [
             ("user_annotation", 1, 0, UNIT),
             ("cpu_op", 1, 0, quarter),
@@ -33,18 +33,18 @@ def test_the_busy_share_is_that_of_any_device_work_and_of_any_call() -> None:
         ]
     )
     side = ACTIVITY_PARTS // 4
-    assert parts(found, "host_activity") == [(255, side), (0, 3 * side)]
-    assert parts(found, "device_activity") == [(0, side), (255, side), (0, side), (255, side)]
+    assert parts(laid_out, "host_activity") == [(255, side), (0, 3 * side)]
+    assert parts(laid_out, "device_activity") == [(0, side), (255, side), (0, side), (255, side)]
 
 
 def test_half_a_part_is_half_busy_and_nothing_is_unknown() -> None:
-    found = of_spans([("cpu_op", 1, 0, 500), ("user_annotation", 1, 0, UNIT)])
-    assert parts(found, "host_activity")[0] == (127, 1)
-    assert found[2].about["device_activity"] is None
+    laid_out = of_spans([("cpu_op", 1, 0, 500), ("user_annotation", 1, 0, UNIT)])
+    assert parts(laid_out, "host_activity")[0] == (127, 1)
+    assert laid_out[2].about["device_activity"] is None
 
 
 def test_steps_that_were_written_as_operators_do_not_count_as_calls() -> None:
-    found = chart(
+    example = chart(
         trace_of(
             [
                 event("Operator", 1, 0, UNIT / 1000, "ProfilerStep#3"),
@@ -52,7 +52,7 @@ def test_steps_that_were_written_as_operators_do_not_count_as_calls() -> None:
             ]
         )
     )
-    assert parts(found, "host_activity") == [(255, ACTIVITY_PARTS // 2), (0, ACTIVITY_PARTS // 2)]
+    assert parts(example, "host_activity") == [(255, ACTIVITY_PARTS // 2), (0, ACTIVITY_PARTS // 2)]
 
 
 def test_names_come_by_frequency_with_their_time() -> None:

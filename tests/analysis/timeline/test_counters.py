@@ -77,9 +77,9 @@ def memory(ts: float, kind: int, device: int, allocated: int, reserved: int) -> 
 
 
 def test_a_device_is_used_while_a_kernel_runs() -> None:
-    found = chart(draw(DRAWING))
-    assert curve(found, "utilization:0") == [(0, 0), (8, 1), (40, 0)]
-    assert found[2].about["series"][0] == {
+    example = chart(draw(DRAWING))
+    assert curve(example, "utilization:0") == [(0, 0), (8, 1), (40, 0)]
+    assert example[2].about["series"][0] == {
         "key": "utilization:0",
         "name": "Device 0: utilization",
         "track": 1,
@@ -106,14 +106,14 @@ def test_work_waits_in_the_queue_from_its_launch_to_its_begin() -> None:
 
 
 def test_work_that_begins_before_its_launch_was_never_queued() -> None:
-    found = chart(
+    example = chart(
         draw("""
         main      [mm        ]
         main          <launch #1>
         gpu 7   {gemm #1 }
     """)
     )
-    assert "queue:0" not in keys(found)
+    assert "queue:0" not in keys(example)
 
 
 def test_sm_efficiency_is_what_kernels_ask_for_but_never_more_than_all() -> None:
@@ -136,9 +136,9 @@ def test_shared_memory_is_added_to_the_hosts_totals_that_leave_it_out() -> None:
         main 7 cpu b   +50 150   0
         main 8 cpu m -5000   0   0
     """
-    found = chart(trace_of([*events("main [a   ]"), *records(written)]))
-    assert keys(found) == ["allocated:0:-1"]
-    assert curve(found, "allocated:0:-1") == [(0, 100), (1, 5100), (2, 5150), (3, 150)]
+    example = chart(trace_of([*events("main [a   ]"), *records(written)]))
+    assert keys(example) == ["allocated:0:-1"]
+    assert curve(example, "allocated:0:-1") == [(0, 100), (1, 5100), (2, 5150), (3, 150)]
 
 
 def test_memory_of_each_device() -> None:
@@ -150,17 +150,17 @@ def test_memory_of_each_device() -> None:
         memory(8, 1, 0, 150, 300),
         memory(9, 1, 1, 7, 8),
     ]
-    found = chart(trace_of(listed))
-    assert keys(found) == [
+    example = chart(trace_of(listed))
+    assert keys(example) == [
         "allocated:0:-1",
         "allocated:1:0",
         "reserved:1:0",
         "allocated:1:1",
         "reserved:1:1",
     ]
-    assert curve(found, "allocated:1:0") == [(1, 100), (2, 150)]
-    assert curve(found, "reserved:1:0") == [(1, 200), (3, 300)]
-    assert [s["name"] for s in found[2].about["series"]][:2] == [
+    assert curve(example, "allocated:1:0") == [(1, 100), (2, 150)]
+    assert curve(example, "reserved:1:0") == [(1, 200), (3, 300)]
+    assert [s["name"] for s in example[2].about["series"]][:2] == [
         "Host: memory allocated",
         "Device 0: memory allocated",
     ]
@@ -176,16 +176,16 @@ def test_counters_of_the_file() -> None:
         counter("none", 6, text="1", flag=True, many=10**400, nothing=None),
         counter("queue", 6, pid=7, length=9),
     ]
-    found = chart(trace_of(listed))
-    assert keys(found) == [
+    example = chart(trace_of(listed))
+    assert keys(example) == [
         "counter:1:queue:length",
         "counter:1:queue:depth",
         "counter:7:queue:length",
         "counter:7:sm__cycles:",
     ]
-    assert curve(found, "counter:1:queue:length") == [(0, 3), (3, 4)]
-    assert curve(found, "counter:7:sm__cycles:") == [(1, 12)]
-    assert [s["name"] for s in found[2].about["series"]] == [
+    assert curve(example, "counter:1:queue:length") == [(0, 3), (3, 4)]
+    assert curve(example, "counter:7:sm__cycles:") == [(1, 12)]
+    assert [s["name"] for s in example[2].about["series"]] == [
         "queue: length",
         "queue: depth",
         "queue: length",
@@ -195,7 +195,7 @@ def test_counters_of_the_file() -> None:
 
 @pytest.mark.parametrize("args", ["x", 1, [], [1], {}, None, {"a": {"b": 1}}, {"a": "1e5"}])
 def test_arguments_that_are_no_samples(args: Any) -> None:
-    found = chart(
+    example = chart(
         trace_of(
             [
                 *events("main [a   ]"),
@@ -203,7 +203,7 @@ def test_arguments_that_are_no_samples(args: Any) -> None:
             ]
         )
     )
-    assert keys(found) == []
+    assert keys(example) == []
 
 
 def test_a_file_of_many_counters_keeps_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,12 +265,12 @@ def test_buckets(samples: list[tuple[int, int]], begin: int, length: int, parts:
         sample for at, sample in enumerate(samples) if not at or sample[1] != samples[at - 1][1]
     ]
     borders = edges(begin, begin + length, parts)
-    found = in_buckets(table, series, borders)
+    buckets = in_buckets(table, series, borders)
     for at in range(parts):
         low, high, mean = expected(samples, int(borders[at]), int(borders[at + 1]))
         got = [
             None if np.isnan(v) else float(v)
-            for v in (found.lowest[at], found.highest[at], found.mean[at])
+            for v in (buckets.lowest[at], buckets.highest[at], buckets.mean[at])
         ]
         assert got[:2] == [low, high]
         assert got[2] == (mean if mean is None else pytest.approx(mean, abs=1e-9))
@@ -304,5 +304,5 @@ def test_a_thinned_series_keeps_extremes_and_means_of_its_buckets(
 def test_means_are_exact_where_nothing_changes() -> None:
     """The integral of gigabytes over a minute has no room for the bytes of a nanosecond."""
     series, table = table_of([(0, 10**11), (60 * 10**9, 10**11 + 3), (61 * 10**9, 5)], 1 << 20)
-    found = in_buckets(table, series, edges(60 * 10**9 + 5, 60 * 10**9 + 25, 20))
-    assert found.mean.tolist() == [10**11 + 3] * 20
+    buckets = in_buckets(table, series, edges(60 * 10**9 + 5, 60 * 10**9 + 25, 20))
+    assert buckets.mean.tolist() == [10**11 + 3] * 20

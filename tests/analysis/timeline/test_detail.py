@@ -14,7 +14,7 @@ import pytest
 from tests.analysis.timeline.charts import Chart, chart, chart_of_file, event
 from tests.builders.drawn import draw, trace_of
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
-from torch_tb_profiler.analysis.timeline.chain import (
+from torch_tb_profiler.analysis.timeline.call_path import (
     MOST_OF_A_KIND,
     DeviceWork,
     device_work,
@@ -119,8 +119,8 @@ def test_what_launched_nothing_has_the_way_up_only() -> None:
 
 
 def test_what_lies_on_no_way_has_no_links() -> None:
-    found = chart(trace_of([event("overhead", 1, 0, 5), event("cuda_sync", 2, 0, 5)]))
-    assert detail(found, 0).way.links == detail(found, 1).way.links == ()
+    example = chart(trace_of([event("overhead", 1, 0, 5), event("cuda_sync", 2, 0, 5)]))
+    assert detail(example, 0).way.links == detail(example, 1).way.links == ()
 
 
 def test_delay_and_queue() -> None:
@@ -143,7 +143,7 @@ def test_delay_and_queue() -> None:
 
 
 def test_queue_looks_at_all_that_runs_on_the_stream() -> None:
-    found = chart(
+    example = chart(
         draw("""
         main   <launch #1><launch #2>
         gpu 7      {long #1                     }
@@ -151,19 +151,19 @@ def test_queue_looks_at_all_that_runs_on_the_stream() -> None:
         gpu 7                                   {next #2}
     """)
     )
-    assert detail(found, named(found, "next")).queue == 11_000
+    assert detail(example, named(example, "next")).queue == 11_000
 
 
 def test_a_negative_delay_is_told() -> None:
-    found = chart(
+    example = chart(
         draw("""
         main        <launch #1>
         gpu 7   {early #1}
     """)
     )
     assert (
-        detail(found, named(found, "early")).delay,
-        detail(found, named(found, "early")).queue,
+        detail(example, named(example, "early")).delay,
+        detail(example, named(example, "early")).queue,
     ) == (-4000, 0)
 
 
@@ -200,7 +200,7 @@ def test_neighbours() -> None:
 
 
 def test_neighbours_of_the_shadow_of_an_annotation() -> None:
-    found = chart(
+    example = chart(
         trace_of(
             [
                 event("gpu_user_annotation", 7, 0, 100, "outer"),
@@ -212,11 +212,11 @@ def test_neighbours_of_the_shadow_of_an_annotation() -> None:
         )
     )
     outer, inner = (
-        detail(found, named(found, "outer")).around,
-        detail(found, named(found, "inner")).around,
+        detail(example, named(example, "outer")).around,
+        detail(example, named(example, "inner")).around,
     )
-    assert (outer.children, name_of(found, outer.first_child), outer.parent) == (2, "a", -1)
-    assert (name_of(found, inner.parent), inner.children) == ("b", 0)
+    assert (outer.children, name_of(example, outer.first_child), outer.parent) == (2, "a", -1)
+    assert (name_of(example, inner.parent), inner.children) == ("b", 0)
 
 
 def test_the_step_and_what_to_look_up() -> None:
@@ -236,36 +236,36 @@ def test_the_step_and_what_to_look_up() -> None:
 
 
 def test_siblings_among_ties() -> None:
-    found = chart(
+    example = chart(
         draw("""
         gpu 7  {a} {a  } {b} {a} {a  } {a}
     """)
     )
-    asked = [detail(found, named(found, "a", i)) for i in range(5)]
-    assert [d.standing.rank for d in asked] == [3, 1, 4, 2, 5]
-    assert (asked[0].among.total, asked[0].among.shortest, asked[0].among.longest) == (
+    asked = [detail(example, named(example, "a", i)) for i in range(5)]
+    assert [d.peer_rank.rank for d in asked] == [3, 1, 4, 2, 5]
+    assert (asked[0].peers.total, asked[0].peers.shortest, asked[0].peers.longest) == (
         19_000,
         3_000,
         5_000,
     )
-    assert (asked[0].among.slowest, asked[0].among.fastest) == (
-        named(found, "a", 1),
-        named(found, "a", 0),
+    assert (asked[0].peers.slowest, asked[0].peers.fastest) == (
+        named(example, "a", 1),
+        named(example, "a", 0),
     )
-    assert [(d.standing.previous, d.standing.next) for d in asked] == [
-        (named(found, "a", i - 1) if i else -1, named(found, "a", i + 1) if i < 4 else -1)
+    assert [(d.peer_rank.previous, d.peer_rank.next) for d in asked] == [
+        (named(example, "a", i - 1) if i else -1, named(example, "a", i + 1) if i < 4 else -1)
         for i in range(5)
     ]
 
 
 def test_siblings_look_the_same() -> None:
-    found = chart(
+    example = chart(
         draw("""
         main   [twice ]
         gpu 7    {twice}  {twice }
     """)
     )
-    assert [len(detail(found, named(found, "twice", i)).among.events) for i in range(3)] == [
+    assert [len(detail(example, named(example, "twice", i)).peers.events) for i in range(3)] == [
         1,
         2,
         2,
@@ -308,8 +308,8 @@ def test_stacks_by_frames_by_argument_and_by_the_forward() -> None:
 
 def test_stacks_are_those_of_the_operator_view(samples: Path) -> None:
     """The other way to the same: the table of stacks, made for all operators at once."""
-    found = chart_of_file(next((samples / "transformer").glob("*.gz")))
-    trace, facts, _ = found
+    example = chart_of_file(next((samples / "transformer").glob("*.gz")))
+    trace, facts, _ = example
     parent, frame, operators = (
         facts["stacks"]["parent"],
         facts["stacks"]["frame"],
@@ -325,15 +325,15 @@ def test_stacks_are_those_of_the_operator_view(samples: Path) -> None:
     rows = np.flatnonzero(trace["spans"]["role"] == Role.OPERATOR)
     checked = 0
     for row in rows[:: max(1, len(rows) // 300)].tolist():
-        name = name_of(found, row)
+        name = name_of(example, row)
         if name in known:
-            assert detail(found, row).stack in known[name]
-            checked += bool(detail(found, row).stack)
+            assert detail(example, row).stack in known[name]
+            checked += bool(detail(example, row).stack)
     assert checked > 50
 
 
 def test_an_instant() -> None:
-    found = chart(
+    example = chart(
         trace_of(
             [
                 event("cpu_op", 1, 0, 10),
@@ -343,15 +343,15 @@ def test_an_instant() -> None:
             ]
         )
     )
-    asked = detail(found, 1)
+    asked = detail(example, 1)
     assert (
         asked.around.next,
         asked.around.previous,
-        asked.standing.rank,
-        len(asked.among.events),
+        asked.peer_rank.rank,
+        len(asked.peers.events),
         asked.step,
     ) == (2, -1, 1, 2, 0)
-    assert [is_event(found[0], found[2], number) for number in (-1, 0, 1, 2, 3, 4)] == [
+    assert [is_event(example[0], example[2], number) for number in (-1, 0, 1, 2, 3, 4)] == [
         False,
         True,
         True,
@@ -365,7 +365,7 @@ def test_the_way_of_what_overlaps_leads_over_it() -> None:
     """``crossing`` begins inside ``first`` and ends after it; the launch lies in both, and is
     ``crossing``'s child.
     """
-    found = chart(
+    example = chart(
         trace_of(
             [
                 event("cpu_op", 1, 0, 100, "first"),
@@ -376,7 +376,7 @@ def test_the_way_of_what_overlaps_leads_over_it() -> None:
         )
     )
     for name in ("first", "crossing"):
-        assert [link for link in way(found, named(found, name)) if link[0] != "annotation"] == [
+        assert [link for link in way(example, named(example, name)) if link[0] != "annotation"] == [
             ("operator", name),
             ("launch", "launch"),
             ("device", "gemm"),
@@ -385,9 +385,9 @@ def test_the_way_of_what_overlaps_leads_over_it() -> None:
 
 def test_a_deep_nest_is_cut_and_keeps_what_was_asked_for() -> None:
     deep = 3 * MOST_OF_A_KIND
-    found = chart(trace_of(event("cpu_op", 1, i, 1000 - 2 * i, f"op{i}") for i in range(deep)))
-    assert len(way(found, named(found, f"op{deep - 1}"))) <= MOST_OF_A_KIND + 1
-    assert way(found, 0) == [("operator", "op0")]
+    example = chart(trace_of(event("cpu_op", 1, i, 1000 - 2 * i, f"op{i}") for i in range(deep)))
+    assert len(way(example, named(example, f"op{deep - 1}"))) <= MOST_OF_A_KIND + 1
+    assert way(example, 0) == [("operator", "op0")]
 
 
 @pytest.mark.parametrize(
@@ -424,9 +424,9 @@ def brute_launched(found: Chart, work: DeviceWork, row: int) -> Ints:
 
 @pytest.mark.parametrize("run", ["transformer", "synthetic_ddp8"])
 def test_launched_against_climbing(samples: Path, run: str) -> None:
-    found = chart_of_file(sorted((samples / run).glob("*.gz"))[0])
-    trace = found[0]
-    work = device_work(trace, found[1])
+    example = chart_of_file(sorted((samples / run).glob("*.gz"))[0])
+    trace = example[0]
+    work = device_work(trace, example[1])
     host = np.flatnonzero(~np.isin(trace["spans"]["role"], list(DEVICE_ROLES)))
     for row in host[:: max(1, len(host) // 150)].tolist():
         if trace["spans"]["role"][row] in (
@@ -436,16 +436,17 @@ def test_launched_against_climbing(samples: Path, run: str) -> None:
             Role.PYTHON,
         ):
             assert (
-                launched_by(trace, work, row).tolist() == brute_launched(found, work, row).tolist()
+                launched_by(trace, work, row).tolist()
+                == brute_launched(example, work, row).tolist()
             )
 
 
 def test_the_longest_of_many() -> None:
-    found = chart(trace_of(event("kernel", 1, 10 * i, 1 + i * 7 % 5) for i in range(400)))
+    example = chart(trace_of(event("kernel", 1, 10 * i, 1 + i * 7 % 5) for i in range(400)))
     rows = np.arange(400)
-    dur = found[0]["spans"]["dur"]
+    dur = example[0]["spans"]["dur"]
     expected = sorted(rows.tolist(), key=lambda row: (-int(dur[row]), row))[:50]
-    assert longest_first(found[0], rows, 50).tolist() == expected
+    assert longest_first(example[0], rows, 50).tolist() == expected
 
 
 def test_every_event_of_public_traces_has_a_detail(real_traces: Path) -> None:
@@ -456,15 +457,15 @@ def test_every_event_of_public_traces_has_a_detail(real_traces: Path) -> None:
         "mtia_inference",
         "ancient_categories",
     ):
-        found = chart_of_file(next((real_traces / run).glob("*.json*")))
-        timeline = found[2]
+        example = chart_of_file(next((real_traces / run).glob("*.json*")))
+        timeline = example[2]
         events = np.flatnonzero(timeline["places"]["lane"] >= 0)
         memo = Memo()
         for number in events[:: max(1, len(events) // 400)].tolist():
-            asked = event_detail(*found, number, memo.get)
+            asked = event_detail(*example, number, memo.get)
             links = [link.row for link in asked.way.links]
             assert number in links or not links
-            assert 1 <= asked.standing.rank <= len(asked.among.events)
+            assert 1 <= asked.peer_rank.rank <= len(asked.peers.events)
             assert asked.around.children >= 0
             if asked.delay is not None and asked.queue is not None and asked.delay >= 0:
                 assert 0 <= asked.queue <= asked.delay

@@ -45,13 +45,13 @@ def test_overlapping_kernels_get_a_sub_lane() -> None:
 
 def test_a_kernel_inside_another_is_an_overlap_too() -> None:
     trace = trace_of(events("gpu 7  {a         }") + events("gpu 7     {b  }"))
-    found = chart(trace)
-    assert [row[3:] for row in lane_rows(found)] == [(0, ["a"]), (1, ["b"])]
-    assert found[2]["groups"]["overlapping"].tolist() == [1]
+    example = chart(trace)
+    assert [row[3:] for row in lane_rows(example)] == [(0, ["a"]), (1, ["b"])]
+    assert example[2]["groups"]["overlapping"].tolist() == [1]
 
 
 def test_a_sub_lane_is_used_again_when_it_is_free() -> None:
-    found = of_spans(
+    laid_out = of_spans(
         [
             ("kernel", 1, 0, 10),
             ("kernel", 1, 5, 10),
@@ -61,21 +61,21 @@ def test_a_sub_lane_is_used_again_when_it_is_free() -> None:
             ("kernel", 1, 40, 1),
         ]
     )
-    assert [(row[3], len(row[4])) for row in lane_rows(found)] == [(0, 4), (1, 1), (2, 1)]
+    assert [(row[3], len(row[4])) for row in lane_rows(laid_out)] == [(0, 4), (1, 1), (2, 1)]
 
 
 def test_calls_that_cross_lie_beside_each_other() -> None:
-    found = of_spans([("cpu_op", 1, 0, 10), ("cpu_op", 1, 5, 10), ("cpu_op", 1, 6, 2)])
-    assert [row[2:4] for row in lane_rows(found)] == [(0, 0), (0, 1), (1, 0)]
+    laid_out = of_spans([("cpu_op", 1, 0, 10), ("cpu_op", 1, 5, 10), ("cpu_op", 1, 6, 2)])
+    assert [row[2:4] for row in lane_rows(laid_out)] == [(0, 0), (0, 1), (1, 0)]
 
 
 def test_instants_have_a_lane_and_counter_samples_none() -> None:
     instant = {"ph": "i", "name": "here", "pid": 100, "tid": 1, "ts": 1}
     sample = {"ph": "C", "name": "c", "pid": 100, "tid": 1, "ts": 2, "args": {"v": 1}}
     listed = [*events("main  [aten::mm ]"), instant, sample]
-    found = chart(trace_of(listed))
-    assert [row[1] for row in lane_rows(found)] == ["calls", "instant"]
-    assert found[2]["places"]["lane"].tolist() == [0, 1, -1]
+    example = chart(trace_of(listed))
+    assert [row[1] for row in lane_rows(example)] == ["calls", "instant"]
+    assert example[2]["places"]["lane"].tolist() == [0, 1, -1]
 
 
 def test_an_instant_before_the_first_span_lies_at_its_begin() -> None:

@@ -113,15 +113,15 @@ queries = st.builds(Query, texts, st.just(False), st.booleans(), st.booleans()) 
 def test_hits_are_those_of_looking_at_every_event(
     made: list[Event], query: Query, times: list[int]
 ) -> None:
-    found = chart(trace_of(made))
-    trace, _, timeline = found
-    search, wanted = Search(trace, timeline), expected(found, query)
+    example = chart(trace_of(made))
+    trace, _, timeline = example
+    search, wanted = Search(trace, timeline), expected(example, query)
     hits = search.find(query)
     assert hits.n == len(wanted)
     assert listed(search, hits) == wanted
     assert search.first(hits, 3) == wanted[:3]
-    check_names(found, hits, wanted)
-    check_order(found, search, hits, wanted, times)
+    check_names(example, hits, wanted)
+    check_order(example, search, hits, wanted, times)
 
 
 def check_names(found: Chart, hits: Hits, wanted: list[int]) -> None:
@@ -185,7 +185,7 @@ def test_capitals_and_folding() -> None:
 
 
 def test_looks_of_names() -> None:
-    found = chart(
+    example = chart(
         trace_of(
             [
                 event("python_function", 1, 0, 9, "x"),
@@ -194,9 +194,9 @@ def test_looks_of_names() -> None:
             ]
         )
     )
-    search = Search(found[0], found[2])
+    search = Search(example[0], example[2])
     hits = search.find(Query(".", True))
-    names = [found[0].strings[int(found[2]["names"]["text"][name])] for name in hits.names]
+    names = [example[0].strings[int(example[2]["names"]["text"][name])] for name in hits.names]
     assert dict(zip(names, search.look(hits.names).tolist(), strict=True)) == {"x": 8, "y": 1}
 
 

@@ -30,10 +30,10 @@ def answers(listed: list[Event]) -> None:
         assert (area.count > 0).all()
         assert len(arrows.within(begin, end)) <= timeline["arrows"].n
         for series in timeline.about["series"]:
-            found = in_buckets(timeline["samples"], series, edges(begin, end, 7))
-            known = ~np.isnan(found.mean)
-            assert (found.lowest[known] <= found.highest[known]).all()
-            assert np.isfinite(found.mean[known]).all()
+            buckets = in_buckets(timeline["samples"], series, edges(begin, end, 7))
+            known = ~np.isnan(buckets.mean)
+            assert (buckets.lowest[known] <= buckets.highest[known]).all()
+            assert np.isfinite(buckets.mean[known]).all()
     search = Search(trace, timeline)
     everything = search.find(Query("(?s).*", regex=True, arguments=True))
     assert everything.n == timeline["slices"].n

@@ -1,4 +1,4 @@
-"""Group rows by several integer columns, sum within groups, and spell out runs of rows."""
+"""Group rows by integer columns, aggregate within groups, and expand ranges of rows."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.columns import Array, Ints
 
 _LIMIT = 1 << 62
-_ROOM = 4
-"""Places of a table per row up to which looking rows up in it is cheaper than sorting them
-(measured: 4 to 15 times, rows sorted already as fast).
-"""
+_TABLE_ENTRIES_PER_ROW = 4
+"""A lookup table of up to this size is 4 to 15 times as fast as a sort (measured)."""
 _EXACT = 1 << 53
-"""Up to here float64 holds every integer: 104 days in ns."""
+"""float64 represents every integer up to here: 104 days in ns."""
 
 
 def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
-    """``(first, group)``: the first row of every distinct tuple, int64 of shape (groups,), and the
-    group of every row, shape (n,).
+    """``(first, group)``: the first row of each distinct tuple, int64 of shape (groups,), and the
+    group of each row, shape (n,).
 
-    ``columns`` are integer arrays of one length, mostly with values from −1 up. Groups are in the
-    order of their tuples. The cost is linear in the rows where the values are not many times as
-    many as they, as numbers of strings, steps and rows are; else that of sorting.
+    ``columns`` are integer arrays of equal length. Groups are in the order of their tuples. The
+    cost is linear in the rows for dense values (string numbers, steps, rows), otherwise that of a
+    sort.
     """
     key: Ints | None = None
     width = 1
@@ -37,8 +35,7 @@ def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
         if key is None:
             key, width = values, size
             continue
-        # What does not fit a table as it is may, once it is counted from 0 without gaps; what does
-        # not fit a key, must.
+        # Renumber densely where a lookup table would be too large, or the key would overflow.
         if _is_sparse(size * width, len(key)) and (
             size * width >= _LIMIT or not _is_sparse(width, len(key))
         ):
@@ -55,33 +52,33 @@ def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
 
 
 def _is_sparse(width: int, rows: int) -> bool:
-    return width > _ROOM * rows
+    return width > _TABLE_ENTRIES_PER_ROW * rows
 
 
 def _numbered(key: Ints, width: int) -> tuple[Ints, int]:
-    """Keys of 0 … ``width`` counted without gaps in their order, and how many there are."""
+    """Keys in [0, ``width``) renumbered without gaps in their order, and their number."""
     first, group = _grouped(key, width)
     return group, len(first)
 
 
 def _grouped(key: Ints, width: int) -> tuple[Ints, Ints]:
-    """``group_rows`` of one column of 0 … ``width``."""
+    """``group_rows`` of one column with values in [0, ``width``)."""
     if _is_sparse(width, len(key)):
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         return first.astype(np.int64), group.astype(np.int64)
-    place = np.full(width, -1, np.int64)
-    # The last assignment to a place stays.
-    place[key[::-1]] = np.arange(len(key) - 1, -1, -1)
-    used = np.flatnonzero(place >= 0)
-    first = place[used]
-    place[used] = np.arange(len(used))
-    return first, place[key]
+    first_row = np.full(width, -1, np.int64)
+    # Assigned in reverse order, so the first row of each key wins.
+    first_row[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+    used = np.flatnonzero(first_row >= 0)
+    first = first_row[used]
+    first_row[used] = np.arange(len(used))
+    return first, first_row[key]
 
 
 def sum_by(group: Array, groups: int, values: Array) -> Ints:
     """Exact integer sums of ``values`` per group, int64 of shape (groups,).
 
-    ``np.bincount`` sums in float64, exact below 2**53, beyond which an exact slower path is taken.
+    ``np.bincount`` sums in float64, which is exact below 2**53; larger totals take a slower path.
     """
     largest = max(int(values.max()), -int(values.min())) if len(values) else 0
     if largest * len(values) >= _EXACT and float(np.abs(values).sum(dtype=np.float64)) >= _EXACT:
@@ -92,21 +89,20 @@ def sum_by(group: Array, groups: int, values: Array) -> Ints:
 
 
 def largest_by(group: Array, groups: int, *values: Array) -> Ints:
-    """Per group the position of its largest value (where several are given: by the first, of equals
-    by the next; of equals the last), −1 where it has none.
+    """Per group the row with the largest value, −1 for an empty group; int64 of shape (groups,).
 
-    ``values`` are of integers or truth values, of the shape of ``group``. int64 of shape (groups,).
+    ``values`` are integer or bool columns of the shape of ``group``: ties in one are broken by the
+    next, then by the last row.
     """
-    at = np.arange(len(group))
+    rows = np.arange(len(group))
     for column in values:
-        value, of = column[at].astype(np.int64), group[at]
+        value, row_group = column[rows].astype(np.int64), group[rows]
         top = np.full(groups, np.iinfo(np.int64).min)
-        np.maximum.at(top, of, value)
-        at = at[value == top[of]]
-    found = np.full(groups, -1, np.int64)
-    # The last assignment to a place stays.
-    found[group[at]] = at
-    return found
+        np.maximum.at(top, row_group, value)
+        rows = rows[value == top[row_group]]
+    largest = np.full(groups, -1, np.int64)
+    largest[group[rows]] = rows  # the last row wins
+    return largest
 
 
 def sum_floats(group: Array, groups: int, values: Array) -> Array:
@@ -115,7 +111,7 @@ def sum_floats(group: Array, groups: int, values: Array) -> Array:
 
 
 def join_knowledge(group: Array, groups: int, values: Array) -> Array:
-    """Per group: YES when any is, else UNKNOWN when any is, else NO; uint8 of shape (groups,)."""
+    """Per group YES if any row is, else UNKNOWN if any is, else NO; uint8 of shape (groups,)."""
     yes = np.bincount(group[values == Knowledge.YES], minlength=groups) > 0
     unknown = np.bincount(group[values == Knowledge.UNKNOWN], minlength=groups) > 0
     return np.where(yes, Knowledge.YES, np.where(unknown, Knowledge.UNKNOWN, Knowledge.NO)).astype(
@@ -123,30 +119,32 @@ def join_knowledge(group: Array, groups: int, values: Array) -> Array:
     )
 
 
-def places_of(keys: Array, wanted: Array) -> Ints:
-    """For each of ``wanted`` its place in ``keys``, ascending and distinct integers; −1 where it is
-    not among them. int64 of the shape of ``wanted``.
-    """
+def positions_of(keys: Array, wanted: Array) -> Ints:
+    """The position of each ``wanted`` value in ``keys`` (ascending), −1 if it is not there; int64."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
-    # Of another type numpy would convert all the keys first.
-    place = np.minimum(np.searchsorted(keys, wanted.astype(keys.dtype)), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)
+    # With another dtype numpy would convert all keys first.
+    position = np.minimum(np.searchsorted(keys, wanted.astype(keys.dtype)), len(keys) - 1)
+    return np.where(keys[position] == wanted, position, -1)
 
 
-def last_of(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
-    """Per group the one of ``rows`` that comes last in an order of their positions (ascending by
-    length: the longest); int64 of shape (groups,).
-    """
-    found = np.zeros(groups, np.int64)
-    # The last assignment to a place stays.
-    found[group[order]] = rows[order]
-    return found
+def last_in_group(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
+    """Per group the element of ``rows`` that comes last in ``order``; int64 of shape (groups,)."""
+    last = np.zeros(groups, np.int64)
+    last[group[order]] = rows[order]  # the last assignment wins
+    return last
 
 
-def expand(first: Ints, count: Ints) -> Ints:
-    """For every i the numbers ``first[i]``, ``first[i] + 1`` …, ``count[i]`` of them, one run after
-    the other; int64 of shape (Σ count,).
-    """
+def expand_ranges(first: Ints, count: Ints) -> Ints:
+    """The ranges ``first[i]`` … ``first[i] + count[i] − 1``, concatenated; int64."""
     before = np.cumsum(count) - count
     return np.asarray(np.arange(int(count.sum())) + np.repeat(first - before, count))
+
+
+def occurrences(values: Array) -> Ints:
+    """How many earlier rows have the same value, int64 of the shape of ``values``."""
+    order = np.argsort(values, kind="stable")
+    count = np.unique(values, return_counts=True)[1]
+    occurrence = np.empty(len(values), np.int64)
+    occurrence[order] = expand_ranges(np.zeros(len(count), np.int64), count)
+    return occurrence

@@ -1,4 +1,4 @@
-"""Sets of points in time as sorted, disjoint, half-open intervals, in integer nanoseconds."""
+"""Sets of time points as sorted, disjoint, half-open intervals in integer nanoseconds."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.store.columns import Array, Ints
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """``start`` and ``end`` are int64 of shape (n,): ascending, start < end, and each end < the
-    next start.
-    """
+    """``start`` and ``end``: int64 of shape (n,), ascending, start < end < next start."""
 
     start: Ints
     end: Ints
@@ -26,9 +24,7 @@ class Intervals:
 
 
 def union(start: Ints, end: Ints) -> Intervals:
-    """The points covered by any of the given intervals [start, end); empty ones add nothing,
-    touching ones join.
-    """
+    """The points covered by any interval [start, end). Touching intervals are merged."""
     filled = end > start
     if not filled.all():
         start, end = start[filled], end[filled]
@@ -40,20 +36,18 @@ def union(start: Ints, end: Ints) -> Intervals:
 
 
 def join(*sets: Intervals) -> Intervals:
-    """The points of any of the sets."""
+    """The union of interval sets."""
     start, end = np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets])
-    # The stable sort merges what is in order already: twenty times as fast as the other one here.
+    # The stable sort merges the sorted runs: 20 times as fast as the default sort here.
     start.sort(kind="stable")
     end.sort(kind="stable")
     return _covered(start, end)
 
 
 def _covered(start: Ints, end: Ints) -> Intervals:
-    """The union of intervals that are not empty, of their begins and their ends, each ascending for
-    themselves.
+    """The union of non-empty intervals, given their starts and ends, each sorted on its own.
 
-    Before the begin in place i there is a gap if as many, i, have ended before it: whose ends these
-    are does not matter.
+    There is a gap before the i-th start if i intervals have ended before it, no matter which ones.
     """
     if len(start) == 0:
         return Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -62,17 +56,19 @@ def _covered(start: Ints, end: Ints) -> Intervals:
 
 
 def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]:
-    """What each of some windows [start, end) has of a set, piece by piece: ``(window, start,
-    end)``, int64 of shape (pieces,). Windows may overlap.
+    """The pieces of a set within each window [start, end): ``(window, start, end)``, int64 of shape
+    (pieces,).
+
+    Windows may overlap.
     """
     low = np.searchsorted(points.end, start, side="right")
     count = np.maximum(np.searchsorted(points.start, end, side="left") - low, 0)
     window = np.repeat(np.arange(len(start)), count)
-    place = expand(low, count)
+    piece = expand_ranges(low, count)
     return (
         window,
-        np.maximum(start[window], points.start[place]),
-        np.minimum(end[window], points.end[place]),
+        np.maximum(start[window], points.start[piece]),
+        np.minimum(end[window], points.end[piece]),
     )
 
 
@@ -83,7 +79,7 @@ def intersect(a: Intervals, b: Intervals) -> Intervals:
 
 
 def subtract(a: Intervals, b: Intervals) -> Intervals:
-    """The points of ``a`` that are not in ``b``."""
+    """The points of ``a`` outside ``b``."""
     if not len(a.start) or not len(b.start):
         return a
     beyond = max(int(a.end[-1]), int(b.end[-1])) + 1
@@ -94,14 +90,12 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
 
 
 def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
-    """How much of the set lies in each window [begin, end), int64 ns of the windows' shape. Windows
-    may overlap; begin ≤ end.
-    """
+    """The length of the set within each window [begin, end), int64 ns. Windows may overlap."""
     return _until(points, end) - _until(points, begin)
 
 
 def _until(points: Intervals, time: Ints) -> Ints:
-    """Length of the part of the set before each time."""
+    """The length of the set before each time."""
     total = np.zeros(len(points.start) + 1, np.int64)
     np.cumsum(points.end - points.start, out=total[1:])
     number = np.searchsorted(points.start, time, side="right")
@@ -113,10 +107,10 @@ def _until(points: Intervals, time: Ints) -> Ints:
 
 
 def open_total(start: Ints, end: Ints, weight: Array, cap: float) -> tuple[Ints, Array]:
-    """``(time, total)``: every begin and end of the intervals [start, end) in order, and the sum of
-    the weights (at most ``cap``) of those open after it.
+    """``(time, total)``: all starts and ends in order, and after each the total weight of the open
+    intervals, capped at ``cap``.
 
-    int64 ns and float64 of shape (2 n,); of equal times the last one counts.
+    int64 ns and float64 of shape (2 n,). Of equal times the last entry counts.
     """
     time = np.concatenate((start, end))
     order = np.argsort(time, kind="stable")
@@ -125,5 +119,5 @@ def open_total(start: Ints, end: Ints, weight: Array, cap: float) -> tuple[Ints,
         dtype=np.int64,
     )
     total = np.cumsum(np.concatenate((weight, -weight))[order])
-    # What floats leave over after the last interval ended is nothing.
+    # Clear rounding residue where no interval is open.
     return time[order], np.where(running > 0, np.clip(total, 0.0, cap), 0.0)

@@ -1,6 +1,4 @@
-"""Kernels whose hardware counters were measured: what each counted, the operators that launched it,
-and the work that the counters tell.
-"""
+"""Kernels with measured hardware counters: their values, operators, FLOPs and bytes."""
 
 from __future__ import annotations
 
@@ -8,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import places_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.header import oldest_capability
-from torch_tb_profiler.analysis.facts.profiled_ranges import Tie, Ties, tie_ranges
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeLaunches, match_ranges
 from torch_tb_profiler.hardware.counter_names import (
     PRECISIONS,
     TRAFFIC,
@@ -28,25 +26,22 @@ _LARGEST = float(1 << 62)
 
 @dataclass(frozen=True)
 class ProfiledKernels:
-    """One entry per profiled range, in the order of time: arrays of shape (ranges,) where nothing
-    else is said.
+    """One entry per profiled range in time order; arrays of shape (ranges,) unless said otherwise.
 
-    Attributes:
-        ties: rows of spans of the ranges and of the launches, and how they were tied.
-        step: rows of ``facts["steps"]``, that of the launch; −1 outside all, or not known.
-        operators: rows of spans of the operators around each launch, outermost first; those of
-            range i are ``operators[first[i]:first[i + 1]]``.
-        first: int64 of shape (ranges + 1,).
-        counters: names of the counters, in the order in which they first stand in the trace.
-        values: float64 of shape (counters, ranges); NaN not measured.
-        flops: FLOP, from instruction counters; −1 unknown, also where the kernel uses matrix cores
-            and none of their operations were counted.
-        bytes: bytes, from counters of memory traffic; −1 unknown.
-        traffic: where those bytes moved: ``dram``, ``l2``, or empty.
-        time: ns that were measured; −1 where the range's times are a slice of a window.
+    launches: the launches of the ranges, and how they were matched.
+    step: step of the launch, row of ``facts["steps"]``; −1 outside all or unknown.
+    operators: rows of spans of the operators around each launch, outermost first; those of range i
+        are ``operators[first[i]:first[i + 1]]``.
+    first: int64 of shape (ranges + 1,).
+    counters: counter names, in the order of their first appearance in the trace.
+    values: float64 of shape (counters, ranges); NaN not measured.
+    flops: from instruction counters; −1 unknown, also if matrix-core operations were not counted.
+    bytes: from memory traffic counters; −1 unknown.
+    traffic: where those bytes moved: ``dram``, ``l2``, or empty.
+    time: measured ns; −1 where the range's times are a slice of a window.
     """
 
-    ties: Ties
+    launches: RangeLaunches
     step: Ints
     operators: Ints
     first: Ints
@@ -59,96 +54,85 @@ class ProfiledKernels:
 
 
 def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
-    """Every range with counters; of a trace without any, nothing."""
+    """Every range with counters of a trace."""
     links = facts["span_links"]
-    ties = tie_ranges(trace, links["parent"], links["launch"])
-    launch = ties.launch
-    step = (
-        np.where(launch >= 0, links["step"][launch], -1).astype(np.int64)
-        if links.n
-        else np.zeros(0, np.int64)
-    )
-    operators, first = _operators(trace, links["parent"], launch)
-    counters, values = _values(trace, ties.row)
+    launches = match_ranges(trace, links["parent"], links["launch"])
+    step = np.append(links["step"], -1)[launches.launch].astype(np.int64)
+    operators, first = _operators(trace, links["parent"], launches.launch)
+    counters, values = _values(trace, launches.row)
     traffic, moved = _traffic(counters, values)
     return ProfiledKernels(
-        ties=ties,
+        launches=launches,
         step=step,
         operators=operators,
         first=first,
         counters=counters,
         values=values,
-        flops=_whole(_flops(trace, facts, ties.row, counters, values)),
+        flops=_whole(_flops(trace, facts, launches.row, counters, values)),
         bytes=_whole(moved),
         traffic=traffic,
-        time=np.where(ties.slices, -1, trace["spans"]["dur"][ties.row]),
+        time=np.where(launches.slices, -1, trace["spans"]["dur"][launches.row]),
     )
 
 
 def _operators(trace: Trace, parent: Array, launch: Ints) -> tuple[Ints, Ints]:
-    """``(operators, first)`` of ``ProfiledKernels``: up from each launch, a level of all of them at
-    a time.
-    """
+    """``operators`` and ``first`` of ``ProfiledKernels``, walking up from all launches at once."""
     role = trace["spans"]["role"]
     ranges: list[Ints] = []
     rows: list[Ints] = []
     levels: list[Ints] = []
     active = np.flatnonzero(launch >= 0)
-    at = parent[launch[active]].astype(np.int64)
-    while len(active := active[at >= 0]):
-        at = at[at >= 0]
-        found = role[at] == Role.OPERATOR
-        ranges.append(active[found])
-        rows.append(at[found])
-        levels.append(np.full(int(found.sum()), -len(levels)))
-        at = parent[at].astype(np.int64)
+    ancestor = parent[launch[active]].astype(np.int64)
+    while len(active := active[ancestor >= 0]):
+        ancestor = ancestor[ancestor >= 0]
+        is_operator = role[ancestor] == Role.OPERATOR
+        ranges.append(active[is_operator])
+        rows.append(ancestor[is_operator])
+        levels.append(np.full(int(is_operator.sum()), -len(levels)))
+        ancestor = parent[ancestor].astype(np.int64)
     if not ranges:
         return np.zeros(0, np.int64), np.zeros(len(launch) + 1, np.int64)
-    of, row, level = (np.concatenate(parts) for parts in (ranges, rows, levels))
-    first = np.concatenate(([0], np.cumsum(np.bincount(of, minlength=len(launch)))))
-    return row[np.lexsort((level, of))], first
+    owner, row, level = (np.concatenate(parts) for parts in (ranges, rows, levels))
+    first = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(launch)))))
+    return row[np.lexsort((level, owner))], first
 
 
 def _values(trace: Trace, ranges: Ints) -> tuple[tuple[str, ...], Array]:
     table = trace["counter_args"]
-    numbers, begins, of = np.unique(table["counter"], return_index=True, return_inverse=True)
+    numbers, begins, counter = np.unique(table["counter"], return_index=True, return_inverse=True)
     order = np.argsort(begins, kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
     values = np.full((len(numbers), len(ranges)), np.nan)
     if table.n:
-        values[place[of], places_of(ranges, table["span"])] = table["value"]
+        values[rank[counter], positions_of(ranges, table["span"])] = table["value"]
     return tuple(trace.strings.many(numbers[order].tolist())), values
 
 
 def _flops(
     trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], values: Array
 ) -> Array:
-    """FLOPs that the instruction counters add up to, float64; NaN unknown.
+    """FLOPs from the instruction counters, float64; NaN unknown.
 
-    A precision counts when its additions, multiplications and fused multiply-adds were all
-    measured. Nothing counted is 0 FLOP only where all precisions were looked at.
+    A precision counts if its additions, multiplications and fused multiply-adds were all measured.
+    A total of 0 is known only if all precisions were measured.
     """
     total, measured = np.zeros(len(ranges)), np.zeros(len(ranges), np.int64)
     for precision in PRECISIONS:
-        mine = [
-            (c, found[1])
+        weights = [
+            (c, parsed[1])
             for c, name in enumerate(counters)
-            if (found := flop_weight(name)) and found[0] == precision
+            if (parsed := flop_weight(name)) and parsed[0] == precision
         ]
-        if len(mine) == 3:
+        if len(weights) == 3:
             with np.errstate(over="ignore"):
-                done = sum(values[c] * weight for c, weight in mine)
+                done = sum(values[c] * weight for c, weight in weights)
             measured += np.isfinite(done)
             total += np.where(np.isfinite(done), done, 0)
     matrix = [c for c, name in enumerate(counters) if counts_matrix_operations(name)]
-    operations = (
-        np.nansum(np.minimum(values[matrix], _LARGEST), axis=0)
-        if matrix
-        else np.full(len(ranges), np.nan)
-    )
-    counted = np.isfinite(values[matrix]).any(axis=0) if matrix else np.zeros(len(ranges), np.bool_)
-    total += np.where(counted, operations, 0)
+    operations = values[np.array(matrix, np.int64)]
+    counted = np.isfinite(operations).any(axis=0)
+    total += np.nansum(np.minimum(operations, _LARGEST), axis=0)
     known = np.where(total > 0, (measured > 0) | counted, measured == len(PRECISIONS))
     return np.where(
         known & (counted | ~_uses_matrix_cores(trace, facts, ranges, counters, values)),
@@ -160,14 +144,14 @@ def _flops(
 def _uses_matrix_cores(
     trace: Trace, facts: Facts, ranges: Ints, counters: tuple[str, ...], values: Array
 ) -> Array:
-    """Whether a kernel used matrix cores, by its name or by the instructions that they did; bool."""
+    """Whether each kernel used matrix cores, by its name or by the counted instructions; bool."""
     capability = oldest_capability(trace)
-    names, of = np.unique(trace["spans"]["name"][ranges], return_inverse=True)
+    names, group = np.unique(trace["spans"]["name"][ranges], return_inverse=True)
     by_name = [
         uses_matrix_cores(trace.strings[n], facts.summary["vendor"], capability) == Knowledge.YES
         for n in names.tolist()
     ]
-    used = np.array(by_name, np.bool_)[of] if by_name else np.zeros(len(ranges), np.bool_)
+    used = np.array(by_name, np.bool_)[group] if by_name else np.zeros(len(ranges), np.bool_)
     for c, name in enumerate(counters):
         if "pipe_tensor" in name and name.endswith(".sum"):
             used = np.where(np.isfinite(values[c]), values[c] > 0, used)
@@ -175,7 +159,7 @@ def _uses_matrix_cores(
 
 
 def _traffic(counters: tuple[str, ...], values: Array) -> tuple[str, Array]:
-    """Where the bytes moved, and how many; NaN unknown."""
+    """``(level, bytes)``: where the bytes moved, and how many; NaN unknown."""
     for level, parts in TRAFFIC:
         if all(name in counters for name, _ in parts):
             with np.errstate(over="ignore"):
@@ -189,6 +173,3 @@ def _whole(values: Array) -> Ints:
     """Nearest integers; −1 unknown."""
     known = np.isfinite(values) & (values >= 0) & (values < _LARGEST)
     return np.where(known, np.rint(np.where(known, values, 0)), -1).astype(np.int64)
-
-
-__all__ = ["ProfiledKernels", "Tie", "profiled_kernels"]

@@ -1,4 +1,4 @@
-"""By which peak of the device the FLOPs of a profiled kernel are measured."""
+"""The peak of the device that the FLOPs of a profiled kernel are compared with."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ Roof = tuple[str, str]
 
 
 def main_roofs(profiled: ProfiledKernels) -> tuple[list[Roof], Ints]:
-    """The units and precisions that were counted, and for each range the place of the one that did
-    most of its FLOPs.
+    """The counted (unit, precision) pairs, and for each range the one that did most of its FLOPs.
 
-    Returns:
-        roofs: in the order in which their counters first stand in the trace.
-        of: int64 of shape (ranges,): place in ``roofs``; −1 where no operation was counted.
+    roofs: in the order in which their counters first appear in the trace.
+    of: index into ``roofs``, int64 of shape (ranges,); −1 where no operation was counted.
     """
     counted = [
-        (found[:2], found[2], c)
+        (operation[:2], operation[2], c)
         for c, name in enumerate(profiled.counters)
-        if (found := operations_of(name))
+        if (operation := operations_of(name))
     ]
     roofs = list(dict.fromkeys(roof for roof, _, _ in counted))
     ranges = profiled.values.shape[1]
@@ -39,18 +37,18 @@ def main_roofs(profiled: ProfiledKernels) -> tuple[list[Roof], Ints]:
 
 
 def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file: str = "") -> Peaks:
-    """The peaks of the devices whose ranges these are; none where these are of several kinds, or
-    not known. ``file``: path of the user's own figures.
+    """The peaks of the devices of the ranges; none if they are of several kinds or unknown.
 
-    A recording of counters has no kernel, so that the facts know no device.
+    A recording of counters has no kernels, so the facts know no device. ``file``: path of the
+    user's own peaks.
 
-    Raises:
-        SourceError: that file cannot be read, or is none.
+    Raises SourceError if that file cannot be read.
     """
     listed = device_properties(trace)
-    devices = [listed.get(device) for device in np.unique(profiled.ties.device).tolist()]
+    devices = [listed.get(device) for device in np.unique(profiled.launches.device).tolist()]
     kinds = {
-        (found.name, found.multiprocessors, found.memory) if found else None for found in devices
+        (properties.name, properties.multiprocessors, properties.memory) if properties else None
+        for properties in devices
     }
     if len(kinds) != 1 or (kind := kinds.pop()) is None:
         return Peaks(None, None, "", {})

@@ -1,7 +1,7 @@
-"""Counters that were sampled over time → the table ``counter_steps``.
+"""The table ``counter_steps``: counters that were sampled over time.
 
-Samplers read all counters of a device at once, at equal intervals (``CuptiPMSamplingProfiler.cpp``:
-1 ms), so that the mean of a step's samples is the mean over its time.
+Samplers read all counters of a device at equal intervals (1 ms in ``CuptiPMSamplingProfiler.cpp``),
+so the mean of a step's samples is the mean over its time.
 """
 
 from __future__ import annotations
@@ -22,23 +22,21 @@ _OF_COUNTERS = " Counters"
 def build_sampled(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The table, the series with the most samples first. A sample is of the step that its time lies
-    in; steps do not overlap.
-    """
+    """The table ``counter_steps``; samples count for the step at their time."""
     steps = facts["steps"]
     pieces: list[dict[str, Array]] = []
     for _, name, track, _, _, time, value in file_counters(trace):
-        step, at = np.unique(host_step(steps["start"], steps["end"], time), return_inverse=True)
+        step, group = np.unique(host_step(steps["start"], steps["end"], time), return_inverse=True)
         least, greatest = np.full(len(step), np.inf), np.full(len(step), -np.inf)
-        np.minimum.at(least, at, value)
-        np.maximum.at(greatest, at, value)
+        np.minimum.at(least, group, value)
+        np.maximum.at(greatest, group, value)
         numbers = {"counter": texts.intern(name), "device": texts.intern(device_name(trace, track))}
         pieces.append(
             {
                 **{key: np.full(len(step), number) for key, number in numbers.items()},
                 "step": step,
-                "samples": np.bincount(at, minlength=len(step)),
-                "total": sum_floats(at, len(step), value),
+                "samples": np.bincount(group, minlength=len(step)),
+                "total": sum_floats(group, len(step), value),
                 "least": least,
                 "greatest": greatest,
             }
@@ -53,9 +51,7 @@ def build_sampled(
 
 
 def device_name(trace: Trace, track: int) -> str:
-    """What the samples of a track are of: Kineto writes ``GPU 0 Counters`` for the process, or a
-    number and a label beside it.
-    """
+    """The owner of a track's samples: ``GPU 0`` of ``GPU 0 Counters``, else label or name."""
     tracks = trace["tracks"]
     process, label, name = (
         trace.strings[int(tracks[key][track])] if tracks[key][track] >= 0 else ""

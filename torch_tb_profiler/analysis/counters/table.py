@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.counters.names import counter_unit
-from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, Tie
+from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels
 from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints
@@ -144,9 +145,9 @@ def counter_table(
     trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks
 ) -> DisplayTable:
     """Rows of the chosen ranges, in their order; ``profiled.values[:, chosen]`` stands beside them."""
-    ties, names = profiled.ties, trace["spans"]["name"]
-    kernels = trace.strings.many(names[ties.row[chosen]])
-    whole = (ties.how[chosen] == Tie.WHOLE).tolist()
+    launches, names = profiled.launches, trace["spans"]["name"]
+    kernels = trace.strings.many(names[launches.row[chosen]])
+    whole = (launches.how[chosen] == RangeMatch.WHOLE).tolist()
     distinct, place = np.unique(names[profiled.operators], return_inverse=True)
     texts = [trace.strings[number] if number >= 0 else "" for number in distinct.tolist()]
     operators, first = [texts[i] for i in place.tolist()], profiled.first.tolist()
@@ -174,8 +175,8 @@ def counter_table(
         unit=[one and one[0] for one in roof],
         precision=[one and one[1] for one in roof],
         peak=np.array(rates, np.float64),
-        launch=ties.launch[chosen],
-        event=ties.row[chosen],
+        launch=launches.launch[chosen],
+        event=launches.row[chosen],
     )
 
 

@@ -1,6 +1,4 @@
-"""What changed in one table: rows of both sides paired, their times adding up exactly, the largest
-contribution first.
-"""
+"""The changes in one table: paired rows of both sides, the largest contribution first."""
 
 from __future__ import annotations
 
@@ -8,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.measures import Rows
-from torch_tb_profiler.analysis.diff.noise import (
+from torch_tb_profiler.analysis.diff.pairing import pair_all
+from torch_tb_profiler.analysis.diff.significance import (
     LEAST_EFFECT,
     LEAST_ROW_EFFECT,
     Floats,
     Moments,
     means_differ,
-    rows_beyond,
+    significant_rows,
 )
-from torch_tb_profiler.analysis.diff.pairing import pair_by
+from torch_tb_profiler.analysis.diff.table_rows import Rows
 from torch_tb_profiler.store.columns import Ints, Mask
 
 SAME, CHANGED, NEW, GONE = "same", "changed", "new", "gone"
@@ -25,11 +23,12 @@ SAME, CHANGED, NEW, GONE = "same", "changed", "new", "gone"
 
 @dataclass(frozen=True)
 class Changes:
-    """Paired rows by \\|delta\\|, descending; arrays of shape (rows,).
+    r"""Paired rows by \\|delta\\|, descending; arrays of shape (rows,).
 
-    ``a``, ``b``: rows of the sides' tables, -1 absent. ``time_*``: int64 ns per step, 0 where
-    absent; each column adds up to the rounded sum of its side.
-    ``beyond``: more than noise; ``told``: whether that can be told.
+    a, b: rows of the sides' tables, −1 absent.
+    time_a, time_b: int64 ns per step, 0 where absent; each adds up to the rounded sum of its side.
+    beyond: whether the change is significant.
+    tested: whether that could be tested.
     """
 
     a: Ints
@@ -38,26 +37,24 @@ class Changes:
     time_b: Ints
     status: list[str]
     beyond: Mask
-    told: Mask
+    tested: Mask
 
     @property
     def delta(self) -> Ints:
-        """B less A."""
+        """B − A."""
         return self.time_b - self.time_a
 
 
 def changes(a: Rows, b: Rows, step: float) -> Changes:
-    """Pair and rank two tables; ``step`` is the mean step of A."""
+    """Pair and rank two tables; ``step``: the mean step of A."""
     pairs = _pairs(a, b)
-    row_a, row_b = (
-        np.array([i for i, _ in pairs], np.int64),
-        np.array([j for _, j in pairs], np.int64),
-    )
-    beyond, told = rows_beyond(_of(a.time, row_a), _of(b.time, row_b), step)
+    row_a = np.array([i for i, _ in pairs], np.int64)
+    row_b = np.array([j for _, j in pairs], np.int64)
+    beyond, tested = significant_rows(_moments_of(a.time, row_a), _moments_of(b.time, row_b), step)
     time_a, time_b = apportion(_values(a.time.mean, row_a)), apportion(_values(b.time.mean, row_b))
-    changed = np.where(told, beyond, _clear(time_a, time_b, step))
+    changed = np.where(tested, beyond, _exceeds_least_effect(time_a, time_b, step))
     if a.calls is not None and b.calls is not None:
-        changed |= means_differ(_of(a.calls, row_a), _of(b.calls, row_b))
+        changed |= means_differ(_moments_of(a.calls, row_a), _moments_of(b.calls, row_b))
     status = [
         status_of(i >= 0, j >= 0, c)
         for i, j, c in zip(row_a.tolist(), row_b.tolist(), changed.tolist(), strict=True)
@@ -70,14 +67,12 @@ def changes(a: Rows, b: Rows, step: float) -> Changes:
         time_b[order],
         [status[i] for i in order],
         beyond[order],
-        told[order],
+        tested[order],
     )
 
 
 def apportion(values: Floats) -> Ints:
-    """Integers near ``values`` that add up to their rounded sum: the largest fractions are rounded
-    up. Values are finite and not negative.
-    """
+    """Integers near ``values`` (≥ 0) that keep their rounded sum, by largest remainders."""
     floor = np.floor(values).astype(np.int64)
     missing = round(float(values.sum())) - int(floor.sum())
     order = np.argsort(floor - values, kind="stable")
@@ -86,39 +81,29 @@ def apportion(values: Floats) -> Ints:
 
 
 def status_of(a: bool, b: bool, changed: bool) -> str:
-    """The word for a row that is, or is not, on each side."""
+    """The status of a row that is, or is not, on each side."""
     return GONE if not b else NEW if not a else CHANGED if changed else SAME
 
 
 def _pairs(a: Rows, b: Rows) -> list[tuple[int, int]]:
+    """All rows of both tables as (row of A, row of B), −1 absent."""
     by_time = [np.argsort(-rows.time.mean, kind="stable").tolist() for rows in (a, b)]
-    found = pair_by(by_time[0], by_time[1], list(zip(a.keys, b.keys, strict=True)), alone=2)
-    with_a, with_b = {i for i, _ in found}, {j for _, j in found}
-    return [
-        *found,
-        *((i, -1) for i in by_time[0] if i not in with_a),
-        *((-1, j) for j in by_time[1] if j not in with_b),
-    ]
+    return pair_all(by_time[0], by_time[1], list(zip(a.keys, b.keys, strict=True)), unique_from=2)
 
 
 def _values(column: Floats, row: Ints) -> Floats:
     """Entries of a column, 0 for absent rows."""
-    return np.asarray(np.where(row >= 0, column[row], 0.0) if len(column) else np.zeros(len(row)))
+    return np.append(column, 0.0)[row]
 
 
-def _of(time: Moments, row: Ints) -> Moments:
-    """The moments of rows; an absent one took no time in any step."""
+def _moments_of(time: Moments, row: Ints) -> Moments:
+    """The moments of rows; an absent row took no time in any step."""
     missing = 0.0 if time.steps > 1 else np.nan
-    variance = (
-        np.where(row >= 0, time.variance[row], missing)
-        if len(time.variance)
-        else np.full(len(row), missing)
-    )
-    return Moments(time.steps, _values(time.mean, row), variance)
+    return Moments(time.steps, _values(time.mean, row), np.append(time.variance, missing)[row])
 
 
-def _clear(time_a: Ints, time_b: Ints, step: float) -> Mask:
-    """Where nothing can be tested: whether a difference is worth a word."""
+def _exceeds_least_effect(time_a: Ints, time_b: Ints, step: float) -> Mask:
+    """Whether an untestable difference is large enough to count."""
     delta = np.abs(time_b - time_a)
     return np.asarray(
         (delta >= LEAST_ROW_EFFECT * step) & (delta >= LEAST_EFFECT * np.maximum(time_a, time_b))

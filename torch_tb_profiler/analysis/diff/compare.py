@@ -1,4 +1,4 @@
-"""Two recordings beside each other.
+"""Comparison of two recordings.
 
 ::
 
@@ -13,31 +13,31 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
-from torch_tb_profiler.analysis.diff.matching import Matched, match_paths
-from torch_tb_profiler.analysis.diff.measures import (
+from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
+from torch_tb_profiler.analysis.diff.modules import module_rows
+from torch_tb_profiler.analysis.diff.side import PathCosts, Side, path_costs
+from torch_tb_profiler.analysis.diff.significance import Test, compare_steps, is_significant
+from torch_tb_profiler.analysis.diff.table_rows import (
     Rows,
     category_rows,
     kernel_rows,
     operator_rows,
     runtime_rows,
 )
-from torch_tb_profiler.analysis.diff.modules import module_rows
-from torch_tb_profiler.analysis.diff.noise import Test, compare_steps, is_beyond
-from torch_tb_profiler.analysis.diff.sides import PathCosts, Side, path_costs
 from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
 
 MOST_PATHS = 20_000
-"""Paths of one side that are matched; those that take least are left out."""
+"""Paths of one side that are matched, the most expensive ones."""
 
 _OPERATORS = ("operator", "host")
-"""The tables of operators: by device self time and by host self time; without device time the first
-by host self time.
+"""The operator tables: by device and by host self time; without device time only the first, by host
+self time.
 """
 
 
 @dataclass(frozen=True)
 class ChangeTable:
-    """One table: the rows of both sides and how they pair."""
+    """One table: the rows of both sides, and how they pair."""
 
     a: Rows
     b: Rows
@@ -46,10 +46,11 @@ class ChangeTable:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that a comparison finds. ``beyond``: see ``noise.is_beyond``. ``device``:
-    operators and modules are compared by device time.
+    """The result of a comparison.
 
-    ``costs``, ``matched``: the paths of both sides and which is which.
+    beyond: see ``is_significant``.
+    device: whether operators and modules are compared by device time.
+    costs, matched: the paths of both sides, and their matches.
     """
 
     a: Side
@@ -59,11 +60,11 @@ class Comparison:
     device: bool
     tables: dict[str, ChangeTable]
     costs: tuple[PathCosts, PathCosts]
-    matched: Matched
+    matched: MatchedPaths
 
     @cached_property
     def tree(self) -> DiffTree:
-        """Both call trees as one; made when it is asked for: of many workers nobody does."""
+        """Both call trees as one; built on request."""
         return diff_tree((self.a, self.b), self.costs, self.matched)
 
 
@@ -92,4 +93,4 @@ def compare(a: Side, b: Side) -> Comparison:
         for key, (of_a, of_b) in rows.items()
     }
     test = compare_steps(a.walls, b.walls)
-    return Comparison(a, b, test, is_beyond(test, step), device, tables, costs, matched)
+    return Comparison(a, b, test, is_significant(test, step), device, tables, costs, matched)

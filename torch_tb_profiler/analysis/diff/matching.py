@@ -1,19 +1,16 @@
-"""Two call trees laid over each other by their structure: which path of one recording is which of
-the other.
+"""Matches the paths of two call trees by structure.
 
-From the outermost calls down, the children of two paths that belong together are paired:
+From the root down, the children of two matched paths are paired:
 
-1. operators and annotations of the same name; modules of the same class, in their order, when both
-sides have equally many of them; 2. modules of the same class otherwise, by the best alignment of
-their order on name, shape and cost (``align``); 3. what is left by ``pairing.plain_name``; 4. what
-is left and encloses, at most ``DEEPEST`` levels down, what is left on the other side is a wrapper:
-it stands between (``OptimizedModule_0``
-   around a module);
-5. a single path left on each side, of one kind and both with or both without device work, is the
-same under another name; then a single one with
-   device work whatever its kind (a module and the region that it was compiled into).
+1. operators and annotations of the same name; modules of the same class, in order if both sides have
+   equally many, else by the best alignment on name, shape and cost (``align``);
+2. the rest by ``pairing.plain_name``;
+3. a remaining path that encloses remaining paths of the other side, at most ``DEEPEST`` levels down,
+   is a wrapper that the other side lacks (``OptimizedModule_0`` around a module);
+4. a single path left on each side, of one kind and both with or both without device work, was
+   renamed; then one with device work, whatever its kind (a module and its compiled region).
 
-Whatever then has no partner is new or gone, with all beneath it.
+Whatever remains is new or gone, with everything beneath it.
 """
 
 from __future__ import annotations
@@ -22,13 +19,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
-from torch_tb_profiler.analysis.diff.sides import PathCosts
+from torch_tb_profiler.analysis.diff.side import PathCosts
 from torch_tb_profiler.store.insight_schema import PathKind
 
 MOST_ALIGNED = 50_000
-"""Pairs of children (those of one side times those of the other) that are aligned by score; beyond,
-the order decides.
-"""
+"""Pairs of children that are aligned by score; beyond, the order decides."""
 DEEPEST = 3
 _MODULE, _OPERATOR = int(PathKind.MODULE), int(PathKind.OPERATOR)
 _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
@@ -38,10 +33,10 @@ _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
 class _Tree:
     """One side while it is matched; lists of one entry per path.
 
-    ``plain``: kind, direction and plain name. ``shape``: equal for equal subtrees of plain names.
-        ``like``, ``busy``: what is compared where a single
-    path is left: kind, direction and whether it has device work; the direction where it has any,
-    else None.
+    plain, exact: kind, direction and plain or full name.
+    shape: equal for equal subtrees of plain names.
+    like: kind, direction and whether it has device work.
+    busy: the direction where it has device work, else None.
     """
 
     costs: PathCosts
@@ -54,45 +49,41 @@ class _Tree:
 
 
 @dataclass
-class Matched:
-    """Nodes of both trees together, parents before children: of each its parent, and the path on
-    either side, -1 absent.
-    """
+class MatchedPaths:
+    """The merged tree, parents before children: parent, path of A, path of B; −1 absent."""
 
     parent: list[int] = field(default_factory=list)
     a: list[int] = field(default_factory=list)
     b: list[int] = field(default_factory=list)
 
     def add(self, parent: int, a: int, b: int) -> int:
-        """A further node; its number."""
+        """Append a node; returns its number."""
         self.parent.append(parent)
         self.a.append(a)
         self.b.append(b)
         return len(self.parent) - 1
 
 
-def match_paths(a: PathCosts, b: PathCosts) -> Matched:
-    """All paths of both sides, each exactly once, paired where they belong together."""
+def match_paths(a: PathCosts, b: PathCosts) -> MatchedPaths:
+    """All paths of both sides, each exactly once, paired where they match."""
     shapes: dict[Hashable, int] = {}
     left, right = _tree(a, shapes), _tree(b, shapes)
-    found = Matched()
+    matched = MatchedPaths()
     waiting = [(-1, left.children[-1], right.children[-1])]
     while waiting:
         parent, of_a, of_b = waiting.pop()
         pairs = _pair(left, right, of_a, of_b)
         paired_a, paired_b = {i for i, _ in pairs}, {j for _, j in pairs}
-        rest_a, rest_b = (
-            [i for i in of_a if i not in paired_a],
-            [j for j in of_b if j not in paired_b],
-        )
+        rest_a = [i for i in of_a if i not in paired_a]
+        rest_b = [j for j in of_b if j not in paired_b]
         waiting += [
-            (found.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs
+            (matched.add(parent, i, j), left.children[i], right.children[j]) for i, j in pairs
         ]
         if rest_a and rest_b:
-            rest_a, rest_b = _wrappers(found, parent, left, right, rest_a, rest_b, waiting)
-        waiting += [(found.add(parent, i, -1), left.children[i], []) for i in rest_a]
-        waiting += [(found.add(parent, -1, j), [], right.children[j]) for j in rest_b]
-    return found
+            rest_a, rest_b = _wrappers(matched, parent, left, right, rest_a, rest_b, waiting)
+        waiting += [(matched.add(parent, i, -1), left.children[i], []) for i in rest_a]
+        waiting += [(matched.add(parent, -1, j), [], right.children[j]) for j in rest_b]
+    return matched
 
 
 def _tree(costs: PathCosts, shapes: dict[Hashable, int]) -> _Tree:
@@ -102,9 +93,9 @@ def _tree(costs: PathCosts, shapes: dict[Hashable, int]) -> _Tree:
         (k, w, plain_name(name)) for k, w, name in zip(kinds, backward, costs.name, strict=True)
     ]
     shape = [0] * len(plain)
-    for at in range(len(plain) - 1, -1, -1):
-        key = (plain[at], tuple(sorted(shape[child] for child in children[at])))
-        shape[at] = shapes.setdefault(key, len(shapes))
+    for path in range(len(plain) - 1, -1, -1):
+        key = (plain[path], tuple(sorted(shape[child] for child in children[path])))
+        shape[path] = shapes.setdefault(key, len(shapes))
     device = (costs.device > 0).tolist()
     return _Tree(
         costs,
@@ -122,42 +113,37 @@ def _pair(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[t
         return []
     if [left.exact[i] for i in of_a] == [right.exact[j] for j in of_b]:
         return list(zip(of_a, of_b, strict=True))
-    modules_a, modules_b = (
-        [at for at in those if tree.plain[at][0] == _MODULE]
-        for tree, those in ((left, of_a), (right, of_b))
-    )
-    pairs = _pair_modules(left, right, modules_a, modules_b)
+    pairs = _pair_modules(left, right, of_a, of_b)
     calls_a, calls_b = (
-        [at for at in those if tree.plain[at][0] != _MODULE]
-        for tree, those in ((left, of_a), (right, of_b))
+        [path for path in paths if tree.plain[path][0] != _MODULE]
+        for tree, paths in ((left, of_a), (right, of_b))
     )
-    return pairs + pair_by(
-        calls_a, calls_b, [(left.exact, right.exact), (left.plain, right.plain)], alone=2
-    )
+    keys = [(left.exact, right.exact), (left.plain, right.plain)]
+    return pairs + pair_by(calls_a, calls_b, keys, unique_from=2)
 
 
 def _pair_modules(
     left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]
 ) -> list[tuple[int, int]]:
-    """Instances are numbered anew in every recording, so that their order within their class tells
-    more than their names.
-    """
+    """Pair modules by order within their class: every recording numbers instances anew."""
     classes: dict[Hashable, tuple[list[int], list[int]]] = {}
-    for tree, those, place in ((left, of_a, 0), (right, of_b, 1)):
-        for at in those:
-            classes.setdefault(tree.plain[at], ([], []))[place].append(at)
+    for tree, paths, side in ((left, of_a, 0), (right, of_b, 1)):
+        for path in paths:
+            if tree.plain[path][0] == _MODULE:
+                classes.setdefault(tree.plain[path], ([], []))[side].append(path)
     pairs: list[tuple[int, int]] = []
-    for those_a, those_b in classes.values():
-        if len(those_a) == len(those_b) or len(those_a) * len(those_b) > MOST_ALIGNED:
-            pairs += zip(those_a, those_b, strict=False)
-        elif those_a and those_b:
-            pairs += align(left, right, those_a, those_b)
+    for paths_a, paths_b in classes.values():
+        if len(paths_a) == len(paths_b) or len(paths_a) * len(paths_b) > MOST_ALIGNED:
+            pairs += zip(paths_a, paths_b, strict=False)
+        elif paths_a and paths_b:
+            pairs += align(left, right, paths_a, paths_b)
     return pairs
 
 
 def align(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[tuple[int, int]]:
-    """The alignment of two rows of one class with the highest sum of likeness, orders kept (S. B.
-    Needleman, C. D. Wunsch, 1970, without gap costs).
+    """The order-preserving alignment of two rows of one class with the highest total likeness.
+
+    S. B. Needleman, C. D. Wunsch, 1970, without gap costs.
     """
     n, m = len(of_a), len(of_b)
     likeness = [[_likeness(left, right, i, j) for j in of_b] for i in of_a]
@@ -179,10 +165,8 @@ def align(left: _Tree, right: _Tree, of_a: list[int], of_b: list[int]) -> list[t
 
 
 def _likeness(left: _Tree, right: _Tree, i: int, j: int) -> float:
-    cost_a, cost_b = (
-        float(left.costs.device[i] or left.costs.host[i]),
-        float(right.costs.device[j] or right.costs.host[j]),
-    )
+    cost_a = float(left.costs.device[i] or left.costs.host[i])
+    cost_b = float(right.costs.device[j] or right.costs.host[j])
     ratio = min(cost_a, cost_b) / max(cost_a, cost_b) if min(cost_a, cost_b) > 0 else 0.0
     return (
         1
@@ -193,7 +177,7 @@ def _likeness(left: _Tree, right: _Tree, i: int, j: int) -> float:
 
 
 def _wrappers(
-    found: Matched,
+    matched: MatchedPaths,
     parent: int,
     left: _Tree,
     right: _Tree,
@@ -201,25 +185,22 @@ def _wrappers(
     rest_b: list[int],
     waiting: list[tuple[int, list[int], list[int]]],
 ) -> tuple[list[int], list[int]]:
-    """Lay wrappers around what they wrap, and pair the single ones that are left; what still has no
-    partner is returned.
-    """
+    """Add wrappers around what they wrap, and pair single leftovers; returns the remainder."""
     for flipped in (False, True):
         inner_tree, outer_tree = (right, left) if flipped else (left, right)
         inner, outer = (rest_b, rest_a) if flipped else (rest_a, rest_b)
         known: dict[Hashable, list[int]] = {}
-        for at in inner:
-            # A mere host operator stands in many others; to find it in one says nothing.
-            if inner_tree.plain[at][0] != _OPERATOR or inner_tree.busy[at] is not None:
-                known.setdefault(inner_tree.plain[at], []).append(at)
+        for path in inner:
+            # Host-only operators occur inside many others, so finding one proves nothing.
+            if inner_tree.plain[path][0] != _OPERATOR or inner_tree.busy[path] is not None:
+                known.setdefault(inner_tree.plain[path], []).append(path)
         for wrapper in list(outer):
-            wrapped = (
-                [at for key in _within(outer_tree, wrapper) for at in known.pop(key, ())]
-                if known
-                else []
-            )
+            if not known:
+                break
+            names = _within(outer_tree, wrapper)
+            wrapped = [path for key in names for path in known.pop(key, ())]
             if wrapped:
-                node = found.add(parent, *((wrapper, -1) if flipped else (-1, wrapper)))
+                node = matched.add(parent, *((wrapper, -1) if flipped else (-1, wrapper)))
                 waiting.append(
                     (node, outer_tree.children[wrapper], wrapped)
                     if flipped
@@ -227,20 +208,23 @@ def _wrappers(
                 )
                 outer.remove(wrapper)
                 taken = set(wrapped)
-                inner[:] = [at for at in inner if at not in taken]
+                inner[:] = [path for path in inner if path not in taken]
     for i, j in pair_by(
-        rest_a, rest_b, [(left.like, right.like), (left.busy, right.busy)], alone=0
+        rest_a, rest_b, [(left.like, right.like), (left.busy, right.busy)], unique_from=0
     ):
-        waiting.append((found.add(parent, i, j), left.children[i], right.children[j]))
-        rest_a, rest_b = [at for at in rest_a if at != i], [at for at in rest_b if at != j]
+        waiting.append((matched.add(parent, i, j), left.children[i], right.children[j]))
+        rest_a, rest_b = (
+            [path for path in rest_a if path != i],
+            [path for path in rest_b if path != j],
+        )
     return rest_a, rest_b
 
 
 def _within(tree: _Tree, outer: int) -> dict[Hashable, None]:
-    """What a path encloses in the nearest levels, the outermost first."""
-    found: dict[Hashable, None] = {}
+    """The plain names that a path encloses within ``DEEPEST`` levels, outermost first."""
+    names: dict[Hashable, None] = {}
     level = tree.children[outer]
     for _ in range(DEEPEST):
-        found |= dict.fromkeys(tree.plain[at] for at in level)
-        level = [child for at in level for child in tree.children[at]]
-    return found
+        names |= dict.fromkeys(tree.plain[path] for path in level)
+        level = [child for path in level for child in tree.children[path]]
+    return names

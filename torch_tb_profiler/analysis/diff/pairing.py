@@ -1,6 +1,4 @@
-"""Which name of one recording is which of another: the same, or the same but for numbers, template
-arguments and instances.
-"""
+"""Pairs names of two recordings, also if they differ in numbers, template arguments or instances."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ class Keys(Protocol):
 
 @lru_cache(maxsize=65536)
 def plain_name(name: str) -> str:
-    """A name without what differs from one recording of the same program to the next: ``Linear_3``
-    → ``Linear``, ``AddBackward0`` → ``AddBackward``.
-    """
+    """A name without what differs between recordings of one program: ``Linear_3`` → ``Linear``."""
     name = name[:_LONGEST]
     for pattern, text in _CHANGING:
         name = pattern.sub(text, name)
@@ -37,29 +33,28 @@ def plain_name(name: str) -> str:
 
 
 def _without_arguments(name: str) -> str:
-    """A name without its outermost template arguments; one whose brackets do not close stays."""
+    """A name without its outermost template arguments, if the brackets balance."""
     if "<" not in name or name.startswith("<"):
         return name
-    depth, kept = 0, []
+    depth, letters = 0, []
     for letter in name:
         if letter == "<":
             depth += 1
         elif letter == ">" and depth:
             depth -= 1
         elif not depth:
-            kept.append(letter)
-    return name if depth else "".join(kept)
+            letters.append(letter)
+    return name if depth else "".join(letters)
 
 
 def pair_by(
-    a: Sequence[int], b: Sequence[int], keys: Sequence[tuple[Keys, Keys]], alone: int
+    a: Sequence[int], b: Sequence[int], keys: Sequence[tuple[Keys, Keys]], unique_from: int
 ) -> list[tuple[int, int]]:
-    """Pairs of positions of two lists, by one key after the other; who found a partner is out of
-    the later rounds.
+    """Pairs of positions of two lists, by one key after the other; paired positions drop out.
 
-    ``a``, ``b``: the positions, the most important first: of several with the same key the first
-    ones are paired first. ``keys``: of each round the keys of all positions of both lists. From
-    round ``alone`` on a key counts only where one of each side has it. A key of None pairs nobody.
+    a, b: the positions, most important first: among equal keys the first ones pair.
+    keys: for each round the keys of both lists, by position; None never pairs.
+    unique_from: from this round on a key pairs only if it is unique on each side.
     """
     pairs: list[tuple[int, int]] = []
     left, right = list(a), list(b)
@@ -74,13 +69,23 @@ def pair_by(
         for i in left:
             if of_a[i] in waiting:
                 asking.setdefault(of_a[i], []).append(i)
-        found = [
+        new_pairs = [
             pair
-            for key, those in asking.items()
-            if number < alone or len(those) == len(waiting[key]) == 1
-            for pair in zip(those, waiting[key], strict=False)
+            for key, positions in asking.items()
+            if number < unique_from or len(positions) == len(waiting[key]) == 1
+            for pair in zip(positions, waiting[key], strict=False)
         ]
-        pairs += found
-        taken_a, taken_b = {i for i, _ in found}, {j for _, j in found}
+        pairs += new_pairs
+        taken_a, taken_b = {i for i, _ in new_pairs}, {j for _, j in new_pairs}
         left, right = [i for i in left if i not in taken_a], [j for j in right if j not in taken_b]
     return pairs
+
+
+def pair_all(
+    a: Sequence[int], b: Sequence[int], keys: Sequence[tuple[Keys, Keys]], unique_from: int
+) -> list[tuple[int, int]]:
+    """``pair_by``, followed by the unpaired positions with −1 for the other side."""
+    pairs = pair_by(a, b, keys, unique_from)
+    with_a, with_b = {i for i, _ in pairs}, {j for _, j in pairs}
+    pairs += [(i, -1) for i in a if i not in with_a]
+    return pairs + [(-1, j) for j in b if j not in with_b]

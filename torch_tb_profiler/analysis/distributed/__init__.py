@@ -1,3 +1,1 @@
-"""Collectives of a worker, and of all workers of a run: who waits for whom, and how fast the bytes
-move.
-"""
+"""Collectives of a worker and of a run: who waits for whom, and at which bandwidth."""

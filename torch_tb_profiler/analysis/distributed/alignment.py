@@ -1,8 +1,8 @@
 """The ranks of a run on one clock.
 
-Each trace has its own first event and, from another machine, its own clock. Where both say what
-Unix time their first event was, that gives an offset; where ranks share collectives, their ends
-correct it: a collective ends on all of them at nearly the same moment::
+Traces have their own time origins and, on several machines, their own clocks. The Unix times of
+their first events give offsets; shared collectives correct them, because a collective ends on all
+ranks at nearly the same moment::
 
     rank 0   ──[allreduce]────[allreduce]──        medians over the ranks   |        |
     rank 1   ───[allreduce]────[allreduce]─        rank 1 is late by        ─▸       ─▸    their median is its correction
@@ -25,22 +25,23 @@ Method = Literal["collectives", "clock", "none"]
 Floats = NDArray[np.float64]
 
 LEAST_MATCHES = 3
-"""Fewer collectives than these correct no clock: one wrong match would move a rank anywhere."""
+"""Fewer collectives correct no clock: a single wrong match could move a rank anywhere."""
 MOST_USED = 2048
-"""Collectives that correct the clocks, evenly chosen of those that match."""
+"""Matched collectives, evenly sampled, that correct the clocks."""
 ROUNDS = 20
 CLOSE_NS = 0.5
 EARLIEST_UNIX_NS = 1_000_000_000 * 10**9
-"""September 2001: a smaller time is no Unix time."""
+"""September 2001: smaller values are not Unix times."""
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """One rank. ``offset``: ns to add to its own times. ``error``: median distance in ns of its
-    collectives' ends from the median over the ranks.
+class ClockOffset:
+    """The clock of one rank.
 
-    ``method``: what the offset comes from; ``none``: it is taken to begin with the first rank.
-        ``matched``: collectives that another rank shares.
+    offset: ns to add to its own times.
+    method: the source of the offset; ``none``: it is assumed to start with the first rank.
+    error: median distance of its collectives' ends from the median over the ranks, ns.
+    matched: number of collectives that another rank shares.
     """
 
     offset: int
@@ -50,77 +51,66 @@ class Aligned:
 
 
 def unix_begin(trace: Trace) -> int | None:
-    """Unix time of the trace's first event in ns; None when the trace does not say."""
+    """Unix time of the trace's first event, ns; None if unknown."""
     begin = trace.base_ns + trace.origin_ns
     return begin if begin >= EARLIEST_UNIX_NS else None
 
 
-def align(begins: Sequence[int | None], matches: Matches) -> list[Aligned]:
-    """Offsets of the ranks, the first of them to begin at 0.
+def align(begins: Sequence[int | None], matches: Matches) -> list[ClockOffset]:
+    """The clock offsets of the ranks; the earliest starts at 0.
 
-    Args:
-        begins: ``unix_begin`` of each rank.
-        matches: ``match_collectives`` of the same ranks.
+    begins: ``unix_begin`` of each rank.
+    matches: ``match_collectives`` of the same ranks.
     """
     if not begins:
         return []
     known = [begin for begin in begins if begin is not None]
     origin = min(known, default=0)
-    # A rank that does not know its time is taken to begin with the first one until its collectives
-    # tell.
+    # A rank without a Unix time is assumed to start with the first one until corrected.
     offset = np.array([begin - origin if begin is not None else 0 for begin in begins], np.int64)
     matched = (matches.row >= 0).sum(axis=1)
     ends = np.where(matches.row >= 0, matches.end + offset[:, None], np.nan)[:, _used(matches)]
     correction, error = correct(ends)
-    # Corrections that are all smaller than the distance that they leave are chance: ranks of one
-    # machine share a clock that is better.
-    chance = len(known) == len(begins) and not (np.abs(correction) > error).any()
-    if chance:
+    # Corrections below the remaining error are noise: the ranks' shared clock is more precise.
+    is_noise = len(known) == len(begins) and not (np.abs(correction) > error).any()
+    if is_noise:
         correction = np.zeros(len(begins))
     left = distances(ends + np.nan_to_num(correction)[:, None])
     offset += np.rint(np.nan_to_num(correction)).astype(np.int64)
     offset -= offset.min()
-    found = []
+    offsets = []
     for rank, begin in enumerate(begins):
-        told = bool(np.isfinite(left[rank]))
+        is_known = bool(np.isfinite(left[rank]))
         method: Method = "clock" if begin is not None and len(known) > 1 else "none"
-        found.append(
-            Aligned(
+        offsets.append(
+            ClockOffset(
                 int(offset[rank]),
-                "collectives" if told and not chance else method,
-                round(float(left[rank])) if told else None,
+                "collectives" if is_known and not is_noise else method,
+                round(float(left[rank])) if is_known else None,
                 int(matched[rank]),
             )
         )
-    return found
+    return offsets
 
 
 def _used(matches: Matches) -> Ints:
-    """Which matches correct the clocks: of the kinds that no rank leaves early where there are
-    enough, else all.
-    """
+    """The matches that correct the clocks: of synchronising kinds if there are enough, else all."""
     wait = np.array([label.kind in SYNCHRONISING for label in matches.labels], np.bool_)
     chosen = np.flatnonzero(wait[matches.label]) if len(wait) else np.zeros(0, np.int64)
     if len(chosen) < LEAST_MATCHES:
         chosen = np.arange(matches.row.shape[1])
-    return (
-        chosen[
-            np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), MOST_USED)).astype(np.int64))
-        ]
-        if len(chosen)
-        else chosen
-    )
+    if len(chosen) <= MOST_USED:
+        return chosen
+    return chosen[np.linspace(0, len(chosen) - 1, MOST_USED).astype(np.int64)]
 
 
 def correct(ends: Floats) -> tuple[Floats, Floats]:
-    """``(correction, error)`` in ns per rank, NaN for a rank with fewer than ``LEAST_MATCHES``
-    ends.
+    """``(correction, error)`` per rank, ns; NaN for a rank with fewer than ``LEAST_MATCHES`` ends.
 
-    Each rank is moved by the median of its distances from the median over the ranks, until nobody
-    moves: ranks of several groups pull one another.
+    Each rank moves by its median distance from the median over the ranks, until none moves. Groups
+    of ranks pull on each other, so this takes several rounds.
 
-    Args:
-        ends: float64 of shape (ranks, collectives), NaN where a rank has no part.
+    ends: float64 of shape (ranks, collectives), NaN where a rank takes no part.
     """
     ends = np.where(_counted(ends)[:, None], ends, np.nan)
     correction = np.zeros(len(ends))
@@ -134,9 +124,7 @@ def correct(ends: Floats) -> tuple[Floats, Floats]:
 
 
 def distances(ends: Floats) -> Floats:
-    """Median distance of each rank's ends from the median over the ranks, ns; NaN for a rank with
-    too few.
-    """
+    """Median distance of each rank's ends from the median over the ranks, ns; NaN if unknown."""
     return median(np.abs(_apart(np.where(_counted(ends)[:, None], ends, np.nan))))
 
 
@@ -146,14 +134,12 @@ def _counted(ends: Floats) -> Mask:
 
 def _apart(ends: Floats) -> Floats:
     """How far each end lies before the median over the ranks; NaN where only one rank has an end."""
-    alone = np.isfinite(ends).sum(axis=0) < 2
-    return np.where(alone, np.nan, median(ends.T) - ends)
+    is_single = np.isfinite(ends).sum(axis=0) < 2
+    return np.where(is_single, np.nan, median(ends.T) - ends)
 
 
 def median(values: Floats) -> Floats:
-    """Median of each row, NaN left out; NaN for a row of nothing else. ``np.nanmedian`` warns
-    there, and is slower.
-    """
+    """Row medians, ignoring NaN; NaN for an all-NaN row, where ``np.nanmedian`` warns."""
     if not values.shape[1]:
         return np.full(values.shape[0], np.nan)
     ordered = np.sort(values, axis=1)

@@ -1,9 +1,8 @@
-"""How fast the bytes of collectives move, by the formulas of nccl-tests
-(https://github.com/NVIDIA/nccl-tests, ``doc/PERFORMANCE.md``).
+"""Bandwidth of collectives, as nccl-tests defines it (``doc/PERFORMANCE.md`` there).
 
-Algorithm bandwidth is message size / time. Bus bandwidth is that times what each byte costs on the
-links, so that it can be held against the hardware whatever the number n of ranks: all_reduce 2 (n −
-1) / n; all_gather, reduce_scatter, all_to_all (n − 1) / n; broadcast, reduce, send, recv 1.
+Algorithm bandwidth is message size / time. Bus bandwidth scales it by the traffic per byte on the
+links, so that it compares with the hardware for any number n of ranks: all_reduce 2 (n − 1) / n;
+all_gather, reduce_scatter, all_to_all (n − 1) / n; broadcast, reduce, send, recv 1.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.distributed.collectives import Matches
-from torch_tb_profiler.analysis.distributed.rank import Rank, Sort
+from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank
 from torch_tb_profiler.analysis.distributed.steps import own_waits, split
 from torch_tb_profiler.analysis.distributed.waiting import Waits
 from torch_tb_profiler.store.columns import Ints
@@ -23,13 +22,11 @@ from torch_tb_profiler.store.columns import Ints
 _SHARED = ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter")
 _WHOLE = ("broadcast", "reduce", "send", "recv")
 ALL = -1
-"""In place of a rank: all together."""
+"""Stands for all ranks together."""
 
 
 def bus_factor(kind: str, ranks: int) -> float | None:
-    """Bus bandwidth / algorithm bandwidth; None for other kinds and, where it counts, an unknown
-    number of ranks (−1).
-    """
+    """Bus bandwidth / algorithm bandwidth; None for other kinds or unknown (−1) ranks."""
     if kind in _WHOLE:
         return 1.0
     if ranks < 1:
@@ -41,19 +38,21 @@ def bus_factor(kind: str, ranks: int) -> float | None:
 
 @dataclass(frozen=True)
 class Operation:
-    """Calls of one sort on one rank, or on all (``ALL``). Times in ns, bandwidths in bytes/s; None
+    """Calls with one key on one rank, or on ``ALL``. Times in ns, bandwidths in bytes/s; None
     unknown.
 
-    total: time with at least one call under way. waiting + transfer: the part of it that is split.
-        sum: of the durations. told: calls that are split.
-    carried: durations of the calls without waiting, where every call of the row is split, else all
-        durations: what the bandwidths rest on.
+    split_calls: number of calls that are split into waiting and transfer.
+    total: time with at least one call in flight.
+    sum: Σ durations.
+    waiting, transfer: the split part of ``total``.
+    carried: time that the bandwidths rest on: Σ durations without waiting if every call is split,
+        else ``sum``.
     """
 
     rank: int
-    sort: Sort
+    sort: OperationKey
     calls: int
-    told: int
+    split_calls: int
     total: int
     sum: int
     exposed: int
@@ -63,7 +62,7 @@ class Operation:
 
     @property
     def split(self) -> bool:
-        return self.told == self.calls
+        return self.split_calls == self.calls
 
     @property
     def algorithm_bandwidth(self) -> float | None:
@@ -80,37 +79,35 @@ class Operation:
 
 
 def operations(ranks: Sequence[Rank], matches: Matches, waits: Waits) -> list[Operation]:
-    """The rows of every rank, one per sort, and for every sort one row of all ranks together: their
-    sums.
-    """
-    found = [
+    """One row per rank and key, then one row per key for all ranks together."""
+    per_rank = [
         row
-        for place, rank in enumerate(ranks)
-        for row in _of_rank(place, rank, own_waits(place, len(rank), matches, waits))
+        for index, rank in enumerate(ranks)
+        for row in _of_rank(index, rank, own_waits(index, len(rank), matches, waits))
     ]
-    pooled: dict[Sort, list[Operation]] = {}
-    for row in found:
-        pooled.setdefault(row.sort, []).append(row)
-    return found + [_together(sort, rows) for sort, rows in pooled.items()]
+    by_key: dict[OperationKey, list[Operation]] = {}
+    for row in per_rank:
+        by_key.setdefault(row.sort, []).append(row)
+    return per_rank + [_of_all_ranks(key, rows) for key, rows in by_key.items()]
 
 
-def _of_rank(place: int, rank: Rank, wait: Ints) -> list[Operation]:
+def _of_rank(index: int, rank: Rank, wait: Ints) -> list[Operation]:
     n = len(rank.sorts)
     shares = split(rank.start, rank.end, wait, rank.sort, n)
     dur = rank.end - rank.start
-    told = np.bincount(rank.sort[wait >= 0], minlength=n)
+    split_calls = np.bincount(rank.sort[wait >= 0], minlength=n)
     calls = np.bincount(rank.sort, minlength=n)
-    whole = (told == calls)[rank.sort] if n else np.zeros(0, np.bool_)
+    whole = (split_calls == calls)[rank.sort] if n else np.zeros(0, np.bool_)
     sums, exposed, carried = (
         sum_by(rank.sort, n, values)
         for values in (dur, rank.exposed, np.where(whole, dur - wait, dur))
     )
     return [
         Operation(
-            place,
+            index,
             rank.sorts[i],
             int(calls[i]),
-            int(told[i]),
+            int(split_calls[i]),
             int(shares.total[i]),
             int(sums[i]),
             int(exposed[i]),
@@ -122,18 +119,20 @@ def _of_rank(place: int, rank: Rank, wait: Ints) -> list[Operation]:
     ]
 
 
-def _together(sort: Sort, rows: Sequence[Operation]) -> Operation:
-    split_everywhere = all(row.split for row in rows)
-    carried = sum(row.carried if split_everywhere else row.sum for row in rows)
-    return Operation(
-        ALL,
-        sort,
-        sum(row.calls for row in rows),
-        sum(row.told for row in rows),
-        sum(row.total for row in rows),
-        sum(row.sum for row in rows),
-        sum(row.exposed for row in rows),
-        sum(row.waiting for row in rows),
-        sum(row.transfer for row in rows),
-        carried,
-    )
+def _of_all_ranks(key: OperationKey, rows: Sequence[Operation]) -> Operation:
+    sums = {
+        name: sum(getattr(row, name) for row in rows)
+        for name in (
+            "calls",
+            "split_calls",
+            "total",
+            "sum",
+            "exposed",
+            "waiting",
+            "transfer",
+            "carried",
+        )
+    }
+    if not all(row.split for row in rows):
+        sums["carried"] = sums["sum"]
+    return Operation(ALL, key, **sums)

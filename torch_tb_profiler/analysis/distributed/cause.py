@@ -1,15 +1,14 @@
-"""Why a rank came late to a collective: what took more time on it than on the rank that waited
-longest.
+"""Why a rank came late to a collective: what took longer on it than on the rank that waited most.
 
 ::
 
     late    ]──[ forward ]──[ data loading                        ]──[ backward ]──[ all_reduce ]
     other   ]──[ forward ]──[ data loading ]──[ backward ]──[ waits               | all_reduce ]
-            └── the collective before ends here on both: from there on both are looked at
+            └── the preceding collective ends here on both: the comparison starts here
 
-A device that is late although its launch came in time ran more or slower kernels; else the host is
-to blame, first the thread that launched the collective. What waits for others (synchronisation, the
-main thread during the backward pass) is named last.
+If the launch came in time but the device was late, it ran more or slower kernels. Otherwise the
+host is to blame, first the thread that launched the collective. Calls that wait for others
+(synchronisation, the main thread during the backward pass) are blamed last.
 """
 
 from __future__ import annotations
@@ -19,31 +18,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
+from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.timeline.chain import ancestors
-from torch_tb_profiler.analysis.timeline.stack_of import stack_of
+from torch_tb_profiler.analysis.timeline.call_path import ancestors
+from torch_tb_profiler.analysis.timeline.event_stack import event_stack
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 LEAST_SHARE = 0.25
-"""Share of the lateness that a single thing must have taken more to be named before what comes
-after it in the order of blame.
-"""
+"""Share of the lateness that a cause must explain to be preferred over those blamed after it."""
 _WAITING = ("synchron", "run_backward", "wait")
-"""What names hold of calls that wait for somebody else, in lower case."""
+"""Parts of the names, in lower case, of calls that wait for others."""
 _STEP = "ProfilerStep#"
 
 
 @dataclass(frozen=True)
-class Side:
-    """A rank before it reached a collective. Times in ns of its own trace.
+class Arrival:
+    """A rank on its way to a collective. Times in ns of its own trace.
 
-    event: row of the collective. launch: row of the host call that started it, -1 unknown. begin:
-        end of the collective before it.
+    event: row of the collective.
+    launch: row of the host call that started it, −1 unknown.
+    begin: end of the preceding collective.
     """
 
     trace: Trace
@@ -60,18 +60,20 @@ class Side:
 
     @property
     def called(self) -> int:
-        """When the host started it; where that is not known, when it began."""
+        """When the host started it; if unknown, when it began."""
         return int(self.trace["spans"]["start"][self.launch]) if self.launch >= 0 else self.arrival
 
 
 @dataclass(frozen=True)
 class Cause:
-    """event: the longest call of what took more time on the late rank, name: what that is called.
-    extra: how much more it took than on the other rank, ns.
+    """What took longer on the late rank.
 
-    on_device: where it ran. side_extra: how much more all that ran there took. operator: the
-        operator or annotation that it is or lies in.
-    module, line: where in the model and in the program; None not known.
+    event: its longest call there.
+    extra: how much longer all calls of that name took than on the other rank, ns.
+    on_device: where it ran.
+    side_extra: how much longer all work there took, ns.
+    operator: the operator or annotation that it is or lies in.
+    module, line: the position in model and program; None unknown.
     """
 
     event: int
@@ -85,16 +87,16 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class _Taken:
-    """Time per name and the longest event of each name."""
+class _TimeByName:
+    """Time and longest event per name."""
 
     time: dict[str, int]
     event: dict[str, int]
 
 
 @dataclass(frozen=True)
-class _More:
-    """What took more time on one side: ``extra`` ns, and all that ran there ``all_extra``."""
+class _Excess:
+    """What took longer on the late rank: by ``extra`` ns; all work there by ``all_extra``."""
 
     event: int
     name: str
@@ -103,52 +105,43 @@ class _More:
     all_extra: int
 
 
-def find_cause(late: Side, other: Side, waited: int) -> Cause | None:
-    """Why the first side reached a collective later than the second, which waited for it so many
-    ns; None when nothing recorded took more time.
+def find_cause(late: Arrival, other: Arrival, waited: int) -> Cause | None:
+    """Why ``late`` reached a collective ``waited`` ns after ``other``; None if nothing recorded
+    took longer.
 
-    Also None when less than half of the wait came about since the begin of the sides: of what was
-    before nothing can be told.
+    Also None if less than half of the wait arose since the preceding collective.
     """
     lateness = (late.arrival - late.begin) - (other.arrival - other.begin)
     if lateness <= 0 or 2 * lateness < waited:
         return None
     by_host = 2 * ((late.called - late.begin) - (other.called - other.begin)) >= lateness
-    sides = [(_host_time(side), _device_time(side)) for side in (late, other)]
-    (mine, device), (theirs, device_of_other) = sides
-    host = [_extra(mine[key], theirs[key], False) for key in ("launching", "others", "waiting")]
-    work = _extra(device, device_of_other, True)
-    order = (*host[:2], work, host[2]) if by_host else (work, *host)
-    enough = [
-        found
-        for found in order
-        if found and max(found.extra, found.all_extra) >= LEAST_SHARE * lateness
+    late_host, other_host = _host_time(late), _host_time(other)
+    host = [
+        _excess(late_host[key], other_host[key], False)
+        for key in ("launching", "others", "waiting")
     ]
-    best = (
-        enough[0]
-        if enough
-        else max((found for found in order if found), key=lambda found: found.extra, default=None)
-    )
+    work = _excess(_device_time(late), _device_time(other), True)
+    order = (*host[:2], work, host[2]) if by_host else (work, *host)
+    candidates = [excess for excess in order if excess]
+    for excess in candidates:
+        if max(excess.extra, excess.all_extra) >= LEAST_SHARE * lateness:
+            return _described(late, excess)
+    best = max(candidates, key=lambda excess: excess.extra, default=None)
     return _described(late, best) if best else None
 
 
-def _extra(mine: _Taken, theirs: _Taken, on_device: bool) -> _More | None:
-    """What took most more time; None when nothing did."""
-    more = {name: time - theirs.time.get(name, 0) for name, time in mine.time.items()}
-    name = max(more, key=lambda one: more[one], default=None)
-    if name is None or more[name] <= 0:
+def _excess(late: _TimeByName, other: _TimeByName, on_device: bool) -> _Excess | None:
+    """The name with the largest excess; None if there is none."""
+    excess = {name: time - other.time.get(name, 0) for name, time in late.time.items()}
+    name = max(excess, key=excess.__getitem__, default=None)
+    if name is None or excess[name] <= 0:
         return None
-    return _More(
-        mine.event[name],
-        name,
-        more[name],
-        on_device,
-        sum(mine.time.values()) - sum(theirs.time.values()),
-    )
+    all_extra = sum(late.time.values()) - sum(other.time.values())
+    return _Excess(late.event[name], name, excess[name], on_device, all_extra)
 
 
-def _device_time(side: Side) -> _Taken:
-    """Kernels, copies and memsets between the two collectives; communication left out."""
+def _device_time(side: Arrival) -> _TimeByName:
+    """Kernels, copies and memsets between the two collectives, without communication."""
     spans = side.trace["spans"]
     low, high = np.searchsorted(spans["start"], [side.begin, side.arrival]).tolist()
     row = low + np.flatnonzero(
@@ -159,22 +152,15 @@ def _device_time(side: Side) -> _Taken:
     return _by_name(side.trace, row, end - spans["start"][row])
 
 
-def _host_time(side: Side) -> dict[str, _Taken]:
-    """Time on the host between the two collectives, without what was called from there: on the
-    launching thread, on others, and of calls that wait.
-    """
+def _host_time(side: Arrival) -> dict[str, _TimeByName]:
+    """Host self time between the collectives: of launching thread, others, waiting calls."""
     spans = side.trace["spans"]
     begin, end = side.begin, side.called
     low, high = np.searchsorted(spans["start"], [begin, end]).tolist()
     reach = np.flatnonzero(spans["start"][:low] + spans["dur"][:low] > begin)
     row = np.concatenate((reach, np.arange(low, high)))
     role = spans["role"][row]
-    row = row[
-        (role == Role.OPERATOR)
-        | (role == Role.ANNOTATION)
-        | (role == Role.RUNTIME)
-        | (role == Role.PYTHON)
-    ]
+    row = row[is_call(role) | (role == Role.PYTHON)]
     time = np.minimum(spans["start"][row] + spans["dur"][row], end) - np.maximum(
         spans["start"][row], begin
     )
@@ -198,40 +184,35 @@ def _host_time(side: Side) -> dict[str, _Taken]:
 
 
 def _beneath(parent: Ints, row: Ints, time: Ints) -> Ints:
-    """Time of the children of each of some rows, ascending, that are among them."""
-    place = places_of(row, parent)
-    inside = place >= 0
-    return sum_by(place[inside], len(row), time[inside])
+    """Time of the children of each row (ascending) that are among the rows."""
+    position = positions_of(row, parent)
+    inside = position >= 0
+    return sum_by(position[inside], len(row), time[inside])
 
 
 def _named(trace: Trace, row: Ints, words: tuple[str, ...]) -> Mask:
-    """Which spans have a name that holds one of some words."""
-    numbers, of = np.unique(trace["spans"]["name"][row], return_inverse=True)
-    return np.array(
-        [any(word in trace.strings[int(number)].lower() for word in words) for number in numbers]
-        + [False],
-        np.bool_,
-    )[of]
-
-
-def _by_name(trace: Trace, row: Ints, time: Ints) -> _Taken:
+    """Which spans have a name with one of some words in it."""
     name = trace["spans"]["name"][row]
-    first, of = group_rows((name,))
-    total = sum_by(of, len(first), time)
-    order = np.lexsort((time, of))
-    longest = row[order[np.searchsorted(of[order], np.arange(len(first)), side="right") - 1]]
-    texts = [trace.strings[int(name[place])] for place in first.tolist()]
-    return _Taken(
+    return name_mask(trace.strings, name, lambda text: any(w in text.lower() for w in words))[name]
+
+
+def _by_name(trace: Trace, row: Ints, time: Ints) -> _TimeByName:
+    name = trace["spans"]["name"][row]
+    first, group = group_rows((name,))
+    total = sum_by(group, len(first), time)
+    longest = row[largest_by(group, len(first), time)]
+    texts = trace.strings.many(name[first].tolist())
+    return _TimeByName(
         dict(zip(texts, total.tolist(), strict=True)),
         dict(zip(texts, longest.tolist(), strict=True)),
     )
 
 
-def _described(side: Side, found: _More) -> Cause:
-    event = found.event
+def _described(side: Arrival, excess: _Excess) -> Cause:
+    event = excess.event
     spans, links = side.trace["spans"], side.facts["span_links"]
     role = spans["role"]
-    if Role.KERNEL <= role[event] <= Role.MEMSET:
+    if role[event] in DEVICE_ROLES:
         inner = int(links["operator"][event])
         path = ancestors(side.facts, inner if inner >= 0 else int(links["launch"][event]))
     else:
@@ -242,13 +223,13 @@ def _described(side: Side, found: _More) -> Cause:
         if role[row] in (Role.OPERATOR, Role.ANNOTATION)
     ]
     operator = next((name for name in names if not name.startswith(_STEP)), None)
-    line = line_of_frames("\n".join(stack_of(side.trace, side.facts, event))) or None
+    line = line_of_frames("\n".join(event_stack(side.trace, side.facts, event))) or None
     return Cause(
         event,
-        found.name,
-        found.extra,
-        found.on_device,
-        found.all_extra,
+        excess.name,
+        excess.extra,
+        excess.on_device,
+        excess.all_extra,
         operator,
         module_of(side.insight, event),
         line,
@@ -256,7 +237,7 @@ def _described(side: Side, found: _More) -> Cause:
 
 
 def module_of(insight: Insight, event: int) -> str | None:
-    """The innermost module that an event ran for, of the backward pass too; None without any."""
+    """The innermost module that an event ran for, in either pass; None without any."""
     paths: Mapping[str, Ints] = insight["paths"]
     of_span = insight["span_paths"]["path"]
     path = int(of_span[event]) if event < len(of_span) else -1

@@ -1,15 +1,15 @@
-"""The collectives of a trace, and which of them are the same one on the ranks of a run.
+"""The collectives of a trace, and which of them are the same on several ranks.
 
-A collective is told by its process group (name and ranks), its kind and, where the trace has one,
-its sequence number in the group; else by its place among those of its group and kind. A place means
-the same on two ranks only if both recorded equally many::
+A collective is identified by its process group (name and ranks), its kind, and its sequence number
+in the group, or else its position among those of its group and kind. Positions are comparable only
+between ranks that recorded equally many::
 
-    rank 0   allreduce  allreduce  broadcast       rank 0 and 1 match in all three; rank 2 recorded one allreduce less: of its allreduces none
-    rank 1   allreduce  allreduce  broadcast       is matched, its broadcast is
-    rank 2   allreduce  broadcast
+    rank 0   allreduce  allreduce  broadcast       ranks 0 and 1 match in all three
+    rank 1   allreduce  allreduce  broadcast
+    rank 2   allreduce  broadcast                  matches in the broadcast only
 
-Kernels stand for the collectives where there are any: they end together. On the host it is the
-``nccl:`` or ``gloo:`` region, which ends with the collective, else the ``record_param_comms`` or
+Kernels represent the collectives where there are any, because they end together. On the host it is
+the ``nccl:`` or ``gloo:`` region, which ends with the collective, else the ``record_param_comms`` or
 ``c10d::`` operator, which may not.
 """
 
@@ -22,21 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows, places_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.header import distributed_info
-from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.timeline.chain import device_work, launched_by
+from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 MOST_COLLECTIVES = 1 << 14
-"""Collectives of a trace that are matched, the first ones: a run of 64 ranks stays within a second.
-"""
+"""Collectives of a trace that are matched, the first ones: keeps 64 ranks within a second."""
 
 KINDS = (
     "reducescatter",
@@ -49,14 +48,14 @@ KINDS = (
     "scatter",
     "reduce",
 )
-"""What is matched, the first that a name holds. Sends and receives are not: the two ends are
-different calls with numbers of their own.
+"""Kinds that are matched; the first one in a name counts. Both ends of a transfer are numbered on
+their own, so sends and receives are not matched.
 """
 SYNCHRONISING = ("reducescatter", "allreduce", "allgather", "alltoall", "barrier")
-"""Kinds of which no rank can end before every rank has begun."""
+"""Kinds that no rank can finish before every rank has started."""
 
 HOST_LIBRARIES = ("gloo", "mpi", "ucc")
-"""Libraries whose region on the host is the transfer itself, not its launch."""
+"""Libraries whose host region is the transfer itself, not its launch."""
 
 _REGION = re.compile(r"\w+:(?!:)(?P<kind>\w+)")
 _POINT_TO_POINT = re.compile(r"_?i?(send|recv)(?!_?recv)", re.I)
@@ -66,10 +65,10 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True)
 class Label:
-    """What collectives have in common that may be the same one on several ranks. ``ranks``: those
-    of the group, empty where the trace does not say.
+    """What collectives must share to be the same one on several ranks.
 
-    ``message``: also how much of what they move; empty where that is not asked.
+    ranks: of the group; empty if unknown.
+    message: size and type of what they move; empty where they need not agree.
     """
 
     group: str
@@ -83,8 +82,10 @@ class Collectives:
     """Collectives of a trace in time order, at most ``MOST_COLLECTIVES``; int64 arrays of shape
     (n,).
 
-    row: rows of spans. label: index of ``labels``. sequence: number in the group, -1 unknown. end:
-        ns after the trace's first event.
+    row: rows of spans.
+    label: index into ``labels``.
+    sequence: number in the group, −1 unknown.
+    end: ns.
     """
 
     labels: tuple[Label, ...]
@@ -98,10 +99,10 @@ class Collectives:
 class Matches:
     """Collectives that at least two ranks share, by time; arrays of shape (ranks, matches).
 
-    row: rows of spans of each rank's trace, -1 where the rank has no part in it. end: ns of each
-        rank's own time.
-    label: what they are, one per match. number: sequence number, else place among those of its
-        label; int64 of shape (matches,).
+    row: rows of spans of each rank's trace, −1 where it takes no part.
+    end: ns of each rank's own time.
+    label: index into ``labels``, shape (matches,).
+    number: sequence number, else position among those of its label; int64 of shape (matches,).
     """
 
     labels: tuple[Label, ...]
@@ -112,13 +113,13 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class Calls:
-    """Collectives and point-to-point transfers in time order; int64 arrays of shape (n,), -1
+class CollectiveCalls:
+    """Collectives and point-to-point transfers in time order; int64 arrays of shape (n,), −1
     unknown.
 
-    row: row of spans of the communication kernel, else of the host's region or operator. named: row
-        of the host call that names it (a region, else an
-    operator) at or around its launch. argument: row of ``collective_args``.
+    row: row of spans of the communication kernel, else of the host region or operator.
+    named: row of the host call that names it (a region, else an operator) at or around its launch.
+    argument: row of ``collective_args``.
     """
 
     row: Ints
@@ -126,10 +127,8 @@ class Calls:
     argument: Ints
 
 
-def collective_calls(trace: Trace, facts: Facts) -> Calls:
-    """Every communication kernel, and every collective of a library that works on the host; in a
-    trace without such kernels, what the host calls.
-    """
+def collective_calls(trace: Trace, facts: Facts) -> CollectiveCalls:
+    """Communication kernels and host-library collectives, or without kernels host calls."""
     spans, links = trace["spans"], facts["span_links"]
     parent = links["parent"]
     regions, operators = _host_names(trace)
@@ -147,15 +146,14 @@ def collective_calls(trace: Trace, facts: Facts) -> Calls:
     lost = np.flatnonzero(on_device & (above < 0))
     if len(lost):
         calls = np.flatnonzero(is_call(spans["role"]) & on_host[spans["name"]])
-        place = by_external(trace, calls, row[lost])
-        above[lost] = np.where(place >= 0, calls[place], -1) if len(calls) else -1
-    # What a kernel or region does not say of itself, the call around it does: the region its kind,
+        above[lost] = np.append(calls, -1)[by_external(trace, calls, row[lost])]
+    # The enclosing calls add what a kernel or region lacks: the region its kind,
     # record_param_comms the arguments.
     named = climb(parent, above, on_host[spans["name"]])
     itself = ~on_device & regions[spans["name"][row]]
     arguments = np.where(carries[row], row, climb(parent, above, carries))
-    return Calls(
-        row, np.where(itself, row, named), places_of(trace["collective_args"]["span"], arguments)
+    return CollectiveCalls(
+        row, np.where(itself, row, named), positions_of(trace["collective_args"]["span"], arguments)
     )
 
 
@@ -169,24 +167,15 @@ def find_collectives(trace: Trace, facts: Facts) -> Collectives:
 
 
 def _of_host_libraries(trace: Trace, regions: Mask) -> Ints:
-    """Rows of the regions of libraries that work on the host: beside kernels those of others only
-    launch.
-    """
+    """Rows of the regions of host libraries; those of other libraries only launch kernels."""
     spans = trace["spans"]
-    own = np.zeros(len(trace.strings) + 1, np.bool_)
-    for number in np.flatnonzero(regions[:-1]).tolist():
-        own[number] = trace.strings[number].partition(":")[0] in HOST_LIBRARIES
-    return (
-        np.flatnonzero(is_call(spans["role"]) & own[spans["name"]])
-        if own.any()
-        else np.zeros(0, np.int64)
-    )
+    numbers = np.flatnonzero(regions[:-1])
+    own = name_mask(trace.strings, numbers, lambda text: text.partition(":")[0] in HOST_LIBRARIES)
+    return np.flatnonzero(is_call(spans["role"]) & own[spans["name"]])
 
 
 def _host_names(trace: Trace) -> tuple[Mask, Mask]:
-    """Which names, by number (the last stands for -1), are regions ``backend:kind`` and which are
-    operators of a collective or transfer.
-    """
+    """By string number: names of ``backend:kind`` regions, names of collective operators."""
     spans = trace["spans"]
     regions, operators = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(2))
     for number in distinct(spans["name"][is_call(spans["role"])], trace.strings):
@@ -199,9 +188,7 @@ def _host_names(trace: Trace) -> tuple[Mask, Mask]:
 
 
 def kind_of(text: str) -> str:
-    """The kind of a collective in any spelling (``all_reduce``, ``allreduce_``,
-    ``AllReduce_Sum_f32``); empty for what is not matched.
-    """
+    """The kind of a collective in any spelling (``all_reduce``, ``AllReduce_Sum``), or empty."""
     letters = _NOT_LETTERS.sub("", text.lower())
     return (
         next((kind for kind in KINDS if kind in letters), "") if "sendrecv" not in letters else ""
@@ -209,17 +196,13 @@ def kind_of(text: str) -> str:
 
 
 def point_to_point(text: str) -> str:
-    """``send`` or ``recv`` for the call of one end of a transfer (``isend``, ``recv_``,
-    ``recv_any_source``); empty for all else.
-    """
+    """``send`` or ``recv`` for one end of a transfer (``isend``, ``recv_any_source``), or empty."""
     match = _POINT_TO_POINT.match(text)
     return match[1] if match else ""
 
 
 def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> Ints:
-    """Rows of the first sort of host events there is: regions, else events with arguments, else
-    operators.
-    """
+    """Rows of the first kind of host events that exists: regions, events with arguments, operators."""
     spans = trace["spans"]
     call = is_call(spans["role"])
     for chosen in (regions[spans["name"]], carries, operators[spans["name"]]):
@@ -229,28 +212,25 @@ def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> I
     return np.zeros(0, np.int64)
 
 
-def told(arguments: Table, row: Ints, column: str) -> Ints:
-    """A column of ``collective_args`` for each of some rows of it, -1 where there is none."""
-    if not arguments.n:
-        return np.full(len(row), -1, np.int64)
-    known = row >= 0
-    return np.where(known, arguments[column][np.where(known, row, 0)], -1).astype(np.int64)
+def argument_column(arguments: Table, row: Ints, column: str) -> Ints:
+    """A column of ``collective_args`` for some of its rows; −1 for row −1. int64."""
+    return np.append(arguments[column], -1).astype(np.int64)[row]
 
 
 def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectives:
-    """Put labels on the collectives; those of a kind that is not matched are left out."""
+    """The collectives with labels, without those of a kind that is not matched."""
     spans, arguments = trace["spans"], trace["collective_args"]
     columns = (
-        told(arguments, argument, "collective"),
-        told(arguments, argument, "group"),
+        argument_column(arguments, argument, "collective"),
+        argument_column(arguments, argument, "group"),
         spans["name"][row].astype(np.int64),
         named,
     )
-    first, of = group_rows(columns)
+    first, combination = group_rows(columns)
     ranks = ranks_of_groups(trace)
     labels: dict[Label, int] = {}
     number = np.full(len(first) + 1, -1, np.int64)
-    for place, position in enumerate(first.tolist()):
+    for index, position in enumerate(first.tolist()):
         collective, group, own, around = (
             trace.strings[int(column[position])] for column in columns
         )
@@ -259,12 +239,16 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
             "",
         )
         if kind and kind_of(collective or kind):
-            number[place] = labels.setdefault(Label(group, ranks.get(group, ()), kind), len(labels))
-    label = number[of]
-    kept = label >= 0
-    row, end = row[kept], (spans["start"][row] + spans["dur"][row])[kept]
+            number[index] = labels.setdefault(Label(group, ranks.get(group, ()), kind), len(labels))
+    label = number[combination]
+    is_matched = label >= 0
+    row, end = row[is_matched], (spans["start"][row] + spans["dur"][row])[is_matched]
     return Collectives(
-        tuple(labels), row, label[kept], told(arguments, argument, "sequence")[kept], end
+        tuple(labels),
+        row,
+        label[is_matched],
+        argument_column(arguments, argument, "sequence")[is_matched],
+        end,
     )
 
 
@@ -274,26 +258,26 @@ def _named_kind(name: str) -> str:
 
 
 def ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
-    """The ranks of every process group that the header lists, by its name."""
+    """The ranks of every process group that the header lists, by group name."""
     groups: Any = distributed_info(trace).get("pg_config")
-    found = {}
+    ranks_of_group = {}
     for group in groups if isinstance(groups, list) else ():
         ranks = group.get("ranks") if isinstance(group, dict) else None
         if isinstance(ranks, list) and all(type(rank) is int for rank in ranks):
-            found[str(group.get("pg_name"))] = tuple(sorted(ranks))
-    return found
+            ranks_of_group[str(group.get("pg_name"))] = tuple(sorted(ranks))
+    return ranks_of_group
 
 
 def match_collectives(ranks: Sequence[Collectives]) -> Matches:
     """Which collectives are the same on several ranks of a run."""
     labels: dict[Label, int] = {}
     global_label = [
-        np.array([labels.setdefault(label, len(labels)) for label in found.labels], np.int64)[
-            found.label
+        np.array([labels.setdefault(label, len(labels)) for label in collectives.labels], np.int64)[
+            collectives.label
         ]
-        for found in ranks
+        for collectives in ranks
     ]
-    of_rank = np.repeat(np.arange(len(ranks)), [len(found.row) for found in ranks])
+    of_rank = np.repeat(np.arange(len(ranks)), [len(collectives.row) for collectives in ranks])
     if not len(of_rank):
         none = np.zeros((len(ranks), 0), np.int64)
         return Matches(
@@ -309,43 +293,43 @@ def match_collectives(ranks: Sequence[Collectives]) -> Matches:
         )
     )
     _, kind = group_rows((label, sequence))
-    place, count = _places(of_rank, kind)
+    _, cell = group_rows((of_rank, kind))
+    position = occurrences(cell)
+    count = np.bincount(cell)[cell].astype(np.int64)
     agreed = count == _usual(of_rank, kind, count)[kind]
-    first, column = group_rows((kind[agreed], place[agreed]))
+    first, column = group_rows((kind[agreed], position[agreed]))
     shared = np.bincount(column, minlength=len(first)) > 1
-    of_rank, row, end, label, sequence, place = (
-        values[agreed] for values in (of_rank, row, end, label, sequence, place)
+    of_rank, row, end, label, sequence, position = (
+        values[agreed] for values in (of_rank, row, end, label, sequence, position)
     )
     order = np.flatnonzero(shared)
     order = order[np.argsort(end[first[order]], kind="stable")]
     new = np.full(len(first), -1, np.int64)
     new[order] = np.arange(len(order))
-    kept = new[column] >= 0
-    rows, ends = (
-        np.full((len(ranks), len(order)), -1, np.int64),
-        np.zeros((len(ranks), len(order)), np.int64),
-    )
-    rows[of_rank[kept], new[column[kept]]] = row[kept]
-    ends[of_rank[kept], new[column[kept]]] = end[kept]
-    one = first[order]
+    is_matched = new[column] >= 0
+    rows = np.full((len(ranks), len(order)), -1, np.int64)
+    ends = np.zeros((len(ranks), len(order)), np.int64)
+    rows[of_rank[is_matched], new[column[is_matched]]] = row[is_matched]
+    ends[of_rank[is_matched], new[column[is_matched]]] = end[is_matched]
+    example = first[order]
     return Matches(
         tuple(labels),
         rows,
         ends,
-        label[one],
-        np.where(sequence[one] >= 0, sequence[one], place[one]),
+        label[example],
+        np.where(sequence[example] >= 0, sequence[example], position[example]),
     )
 
 
 def match_of(trace: Trace, facts: Facts, matches: Matches, rank: int, row: int) -> int:
-    """Which match a span of a rank's trace belongs to; -1 when to none.
+    """The match that a span of a rank's trace belongs to, −1 none.
 
-    The call that launched a collective's kernel, and what encloses that or the collective's region,
-    belongs to it as long as it encloses no other.
+    Also the launching call and what encloses that or the region, unless it encloses another
+    collective.
     """
     own = matches.row[rank]
-    found = np.flatnonzero(own == row)
-    if not len(found):
+    matched = np.flatnonzero(own == row)
+    if not len(matched):
         spans = trace["spans"]
         end = int(spans["start"][row]) + int(spans["dur"][row])
         enclosed = (
@@ -353,33 +337,19 @@ def match_of(trace: Trace, facts: Facts, matches: Matches, rank: int, row: int) 
             & (spans["track"][own] == spans["track"][row])
             & (spans["start"][own] + spans["dur"][own] <= end)
         )
-        found = np.flatnonzero(
+        matched = np.flatnonzero(
             enclosed | np.isin(own, launched_by(trace, device_work(trace, facts), row))
         )
-    return int(found[0]) if len(found) == 1 else -1
-
-
-def _places(of_rank: Ints, kind: Ints) -> tuple[Ints, Ints]:
-    """For each collective its place among those of its rank and kind, which lie in time order, and
-    how many these are.
-    """
-    _, cell = group_rows((of_rank, kind))
-    count = np.bincount(cell)
-    order = np.argsort(cell, kind="stable")
-    place = np.empty(len(cell), np.int64)
-    place[order] = expand(np.zeros(len(count), np.int64), count)
-    return place, count[cell].astype(np.int64)
+    return int(matched[0]) if len(matched) == 1 else -1
 
 
 def _usual(of_rank: Ints, kind: Ints, count: Array) -> Ints:
-    """How many of each kind most ranks recorded that recorded any; the smaller number where two are
-    equally frequent.
-    """
+    """The number of each kind that most ranks recorded; the smaller of equally frequent ones."""
     first, _ = group_rows((of_rank, kind))
-    votes, of = group_rows((kind[first], count[first]))
-    times = np.bincount(of, minlength=len(votes))
+    votes, vote = group_rows((kind[first], count[first]))
+    voters = np.bincount(vote, minlength=len(votes))
     voted_kind, voted = kind[first][votes], count[first][votes]
-    order = np.lexsort((voted, -times, voted_kind))
+    order = np.lexsort((voted, -voters, voted_kind))
     opens = order[np.unique(voted_kind[order], return_index=True)[1]]
     usual = np.zeros(int(kind.max()) + 1, np.int64)
     usual[voted_kind[opens]] = voted[opens]

@@ -1,6 +1,4 @@
-"""Collectives of a worker: what each is, when it ran, and how much of the step communication and
-computation take.
-"""
+"""The tables ``collectives`` and ``communication_steps`` of a worker."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.distributed.collectives import (
-    Calls,
+    CollectiveCalls,
+    argument_column,
     collective_calls,
     kind_of,
     point_to_point,
-    told,
 )
 from torch_tb_profiler.analysis.distributed.message import (
     COALESCED,
@@ -38,7 +36,7 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 LONGEST_KIND = 100
-"""Characters of a kind that is shown as it was written."""
+"""Characters of a kind that is shown verbatim."""
 
 
 def build_communication(
@@ -48,23 +46,23 @@ def build_communication(
     computing = computation(trace, facts)
     collectives = _collectives(trace, facts, computing, texts)
     steps = facts["steps"]
-    talking = union(collectives["start"], collectives["end"])
-    alone = measure(computing, steps["start"], steps["end"])
-    talk = measure(talking, steps["start"], steps["end"])
-    both = measure(join(computing, talking), steps["start"], steps["end"])
+    communicating = union(collectives["start"], collectives["end"])
+    computed = measure(computing, steps["start"], steps["end"])
+    communication = measure(communicating, steps["start"], steps["end"])
+    active = measure(join(computing, communicating), steps["start"], steps["end"])
     shares = schema.COMMUNICATION_STEPS.build(
         step=np.arange(steps.n),
-        computation=both - talk,
-        overlap=alone + talk - both,
-        communication=both - alone,
-        other=steps["end"] - steps["start"] - both,
+        computation=active - communication,
+        overlap=computed + communication - active,
+        communication=active - computed,
+        other=steps["end"] - steps["start"] - active,
     )
     return {"collectives": collectives, "communication_steps": shares}, {}
 
 
 def computation(trace: Trace, facts: Facts) -> Intervals:
-    """When kernels ran that are not communication; in a trace without such, when operators ran that
-    are none (upstream's choice).
+    """When non-communication kernels ran; without any, when non-communication operators ran (as the
+    original plugin).
 
     Copies and memsets are neither computation nor communication.
     """
@@ -89,7 +87,7 @@ def computation(trace: Trace, facts: Facts) -> Intervals:
 
 @dataclass(frozen=True)
 class _Named:
-    """What texts tell of each call: lists of one length, empty text and -1 unknown."""
+    """What names say about each call: lists of one length, empty text and −1 unknown."""
 
     kind: list[str]
     library: list[str]
@@ -100,21 +98,19 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     spans, arguments = trace["spans"], trace["collective_args"]
     calls = collective_calls(trace, facts)
     named = _named(trace, facts, calls)
-    known = [place for place, word in enumerate(named.kind) if word]
-    calls = Calls(calls.row[known], calls.named[known], calls.argument[known])
-    kind, library, peer = (
-        [named.kind[i] for i in known],
-        [named.library[i] for i in known],
-        [named.peer[i] for i in known],
-    )
+    known = [i for i, word in enumerate(named.kind) if word]
+    calls = CollectiveCalls(calls.row[known], calls.named[known], calls.argument[known])
+    kind = [named.kind[i] for i in known]
+    library = [named.library[i] for i in known]
+    peer = [named.peer[i] for i in known]
     group, size = _groups(trace, calls)
     moved: list[Message] = messages(trace, facts, calls, kind, size)
     start = spans["start"][calls.row]
     end = start + spans["dur"][calls.row]
     told_peer = np.where(
         np.array(kind, dtype=object) == "send",
-        told(arguments, calls.argument, "destination"),
-        told(arguments, calls.argument, "source"),
+        argument_column(arguments, calls.argument, "destination"),
+        argument_column(arguments, calls.argument, "source"),
     )
     is_transfer = np.array([bool(point_to_point(word)) for word in kind], np.bool_)
     return schema.COLLECTIVES.build(
@@ -126,7 +122,7 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
         group_size=size,
         dtype=_numbers(texts, [message.dtype for message in moved]),
         bytes=[message.bytes for message in moved],
-        sequence=told(arguments, calls.argument, "sequence"),
+        sequence=argument_column(arguments, calls.argument, "sequence"),
         peer=np.where(
             is_transfer, np.where(told_peer >= 0, told_peer, np.array(peer, np.int64)), -1
         ),
@@ -146,22 +142,20 @@ def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
     ]
 
 
-def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
-    """Kind, library and peer by the arguments, the naming call and the kernel; asked once per
-    distinct combination.
-    """
+def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
+    """Kind, library and peer from arguments, naming call and kernel, per distinct combination."""
     spans, arguments = trace["spans"], trace["collective_args"]
     on_device = (spans["role"][calls.row] == Role.KERNEL).astype(np.int64)
     columns = (
-        told(arguments, calls.argument, "collective"),
+        argument_column(arguments, calls.argument, "collective"),
         np.where(calls.named >= 0, spans["name"][calls.named], -1),
         spans["name"][calls.row],
         on_device,
     )
-    first, of = group_rows(columns)
+    first, combination = group_rows(columns)
     amd = facts.summary["vendor"] == "amd"
     stated = facts.summary["backend"] or ""
-    alone = stated if stated.isalnum() else ""
+    only_backend = stated if stated.isalnum() else ""
     kinds, libraries, peers = [], [], []
     for row in first.tolist():
         collective, around, own = (trace.strings[int(column[row])] for column in columns[:3])
@@ -169,40 +163,46 @@ def _named(trace: Trace, facts: Facts, calls: Calls) -> _Named:
         if on_device[row]:
             kind = kind or collective[:LONGEST_KIND] or short_name(own)
         backend = around.partition(":")[0] if ":" in around and "::" not in around else ""
-        library = (communication_library(own) if on_device[row] else None) or backend or alone
+        library = (
+            (communication_library(own) if on_device[row] else None) or backend or only_backend
+        )
         kinds.append(kind)
         libraries.append("rccl" if amd and library == "nccl" else library)
         peers.append(peer_of(around))
-    at = of.tolist()
-    return _Named([kinds[i] for i in at], [libraries[i] for i in at], [peers[i] for i in at])
+    row_combination = combination.tolist()
+    return _Named(
+        [kinds[i] for i in row_combination],
+        [libraries[i] for i in row_combination],
+        [peers[i] for i in row_combination],
+    )
 
 
-def _groups(trace: Trace, calls: Calls) -> tuple[list[str], Ints]:
-    """Name and size of each call's process group. Where the header lists one group only, every call
-    belongs to it.
-    """
-    number = told(trace["collective_args"], calls.argument, "group")
-    size = told(trace["collective_args"], calls.argument, "group_size")
-    text = {int(one): trace.strings[int(one)] for one in np.unique(number)}
+def _groups(trace: Trace, calls: CollectiveCalls) -> tuple[list[str], Ints]:
+    """Name and size of each call's process group; the header's group if it lists only one."""
+    number = argument_column(trace["collective_args"], calls.argument, "group")
+    size = argument_column(trace["collective_args"], calls.argument, "group_size")
+    text = {value: trace.strings[value] for value in np.unique(number).tolist()}
     listed = distributed_info(trace).get("pg_config")
     only = (
         listed[0]
         if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict)
         else {}
     )
-    alone, ranks = str(only.get("pg_name") or ""), integer(only.get("pg_size"))
-    names = [text[int(one)] or alone for one in number]
+    only_name, ranks = str(only.get("pg_name") or ""), integer(only.get("pg_size"))
+    names = [text[value] or only_name for value in number.tolist()]
     if ranks is not None and 0 < ranks < 1 << 31:
         size = np.where(
-            (size <= 0) & np.array([name == alone for name in names], np.bool_), ranks, size
+            (size <= 0) & np.array([name == only_name for name in names], np.bool_), ranks, size
         )
     return names, np.where((size > 0) & (size < 1 << 31), size, -1)
 
 
-def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
-    """Rows of the host calls that started the collectives: of kernels the naming call, else the
-    launch; of regions on a thread of the library the
-    operator at the same place among those of the kind, where there are equally many."""
+def _hosts(trace: Trace, facts: Facts, calls: CollectiveCalls, kind: list[str]) -> Ints:
+    """Rows of the host calls that started the collectives.
+
+    Of kernels the naming call, else the launch. Of regions on a library thread the operator at the
+    same position among those of its kind, if there are equally many.
+    """
     spans, links = trace["spans"], facts["span_links"]
     on_device = spans["role"][calls.row] == Role.KERNEL
     host = np.where(
@@ -210,8 +210,8 @@ def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
     ).astype(np.int64)
     above = links["parent"][calls.row].astype(np.int64)
     host[~on_device] = above[~on_device]
-    alone = np.flatnonzero(~on_device & (above < 0))
-    if not len(alone):
+    detached = np.flatnonzero(~on_device & (above < 0))
+    if not len(detached):
         return host
     issued: dict[str, list[int]] = {}
     called = np.flatnonzero(is_call(spans["role"]))
@@ -224,8 +224,8 @@ def _hosts(trace: Trace, facts: Facts, calls: Calls, kind: list[str]) -> Ints:
     for row in called[wanted[spans["name"][called]]].tolist():
         issued.setdefault(words[int(spans["name"][row])], []).append(row)
     regions: dict[str, list[int]] = {}
-    for place in alone.tolist():
-        regions.setdefault(kind[place], []).append(place)
+    for call in detached.tolist():
+        regions.setdefault(kind[call], []).append(call)
     for word, places in regions.items():
         rows = issued.get(word, [])
         if len(rows) == len(places):

@@ -1,13 +1,12 @@
-"""Which collectives of the ranks of a run are the same one, and which are not, and why.
+"""Which collectives of the ranks of a run match, and why others do not.
 
-``timeline/collectives.py`` matches by process group, kind and sequence number or place. Here the
-arguments must agree as well: what moves another number of bytes, or another type, is another
-collective, whatever its place. Kinds whose ranks may hold parts of different sizes are spared.
+``collectives.py`` matches by process group, kind and sequence number or position. Here data type
+and, for kinds with equal parts, message size must agree as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,22 +17,20 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     Matches,
     match_collectives,
 )
-from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank, Sort, matchable
+from torch_tb_profiler.analysis.distributed.rank import TRANSFER, OperationKey, Rank, matchable
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_CELLS = 1 << 22
-"""Ranks times matched collectives of a run."""
+"""Ranks × matched collectives of a run."""
 EQUAL_SIZES = ("allreduce", "broadcast", "reduce", "reducescatter")
-"""Kinds of which every rank gives the same number of bytes."""
+"""Kinds in which every rank contributes the same number of bytes."""
 
 Reason = Literal["alone", "counts", "arguments", "group"]
 
 
 @dataclass(frozen=True)
-class Unlike:
-    """Collectives of a kind and group that are not matched: how many of them each rank recorded,
-    and why.
-    """
+class UnmatchedCollectives:
+    """Unmatched collectives of a kind and group: how many each rank recorded, and why."""
 
     kind: str
     group: str
@@ -42,27 +39,28 @@ class Unlike:
 
 
 @dataclass(frozen=True)
-class Matched:
-    """``matches.row``: places among each rank's collectives. ``unlike``: what is left. ``cut``:
-    collectives beyond the limit, which nothing is said of.
+class RunMatches:
+    """The matches of a run. ``matches.row``: indices into each rank's collectives.
+
+    unmatched: what is left unmatched.
+    cut: number of collectives beyond the limit, which are not considered.
     """
 
     matches: Matches
-    unlike: tuple[Unlike, ...]
+    unmatched: tuple[UnmatchedCollectives, ...]
     cut: int
 
 
-def match_ranks(ranks: Sequence[Rank]) -> Matched:
+def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     """Match the collectives of the ranks of a run."""
     most = min(MOST_COLLECTIVES, max(1, MOST_CELLS // max(1, len(ranks))))
-    listed = [matchable(rank, most) for rank in ranks]
-    cut = sum(int((rank.label >= 0).sum()) for rank in ranks) - sum(
-        len(found.row) for found in listed
-    )
-    matches = match_collectives(listed)
+    considered = [matchable(rank, most) for rank in ranks]
+    labelled = sum(int((rank.label >= 0).sum()) for rank in ranks)
+    cut = labelled - sum(len(collectives.row) for collectives in considered)
+    matches = match_collectives(considered)
     arguments, group = _differ(ranks, matches), _too_many(ranks, matches)
     good = ~(arguments | group)
-    kept = replace(
+    matching = replace(
         matches,
         row=matches.row[:, good],
         end=matches.end[:, good],
@@ -70,32 +68,32 @@ def match_ranks(ranks: Sequence[Rank]) -> Matched:
         number=matches.number[good],
     )
     if len(ranks) < 2:
-        return Matched(kept, (), cut)
+        return RunMatches(matching, (), cut)
     why: dict[tuple[str, str], Reason] = {}
     for mask, reason in ((arguments, "arguments"), (group & ~arguments, "group")):
-        for label in np.unique(matches.label[mask]).tolist():
-            one = matches.labels[label]
-            why.setdefault((one.kind, one.group), reason)  # type: ignore[arg-type]
-    return Matched(
-        kept,
-        _left_over(ranks, listed_rows=[found.row for found in listed], matches=kept, why=why),
-        cut,
-    )
+        for number in np.unique(matches.label[mask]).tolist():
+            label = matches.labels[number]
+            why.setdefault((label.kind, label.group), reason)  # type: ignore[arg-type]
+    rows = [collectives.row for collectives in considered]
+    return RunMatches(matching, _left_over(ranks, rows, matching, why), cut)
 
 
 def gather(ranks: Sequence[Rank], row: Array, values: Sequence[Array], missing: int = -1) -> Ints:
-    """``values`` of each rank's collectives at the places of ``row``, int64 of its shape (ranks,
-    matches); ``missing`` where a rank has none.
-    """
-    found = np.full(row.shape, missing, np.int64)
-    for place, own in enumerate(values):
-        known = row[place] >= 0
-        found[place, known] = own[row[place, known]]
-    return found
+    """``values`` of each rank's collectives at ``row``, int64 of its shape (ranks, matches)."""
+    gathered = np.full(row.shape, missing, np.int64)
+    for index, own in enumerate(values):
+        known = row[index] >= 0
+        gathered[index, known] = own[row[index, known]]
+    return gathered
+
+
+def _labels_mask(matches: Matches, says: Callable[[str], bool]) -> Mask:
+    """Of which matches the kind satisfies ``says``."""
+    return np.array([says(label.kind) for label in matches.labels] + [False])[matches.label]
 
 
 def _of_sort(ranks: Sequence[Rank], matches: Matches, values: Sequence[Sequence[int]]) -> Ints:
-    """A number of each rank's sorts, for every match."""
+    """A number of each rank's keys, for every match."""
     return gather(
         ranks,
         matches.row,
@@ -107,7 +105,7 @@ def _of_sort(ranks: Sequence[Rank], matches: Matches, values: Sequence[Sequence[
 
 
 def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
-    """Which matches have ranks that move other bytes or another type."""
+    """Which matches have ranks that move a different size or type."""
     types: dict[str, int] = {}
     size = _of_sort(ranks, matches, [[sort.bytes for sort in rank.sorts] for rank in ranks])
     dtype = _of_sort(
@@ -118,13 +116,9 @@ def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
             for rank in ranks
         ],
     )
-    equal = np.array(
-        [label.kind in EQUAL_SIZES or label.kind.startswith(TRANSFER) for label in matches.labels]
-        + [False],
-        np.bool_,
-    )[matches.label]
+    equal = _labels_mask(matches, lambda kind: kind in EQUAL_SIZES or kind.startswith(TRANSFER))
     differ = (_several(size) & equal) | _several(dtype)
-    # Where places alone told them, one that does not fit says that the others may be shifted, too.
+    # If positions alone match them, one mismatch means that the others may be shifted, too.
     by_place = (
         gather(ranks, matches.row, [rank.sequence for rank in ranks]).max(axis=0, initial=-1) < 0
     )
@@ -134,7 +128,7 @@ def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
 
 
 def _several(values: Ints) -> Mask:
-    """Which columns hold several known values."""
+    """Which columns hold several distinct known values."""
     if not len(values):
         return np.zeros(values.shape[1], np.bool_)
     known = values >= 0
@@ -143,43 +137,38 @@ def _several(values: Ints) -> Mask:
 
 
 def _too_many(ranks: Sequence[Rank], matches: Matches) -> Mask:
-    """Which matches have more ranks than their group: groups of one name on ranks that do not say
-    who belongs to them.
-    """
+    """Which matches have more ranks than their group: groups of one name whose members are unknown."""
     if not len(ranks):
         return np.zeros(0, np.bool_)
     size = _of_sort(
         ranks, matches, [[sort.group_size for sort in rank.sorts] for rank in ranks]
     ).max(axis=0)
-    ends = np.array(
-        [2 if label.kind.startswith(TRANSFER) else 0 for label in matches.labels] + [0], np.int64
-    )[matches.label]
-    size = np.where(ends > 0, ends, size)
+    size = np.where(_labels_mask(matches, lambda kind: kind.startswith(TRANSFER)), 2, size)
     return np.asarray((size > 0) & ((matches.row >= 0).sum(axis=0) > size))
 
 
 def _left_over(
     ranks: Sequence[Rank],
-    listed_rows: Sequence[Ints],
+    considered: Sequence[Ints],
     matches: Matches,
     why: dict[tuple[str, str], Reason],
-) -> tuple[Unlike, ...]:
+) -> tuple[UnmatchedCollectives, ...]:
     counts: dict[tuple[str, str], list[int]] = {}
     open_ones: set[tuple[str, str]] = set()
     seen: dict[tuple[str, str], set[int]] = {}
-    for place, (rank, rows) in enumerate(zip(ranks, listed_rows, strict=True)):
+    for index, (rank, rows) in enumerate(zip(ranks, considered, strict=True)):
         taken = np.zeros(len(rank), np.bool_)
-        taken[matches.row[place][matches.row[place] >= 0]] = True
+        taken[matches.row[index][matches.row[index] >= 0]] = True
         every = np.bincount(rank.label[rows], minlength=len(rank.labels))
         left = np.bincount(rank.label[rows[~taken[rows]]], minlength=len(rank.labels))
         for number, label in enumerate(rank.labels):
             key = (label.kind, label.group)
-            counts.setdefault(key, [0] * len(ranks))[place] += int(every[number])
-            seen.setdefault(key, set()).add(place)
+            counts.setdefault(key, [0] * len(ranks))[index] += int(every[number])
+            seen.setdefault(key, set()).add(index)
             if left[number]:
                 open_ones.add(key)
     return tuple(
-        Unlike(
+        UnmatchedCollectives(
             key[0],
             key[1],
             tuple(counts[key]),
@@ -189,8 +178,8 @@ def _left_over(
     )
 
 
-def shown_kind(ranks: Sequence[Rank], matches: Matches, match: int) -> Sort:
-    """What a match is, as the first of its ranks tells it."""
-    place = int(np.argmax(matches.row[:, match] >= 0))
-    rank = ranks[place]
-    return rank.sorts[int(rank.sort[matches.row[place, match]])]
+def match_operation(ranks: Sequence[Rank], matches: Matches, match: int) -> OperationKey:
+    """The operation of a match, as its first rank describes it."""
+    index = int(np.argmax(matches.row[:, match] >= 0))
+    rank = ranks[index]
+    return rank.sorts[int(rank.sort[matches.row[index, match]])]

@@ -1,6 +1,4 @@
-"""What a collective moves: kind, data type and message size, from its arguments or from the shapes
-of the call that names it.
-"""
+"""Kind, data type and message size of collectives, from their arguments or their call's shapes."""
 
 from __future__ import annotations
 
@@ -12,8 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_of
-from torch_tb_profiler.analysis.distributed.collectives import Calls, kind_of, point_to_point, told
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.distributed.collectives import (
+    CollectiveCalls,
+    argument_column,
+    kind_of,
+    point_to_point,
+)
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
@@ -24,21 +27,19 @@ WORDS = {
     "allgather": "all_gather",
     "alltoall": "all_to_all",
 }
-"""Kinds as they are shown, where that is not the word that names are compared by."""
+"""Displayed kinds, where they differ from the word that is matched in names."""
 COALESCED = "coalesced"
 WHOLE = ("all_gather", "reduce_scatter", "gather", "scatter")
-"""Kinds whose message is what all ranks hold together: the ranks' own parts are group size times
-smaller.
-"""
+"""Kinds whose message is the data of all ranks: group size times each rank's part."""
 LARGEST = (1 << 62) - 1
 MOST_DIMENSIONS = 64
-"""Dimensions of a tensor at most, as in PyTorch."""
+"""PyTorch's limit."""
 _PEERS = re.compile(r"\b(?:send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})")
 
 
 @dataclass(frozen=True)
 class Message:
-    """``bytes``: -1 unknown. ``dtype``: empty when unknown."""
+    """``bytes``: −1 unknown. ``dtype``: empty if unknown."""
 
     bytes: int
     dtype: str
@@ -48,60 +49,50 @@ UNKNOWN = Message(-1, "")
 
 
 def kind_word(text: str) -> str:
-    """The kind of a collective or transfer in any spelling, as it is shown; empty when a text tells
-    none.
-    """
+    """The displayed kind of a collective or transfer in any spelling; empty if the text names none."""
     bare = text.rpartition(":")[2] if ":" in text else text
-    found = point_to_point(bare)
-    if found:
-        return found
+    if transfer := point_to_point(bare):
+        return transfer
     kind = kind_of(text)
     return WORDS.get(kind, kind) or (COALESCED if COALESCED in text.lower() else "")
 
 
 def peer_of(name: str) -> int:
-    """The other rank that the region of a transfer names (``nccl:send 0->1``); -1 when it names
-    none.
-    """
+    """The other rank in the region name of a transfer (``nccl:send 0->1``); −1 if there is none."""
     match = _PEERS.search(name)
     return int(match[2]) if match else -1
 
 
 def messages(
-    trace: Trace, facts: Facts, calls: Calls, kind: list[str], group_size: Ints
+    trace: Trace, facts: Facts, calls: CollectiveCalls, kind: list[str], group_size: Ints
 ) -> list[Message]:
-    """The message of each call. Elements times size of the type where the arguments say both, else
-    the shapes of the call that names it.
+    """The message of each call: elements × type size if the arguments say both, else from the
+    call's shapes.
 
-    Args:
-        calls: ``collective_calls`` of the trace.
-        kind: ``kind_word`` of each.
-        group_size: int64 of shape (calls,), -1 unknown.
+    kind: ``kind_word`` of each call.
+    group_size: int64 of shape (calls,), −1 unknown.
     """
     arguments, shapes = trace["collective_args"], trace["operator_args"]
-    dtype = told(arguments, calls.argument, "dtype")
+    dtype = argument_column(arguments, calls.argument, "dtype")
     elements = np.maximum(
-        told(arguments, calls.argument, "elements_in"),
-        told(arguments, calls.argument, "elements_out"),
+        argument_column(arguments, calls.argument, "elements_in"),
+        argument_column(arguments, calls.argument, "elements_out"),
     )
-    near = places_of(shapes["span"], calls.named)
+    own_shapes = positions_of(shapes["span"], calls.named)
     above = facts["span_links"]["parent"][calls.named].astype(np.int64)
-    around = places_of(shapes["span"], np.where(calls.named >= 0, above, -1))
-    codes = np.unique(kind, return_inverse=True)[1] if kind else np.zeros(0, np.int64)
+    outer_shapes = positions_of(shapes["span"], np.where(calls.named >= 0, above, -1))
+    codes = np.unique(np.array(kind, str), return_inverse=True)[1]
     columns = [dtype, elements, codes, group_size]
-    for place in (near, around):
-        columns += [
-            np.where(place >= 0, shapes[column][place], -1) if shapes.n else np.full(len(place), -1)
-            for column in ("dims", "types")
-        ]
-    first, of = group_rows(columns)
-    found = []
+    for index in (own_shapes, outer_shapes):
+        columns += [np.append(shapes[column], -1)[index] for column in ("dims", "types")]
+    first, group = group_rows(columns)
+    distinct_messages = []
     for row in first.tolist():
         described = [
             (trace.strings[int(columns[i][row])], trace.strings[int(columns[i + 1][row])])
             for i in (4, 6)
         ]
-        found.append(
+        distinct_messages.append(
             _message(
                 trace.strings[int(dtype[row])],
                 int(elements[row]),
@@ -110,7 +101,7 @@ def messages(
                 described,
             )
         )
-    return [found[place] for place in of.tolist()]
+    return [distinct_messages[index] for index in group.tolist()]
 
 
 def _message(
@@ -122,7 +113,7 @@ def _message(
     read = [tensors for tensors in (_tensors(*texts) for texts in described) if tensors]
     if not read:
         return Message(-1, dtype)
-    # Of calls that take what goes in and what comes out as two tensors the larger one is the whole.
+    # Of calls with an input and an output tensor the larger one is the whole message.
     nearest, widest = read[0], read[-1]
     types = {name for _, name in nearest}
     name = dtype or (types.pop() if len(types) == 1 else "")
@@ -136,30 +127,26 @@ def _message(
 
 
 def _tensors(dims: str, types: str) -> list[tuple[int, str]]:
-    """``(elements, type)`` of each tensor that ``Input Dims`` and ``Input type`` describe, a list
-    of tensors of one type as one.
-    """
+    """``(elements, type)`` per entry of ``Input Dims`` and ``Input type``; lists are summed."""
     shapes, names = _list(dims), _list(types)
-    found = []
+    tensors = []
     for shape, name in zip(shapes, names, strict=False):
         count = _elements(shape)
         if count is not None and isinstance(name, str) and element_bytes(name) is not None:
-            found.append((count, name))
-    return found
+            tensors.append((count, name))
+    return tensors
 
 
 def _list(text: str) -> list[Any]:
     try:
-        found = json.loads(text) if text else []
+        value = json.loads(text) if text else []
     except (ValueError, RecursionError):
         return []
-    return found if isinstance(found, list) else []
+    return value if isinstance(value, list) else []
 
 
 def _elements(shape: Any) -> int | None:
-    """Elements of a shape ``[2, 3]`` or of all of a list of shapes; None for what is neither, and
-    for what no memory holds.
-    """
+    """Elements of a shape ``[2, 3]``, or in total of a list of shapes; None if invalid."""
     if not isinstance(shape, list) or not shape:
         return None
     shapes = shape if all(isinstance(part, list) for part in shape) else [shape]
@@ -176,7 +163,7 @@ def _elements(shape: Any) -> int | None:
 
 
 def _size(tensors: list[tuple[int, str]]) -> int:
-    """Bytes of some tensors; -1 when there is none."""
+    """Total bytes of tensors; −1 without any."""
     return (
         min(sum(count * (element_bytes(name) or 0) for count, name in tensors), LARGEST)
         if tensors

@@ -1,6 +1,4 @@
-"""What of one worker's trace the figures of its run rest on: small, and copied out of the mapped
-files, because a run may have hundreds of them.
-"""
+"""The part of a worker's trace that its run's figures need: small, and copied out of mapped files."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     kind_of,
     ranks_of_groups,
 )
-from torch_tb_profiler.analysis.facts.header import device_properties, distributed_info
+from torch_tb_profiler.analysis.facts.header import distributed_info
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -27,10 +25,8 @@ SHARES = ("computation", "overlap", "communication", "other")
 TRANSFER = "transfer"
 
 
-class Sort(NamedTuple):
-    """What collectives of one row of the table of operations have in common; empty text and -1
-    unknown.
-    """
+class OperationKey(NamedTuple):
+    """What the collectives of one row of the table of operations share; empty text and −1 unknown."""
 
     kind: str
     library: str
@@ -41,29 +37,34 @@ class Sort(NamedTuple):
 
 
 class Device(NamedTuple):
-    """An accelerator that a worker used; -1 and empty text unknown."""
+    """An accelerator that a worker used; −1 and empty text unknown."""
 
     id: int
     name: str
     memory: int
     capability: str
+    vendor: str
 
 
 @dataclass(frozen=True)
 class Rank:
-    """One worker. Arrays over its collectives have shape (n,), in time order; times int64 ns after
-    its own first event.
+    """One worker. Arrays over its collectives have shape (n,), in time order; times are int64 ns
+    after its first event.
 
-    number: its rank, None unknown. begin: Unix time of its first event in ns, None unknown. sorts,
-        sort: what each collective is. label: index of
-    ``labels`` by which it is matched, -1 not at all. event, host: rows of spans. step: row of its
-    own steps, -1 outside. step_name, step_number: of each step; shares: ns of shape (4, steps) in
-    the order of ``SHARES``. on_device: whether its collectives are kernels. spans: of its trace.
+    number: its rank, None unknown.
+    begin: Unix time of its first event, ns, None unknown.
+    sorts, sort: the distinct keys, and the index of each collective's key.
+    label: index into ``labels``, by which it is matched; −1 not at all.
+    event, host: rows of spans.
+    step: row of its own steps, −1 outside.
+    shares: ns of shape (4, steps) in the order of ``SHARES``.
+    on_device: whether its collectives are kernels.
+    spans: number of spans in its trace.
     """
 
     number: int | None
     begin: int | None
-    sorts: tuple[Sort, ...]
+    sorts: tuple[OperationKey, ...]
     sort: Ints
     labels: tuple[Label, ...]
     label: Ints
@@ -91,7 +92,7 @@ class Rank:
 
 
 def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) -> Rank:
-    """A worker's part. ``number``: its rank."""
+    """A worker's part of its run; ``number``: its rank."""
     table, steps, shares = insight["collectives"], facts["steps"], insight["communication_steps"]
     columns = [table[name] for name in ("kind", "library", "group", "group_size", "dtype", "bytes")]
     first, sort = group_rows(columns)
@@ -124,67 +125,68 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         world_size=facts.summary["world_size"],
         host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
         process=_process(trace),
-        devices=_devices(trace, facts),
+        devices=_devices(facts),
         spans=trace["spans"].n,
     )
 
 
-def _sort(insight: Insight, row: list[int]) -> Sort:
+def _sort(insight: Insight, row: list[int]) -> OperationKey:
     kind, library, group, size, dtype, moved = row
     texts = insight.strings
-    return Sort(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
+    return OperationKey(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
 
 
 def _labels(
-    trace: Trace, sorts: tuple[Sort, ...], told: tuple[Ints, Ints, Mask], number: int | None
+    trace: Trace,
+    sorts: tuple[OperationKey, ...],
+    columns: tuple[Ints, Ints, Mask],
+    number: int | None,
 ) -> tuple[tuple[Label, ...], Ints]:
-    """By what each collective is matched. Both ends of a transfer bear the label of the way from
-    sender to receiver.
+    """What each collective is matched by. Both ends of a transfer get a label from sender to
+    receiver.
 
-    Libraries of the host run several collectives at once, on threads that start them in any order:
+    Host libraries run several collectives concurrently, on threads that start them in any order, so
     there the message is part of the label.
     """
     ranks = ranks_of_groups(trace)
-    sort, peer, on_device = told
-    first, of = group_rows((sort, peer, on_device.astype(np.int64)))
+    sort, peer, on_device = columns
+    first, group = group_rows((sort, peer, on_device.astype(np.int64)))
     labels: dict[Label, int] = {}
-    found = np.full(len(first) + 1, -1, np.int64)
-    for place, row in enumerate(first.tolist()):
-        one = sorts[int(sort[row])]
-        members = ranks.get(one.group, ())
-        kind = kind_of(one.kind)
-        if one.kind in ("send", "recv"):
+    label = np.full(len(first) + 1, -1, np.int64)
+    for i, row in enumerate(first.tolist()):
+        key = sorts[int(sort[row])]
+        members = ranks.get(key.group, ())
+        kind = kind_of(key.kind)
+        if key.kind in ("send", "recv"):
             # The arguments count ranks within the group.
             own = members.index(number) if number in members else number
             other = int(peer[row])
-            ends = (own, other) if one.kind == "send" else (other, own)
+            ends = (own, other) if key.kind == "send" else (other, own)
             kind = f"{TRANSFER} {ends[0]} to {ends[1]}" if own is not None and other >= 0 else ""
         if kind:
-            message = "" if on_device[row] else f"{one.bytes} {one.dtype}"
-            found[place] = labels.setdefault(Label(one.group, members, kind, message), len(labels))
-    return tuple(labels), found[of]
+            message = "" if on_device[row] else f"{key.bytes} {key.dtype}"
+            label[i] = labels.setdefault(Label(key.group, members, kind, message), len(labels))
+    return tuple(labels), label[group]
 
 
 def matchable(rank: Rank, most: int) -> Collectives:
-    """The first ``most`` collectives that can be the same one on another rank; their rows are
-    places among the rank's.
-    """
-    place = np.flatnonzero(rank.label >= 0)[:most]
+    """The first ``most`` labelled collectives; their rows index the rank's collectives."""
+    index = np.flatnonzero(rank.label >= 0)[:most]
     transfer = np.array(
         [label.kind.startswith(TRANSFER) for label in rank.labels] + [False], np.bool_
     )
     # Each end of a transfer counts its own calls.
-    sequence = np.where(transfer[rank.label[place]], -1, rank.sequence[place])
-    return Collectives(rank.labels, place, rank.label[place], sequence, rank.end[place])
+    sequence = np.where(transfer[rank.label[index]], -1, rank.sequence[index])
+    return Collectives(rank.labels, index, rank.label[index], sequence, rank.end[index])
 
 
 def _backend(facts: Facts) -> str | None:
-    found = facts.summary["backend"] or ", ".join(facts.summary["communication_backends"])
-    return found or None
+    backend = facts.summary["backend"] or ", ".join(facts.summary["communication_backends"])
+    return backend or None
 
 
 def _process(trace: Trace) -> str:
-    """Id of the process whose threads ran operators; empty when none did."""
+    """Id of the process whose threads ran operators; empty if none did."""
     spans = trace["spans"]
     track = spans["track"][spans["role"] == Role.OPERATOR]
     if not len(track):
@@ -192,12 +194,12 @@ def _process(trace: Trace) -> str:
     return trace.strings[int(trace["tracks"]["pid"][int(np.argmax(np.bincount(track)))])]
 
 
-def _devices(trace: Trace, facts: Facts) -> tuple[Device, ...]:
-    known, used = device_properties(trace), facts["devices"]["id"].tolist()
-    found = [known.get(number) for number in used]
+def _devices(facts: Facts) -> tuple[Device, ...]:
+    table, vendor = facts["devices"], facts.summary["vendor"]
+    names, capabilities = (facts.strings.many(table[key]) for key in ("name", "capability"))
     return tuple(
-        Device(number, one.name, one.memory, one.capability)
-        if one is not None
-        else Device(number, "", -1, "")
-        for number, one in zip(used, found, strict=True)
+        Device(number, name, memory, capability, vendor)
+        for number, name, memory, capability in zip(
+            table["id"].tolist(), names, table["memory"].tolist(), capabilities, strict=True
+        )
     )

@@ -1,4 +1,4 @@
-"""All that the ranks of a run tell together.
+"""The figures of all ranks of a run together.
 
 ::
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.distributed.alignment import Aligned, align
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
-from torch_tb_profiler.analysis.distributed.late import Late, who_is_late
-from torch_tb_profiler.analysis.distributed.matching import Matched, match_ranks
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, late_ranks
+from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import (
     CommonSteps,
@@ -25,38 +25,38 @@ from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 from torch_tb_profiler.store.columns import Ints
 
 MOST_CELLS = 1 << 15
-"""Ranks times steps."""
+"""Ranks × steps."""
 
 
 @dataclass(frozen=True)
 class RunFigures:
     """Figures of the ranks of a run, in their order.
 
-    overlap, waiting: ns of shape (ranks, steps) by name, -1 where a rank has no such step. skew:
-    how far apart the recordings began, ns; None where the clocks are not tied. left_out: matched
-    collectives that the profilers' start spoils.
+    overlap, waiting: ns of shape (ranks, steps) by name, −1 where a rank has no such step.
+    skew: how far apart the recordings started, ns; None if the clocks are not aligned.
+    left_out: number of matched collectives that the profilers' start distorts.
     """
 
     ranks: tuple[Rank, ...]
-    aligned: tuple[Aligned, ...]
-    matched: Matched
+    aligned: tuple[ClockOffset, ...]
+    matched: RunMatches
     waits: Waits
     steps: CommonSteps
     overlap: dict[str, Ints]
     waiting: dict[str, Ints]
-    late: tuple[Late, ...]
+    late: tuple[StepStraggler, ...]
     operations: tuple[Operation, ...]
     skew: int | None
     left_out: int
 
 
 def run_figures(ranks: Sequence[Rank]) -> RunFigures:
-    """The figures of a run; one rank is a run, too, of which nothing is known about waiting."""
+    """The figures of a run; a single rank has no waiting times."""
     matched = match_ranks(ranks)
     aligned = align([rank.begin for rank in ranks], matched.matches)
     waits = wait_times(ranks, matched.matches, aligned)
     steps = common_steps(ranks, max(1, MOST_CELLS // max(1, len(ranks))))
-    tied = [one.offset for one in aligned if one.method != "none"]
+    tied = [clock.offset for clock in aligned if clock.method != "none"]
     return RunFigures(
         tuple(ranks),
         tuple(aligned),
@@ -65,7 +65,7 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
         steps,
         overlap_shares(ranks, steps),
         waiting_shares(ranks, steps, matched.matches, waits),
-        tuple(who_is_late(ranks, steps, matched.matches, waits)),
+        tuple(late_ranks(ranks, steps, matched.matches, waits)),
         tuple(operations(ranks, matched.matches, waits)),
         max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None,
         int(waits.spoiled.sum()),

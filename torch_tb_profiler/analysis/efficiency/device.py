@@ -1,4 +1,4 @@
-"""The device whose peaks the work of a trace is measured by."""
+"""The device whose peaks the work of a trace is compared with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch_tb_profiler.store.model import Facts
 
 
 def busiest_device(facts: Facts) -> int:
-    """Row of ``facts["devices"]`` of the device with most kernel time in the steps; -1 without any."""
+    """Row of ``facts["devices"]`` with the most kernel time in the steps; −1 without any."""
     if not facts["devices"].n:
         return -1
     table = facts["device_steps"]
@@ -25,17 +25,15 @@ def busiest_device(facts: Facts) -> int:
 
 
 def working_devices(facts: Facts) -> int:
-    """How many devices ran kernels in the steps; at least 1."""
+    """The number of devices that ran kernels in the steps; at least 1."""
     table = facts["device_steps"]
     return max(1, len(np.unique(table["device"][table["kernel_time"] > 0])))
 
 
 def device_peaks(facts: Facts, file: str = "") -> Peaks:
-    """Its peaks; without a device, or where nothing is known of it, none. ``file``: path of the
-    user's own figures.
+    """The peaks of the busiest device; none without a device or for an unknown one.
 
-    Raises:
-        SourceError: that file cannot be read, or is none.
+    ``file``: path of the user's own peaks. Raises SourceError if it cannot be read.
     """
     row = busiest_device(facts)
     if row < 0:

@@ -1,4 +1,4 @@
-"""Time, FLOPs and use of matrix cores by family of the performance models."""
+"""Time, FLOPs and matrix-core use by family of the performance models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.efficiency.placing import LARGEST
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
 from torch_tb_profiler.analysis.efficiency.rates import Rows
 from torch_tb_profiler.analysis.facts.names import host_names
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -19,22 +19,22 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
 
-ASIDE = ("communication", "memcpy")
-"""What computes nothing and has no model: collectives; copies and memsets of operators without a
-model, or of none. In place of a family.
-"""
-COMMUNICATION, MEMCPY = range(len(ASIDE))
+NOT_MODELLED = ("communication", "memcpy")
+"""Stand in for a family: collectives; copies and memsets of operators without a model."""
+COMMUNICATION, MEMCPY = range(len(NOT_MODELLED))
 
 
 @dataclass(frozen=True)
 class Families:
-    """``columns``: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns,
-    flops; after the models' families those of ``ASIDE`` that there
-    are, and last, family None, the computation that no model knows. Work of no operator has
-    launches for calls.
-    ``time``: all time, ns; ``computation``: of it, without ``ASIDE``; ``modelled``: of that, of
-        modelled calls; ``products``: of what is not modelled, calls
-    that multiply matrices or use matrix cores.
+    """Totals per family of the selected steps.
+
+    columns: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns, flops. The
+        models' families come first, then those of ``NOT_MODELLED``, then None, computation without
+        a model. Work without an operator counts launches as calls.
+    time: all time, ns.
+    computation: ``time`` without ``NOT_MODELLED``.
+    modelled: the part of ``computation`` in modelled calls.
+    products: the part of the rest that multiplies matrices or uses matrix cores.
     """
 
     columns: dict[str, list[Any]]
@@ -45,41 +45,45 @@ class Families:
 
 
 def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Families:
-    """``rows`` are those of workloads."""
+    """The totals per family; ``rows`` come from ``workload_rows``."""
     listed = np.append(insight["workloads"]["family"], NONE)
     used = np.unique(listed)
     used = used[used != NONE]
-    # Numbers of families: first those of ASIDE, then the models', then the unknown.
-    n = len(ASIDE) + len(used) + 1
+    # Family numbers: NOT_MODELLED first, then the models' families, then unknown.
+    n = len(NOT_MODELLED) + len(used) + 1
     kernels = insight["workload_kernels"]
-    at = np.flatnonzero(mask(selection, kernels["step"]))
-    of_row = _numbered(listed[rows.workload], used, aside(facts, insight, selection, rows))
-    place = np.full(len(listed), -1, np.int64)
-    place[rows.workload] = of_row
-    lost = kernels["workload"][at] < 0
+    chosen = np.flatnonzero(mask(selection, kernels["step"]))
+    of_row = _numbered(listed[rows.workload], used, not_modelled(facts, insight, selection, rows))
+    family_of_workload = np.full(len(listed), -1, np.int64)
+    family_of_workload[rows.workload] = of_row
+    lost = kernels["workload"][chosen] < 0
     of_lost = _numbered(
-        np.full(len(at), NONE), used, asides_of_kernels(facts, insight)[kernels["kernel"][at]]
+        np.full(len(chosen), NONE),
+        used,
+        not_modelled_kernels(facts, insight)[kernels["kernel"][chosen]],
     )
-    of_kernel = np.where(lost, of_lost, place[kernels["workload"][at]])
+    of_kernel = np.where(lost, of_lost, family_of_workload[kernels["workload"][chosen]])
     known = of_kernel >= 0
-    time = sum_by(of_row, n, rows.time) + sum_by(of_kernel[lost], n, kernels["total"][at][lost])
-    calls = sum_by(of_row, n, rows.calls) + sum_by(of_kernel[lost], n, kernels["calls"][at][lost])
-    has_device = bool(facts.summary["has_device"])
+    time = sum_by(of_row, n, rows.time) + sum_by(of_kernel[lost], n, kernels["total"][chosen][lost])
+    calls = sum_by(of_row, n, rows.calls) + sum_by(
+        of_kernel[lost], n, kernels["calls"][chosen][lost]
+    )
     matrix = [
         sum_by(
             of_kernel[known],
             n,
-            np.where(kernels["matrix"][at] == knowledge, kernels["total"][at], 0)[known],
-        ).tolist()
-        if has_device
-        else [None] * n
+            np.where(kernels["matrix"][chosen] == knowledge, kernels["total"][chosen], 0)[known],
+        )
         for knowledge in (Knowledge.YES, Knowledge.UNKNOWN)
     ]
+    able = matrix[0] + matrix[1] > 0
+    able[of_row[_could(insight, rows.workload)]] = True
+    able &= (np.arange(n) >= len(NOT_MODELLED)) & bool(facts.summary["has_device"])
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
-    modelled = np.arange(len(ASIDE), n - 1)
+    modelled = np.arange(len(NOT_MODELLED), n - 1)
     order = [
         *modelled[np.argsort(-time[modelled], kind="stable")].tolist(),
-        *range(len(ASIDE)),
+        *range(len(NOT_MODELLED)),
         n - 1,
     ]
     order = [i for i in order if calls[i] or i == n - 1]
@@ -87,25 +91,29 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
         "family": [_word(insight, used, i) for i in order],
         "calls": calls[order].tolist(),
         "time_ns": time[order].tolist(),
-        "matrix_ns": [matrix[0][i] for i in order],
-        "matrix_unknown_ns": [matrix[1][i] for i in order],
+        "matrix_ns": [int(matrix[0][i]) if able[i] else None for i in order],
+        "matrix_unknown_ns": [int(matrix[1][i]) if able[i] else None for i in order],
         "flops": [
-            round(float(flops[i])) if len(ASIDE) <= i < n - 1 and flops[i] < LARGEST else None
+            round(float(flops[i]))
+            if len(NOT_MODELLED) <= i < n - 1 and flops[i] < LARGEST
+            else None
             for i in order
         ],
     }
     return Families(
         columns,
         int(time.sum()),
-        int(time[len(ASIDE) :].sum()),
+        int(time[len(NOT_MODELLED) :].sum()),
         int(time[modelled].sum()),
         _products(insight, rows),
     )
 
 
-def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Ints:
-    """Which of ``ASIDE`` rows are, −1 none; int64. A row without a model is one when most of its
-    time is: by its kernels, without a device by its name.
+def not_modelled(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Ints:
+    """Which of ``NOT_MODELLED`` each row is, −1 none; int64.
+
+    A row without a model is one if most of its time is, by its kernels; without a device, by its
+    name.
     """
     unknown = np.append(insight["workloads"]["family"], NONE)[rows.workload] == NONE
     if not facts.summary["has_device"]:
@@ -115,62 +123,64 @@ def aside(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> I
             COMMUNICATION,
             NONE,
         ).astype(np.int64)
-    of_name = asides_of_kernels(facts, insight)
+    of_name = not_modelled_kernels(facts, insight)
     if len(rows.kernel) and rows.kernel[0] >= 0:
         return np.where(unknown, of_name[rows.kernel], NONE).astype(np.int64)
     kernels = insight["workload_kernels"]
-    at = np.flatnonzero(mask(selection, kernels["step"]) & (kernels["workload"] >= 0))
-    total, kind = kernels["total"][at], of_name[kernels["kernel"][at]]
+    chosen = np.flatnonzero(mask(selection, kernels["step"]) & (kernels["workload"] >= 0))
+    total, kind = kernels["total"][chosen], of_name[kernels["kernel"][chosen]]
     n = insight["workloads"].n
-    whole = sum_by(kernels["workload"][at], n, total)
-    found = np.full(len(rows.workload), NONE, np.int64)
-    for number in range(len(ASIDE)):
-        part = sum_by(kernels["workload"][at], n, np.where(kind == number, total, 0))
-        found[unknown & (2 * part > whole)[rows.workload]] = number
-    return found
+    whole = sum_by(kernels["workload"][chosen], n, total)
+    result = np.full(len(rows.workload), NONE, np.int64)
+    for number in range(len(NOT_MODELLED)):
+        part = sum_by(kernels["workload"][chosen], n, np.where(kind == number, total, 0))
+        result[unknown & (2 * part > whole)[rows.workload]] = number
+    return result
 
 
 def _numbered(family: Array, used: Array, kind: Ints) -> Ints:
-    """Numbers of families: ``kind`` where that is one of ``ASIDE``."""
-    model = len(ASIDE) + np.where(family == NONE, len(used), np.searchsorted(used, family))
+    """Family numbers; ``kind`` where that is one of ``NOT_MODELLED``."""
+    model = len(NOT_MODELLED) + np.where(family == NONE, len(used), np.searchsorted(used, family))
     return np.where(kind >= 0, kind, model).astype(np.int64)
 
 
 def _word(insight: Insight, used: Array, number: int) -> str | None:
-    if number < len(ASIDE):
-        return ASIDE[number]
+    if number < len(NOT_MODELLED):
+        return NOT_MODELLED[number]
     return (
-        insight.strings[int(used[number - len(ASIDE)])] if number < len(ASIDE) + len(used) else None
+        insight.strings[int(used[number - len(NOT_MODELLED)])]
+        if number < len(NOT_MODELLED) + len(used)
+        else None
     )
 
 
-def asides_of_kernels(facts: Facts, insight: Insight) -> Ints:
-    """By own text of the insight, which of ``ASIDE`` the device work of that name is, −1 none of
-    it.
-    """
-    found = np.full(len(insight.strings) + 1, MEMCPY, np.int64)
+def not_modelled_kernels(facts: Facts, insight: Insight) -> Ints:
+    """Which of ``NOT_MODELLED`` device work of each name is, by insight string; −1 neither."""
+    kind = np.full(len(insight.strings) + 1, MEMCPY, np.int64)
     table = facts["kernels"]
-    # Of several kernels of one name the one that communicates comes last.
+    # Of several kernels with one name, one that communicates wins.
     for name, communicates in sorted(
         set(zip(table["name"].tolist(), table["communication"].tolist(), strict=True))
     ):
         number = insight.strings.number(facts.strings[name])
         if number >= 0:
-            found[number] = COMMUNICATION if communicates else NONE
-    return found
+            kind[number] = COMMUNICATION if communicates else NONE
+    return kind
 
 
 def _products(insight: Insight, rows: Rows) -> int:
-    """Time of calls without a model that matrix cores could do, by the operator's name, or that
-    they did.
-    """
+    """Time of unmodelled calls that matrix cores could do, by name, or did."""
     unknown = np.flatnonzero(np.isnan(rows.flops))
-    names = insight["workloads"]["name"][rows.workload[unknown]]
-    could = {
-        int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES
-        for name in np.unique(names)
-    }
-    does: Mask = np.array([could[name] for name in names.tolist()], np.bool_) | (
-        rows.matrix[unknown] == Knowledge.YES
-    )
+    does = _could(insight, rows.workload[unknown]) | (rows.matrix[unknown] == Knowledge.YES)
     return int(rows.time[unknown][does].sum())
+
+
+def _could(insight: Insight, workload: Ints) -> Mask:
+    """Whether matrix cores could do the operators of workloads, by their names."""
+    names = np.append(insight["workloads"]["name"], NONE)[workload]
+    used, place = np.unique(names, return_inverse=True)
+    could = [
+        number >= 0 and operator_could(insight.strings[number]) == Knowledge.YES
+        for number in used.tolist()
+    ]
+    return np.array(could, np.bool_)[place]

@@ -1,6 +1,4 @@
-"""Performance models, for the rooms that do not see the hardware's: what a user registers, and what
-a model reads and returns.
-"""
+"""Re-exports the performance models of ``hardware`` for rooms that may not import it."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""Workloads and their kernels in a selection of steps: rates, their shares of the device's peaks,
-and the time that the peaks allow.
+"""Rates of workloads and their kernels in selected steps, shares of the device's peaks, ideal times.
 
 ::
 
     FLOP/s  ^        ______________  peak                ideal = max(FLOPs / peak, bytes / bandwidth)
             |      / |
-            |    /   |       x       share of peak       the roof left of the ridge point is the memory bandwidth
+            |    /   |       x       share of roof       left of the ridge point, memory bandwidth is the roof
             |  /     |               = achieved / roof
             +--------+-------------> FLOP per byte
                    ridge
@@ -17,7 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, last_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    join_knowledge,
+    last_in_group,
+    sum_by,
+)
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -27,25 +31,26 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NONE
 
 LATENCY = 0.2
-"""A row that reaches less of both roofs is limited by neither, but by what comes before: launching,
-filling the device, waiting for memory.
-"""
+"""A row below this share of both roofs is limited by latency: launch, ramp-up, memory access."""
 _FAMILIAR = ("name", "dims", "types", "family", "flops", "bytes", "unit", "precision", "parameters")
 _COMPUTED_IN_SINGLE = ("fp32", "fp16", "bf16", "fp8")
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Workloads, or kernels of workloads, of the selected steps; arrays of shape (n,), the largest
-    ``time`` first.
+    """Workloads, or kernels of workloads, of the selected steps; arrays of shape (n,), sorted by
+    ``time`` descending.
 
-    workload: row of ``workloads`` as an example (those that only differ in strides or concrete
-        inputs are one row), −1 none.
-    kernel: own text of the insight, −1 in rows of workloads. calls: counted calls, or launches.
-        time: ns. flops, bytes: of all calls, float64, NaN unknown.
-    matrix: uint8 Knowledge. event: row of spans. link: copies to or from the host, whose roof is
-        not the device's memory. fast: convolutions by Winograd's
-    algorithm or Fourier transforms among them, which need fewer operations than ``flops``.
+    workload: example row of ``workloads`` (rows merge those that differ only in strides or concrete
+        inputs), −1 none.
+    kernel: insight string; −1 in rows of workloads.
+    calls: counted calls, or launches.
+    time: ns.
+    flops, bytes: of all calls, float64, NaN unknown.
+    matrix: uint8 ``Knowledge``.
+    event: row of spans.
+    link: mostly copies to or from the host, whose roof is not device memory.
+    fast: includes convolutions by Winograd or FFT, which need fewer operations than ``flops``.
     """
 
     workload: Ints
@@ -62,13 +67,17 @@ class Rows:
 
 @dataclass(frozen=True)
 class Shares:
-    """Beside ``Rows``, of the same shape; float64, NaN unknown.
+    """Rates and shares of ``Rows``, of the same shape; float64, NaN unknown.
 
-    peak: FLOP/s. unit, precision: whose peak that is, else those of the workload; "" none.
-        flops_rate, bytes_rate: per second. flops_share, bytes_share:
-    of the peaks. ideal: ns of all calls. bound: ``compute``, ``memory``, ``latency``, ``unknown``.
-    What ``fast`` rows truly computed is not known: they have no share of the peak, and the time
-    that arithmetic needs is not in their ideal.
+    peak: FLOP/s.
+    unit, precision: of that peak, else of the workload; "" none.
+    flops_rate, bytes_rate: per second.
+    flops_share, bytes_share: of the peaks.
+    ideal: ns of all calls.
+    bound: ``compute``, ``memory``, ``latency``, ``unknown``.
+
+    The true operations of ``fast`` rows are unknown: no share of the peak, and no arithmetic in
+    ``ideal``.
     """
 
     peak: Array
@@ -83,30 +92,30 @@ class Shares:
 
 
 def representatives(workloads: Table) -> Ints:
-    """For every row of ``workloads`` the first that differs from it in strides and concrete inputs
-    only, int64 of shape (rows,).
-    """
-    first, of = group_rows([workloads[key] for key in _FAMILIAR])
-    return first[of] if len(of) else of
+    """The first row of ``workloads`` that equals each but for strides and values; int64."""
+    first, group = group_rows([workloads[key] for key in _FAMILIAR])
+    return first[group] if len(group) else group
 
 
 def workload_rows(insight: Insight, selection: Selection) -> Rows:
     """The workloads whose calls are counted in the selected steps."""
     steps = insight["workload_steps"]
-    at = np.flatnonzero(mask(selection, steps["step"]) & (steps["counted"] > 0))
-    like = representatives(insight["workloads"])
-    first, of = group_rows((like[steps["workload"][at]],))
+    chosen = np.flatnonzero(mask(selection, steps["step"]) & (steps["counted"] > 0))
+    representative = representatives(insight["workloads"])
+    first, group = group_rows((representative[steps["workload"][chosen]],))
     n = len(first)
-    workload = like[steps["workload"][at]][first]
-    calls, time = (sum_by(of, n, steps[key][at]) for key in ("counted", "counted_time"))
-    place = np.full(insight["workloads"].n + 1, -1, np.int64)
-    place[workload] = np.arange(n)
-    matrix, link, fast = _of_kernels(insight, selection, np.append(place[like], -1), n)
-    event = last_of(
-        of,
+    workload = representative[steps["workload"][chosen]][first]
+    calls, time = (sum_by(group, n, steps[key][chosen]) for key in ("counted", "counted_time"))
+    row_of_workload = np.full(insight["workloads"].n + 1, -1, np.int64)
+    row_of_workload[workload] = np.arange(n)
+    matrix, link, fast = _of_kernels(
+        insight, selection, np.append(row_of_workload[representative], -1), n
+    )
+    event = last_in_group(
+        group,
         n,
-        steps["event"][at],
-        np.argsort(steps["counted_time"][at] / steps["counted"][at], kind="stable"),
+        steps["event"][chosen],
+        np.argsort(steps["counted_time"][chosen] / steps["counted"][chosen], kind="stable"),
     )
     flops, moved = (
         _known(insight["workloads"][key][workload]) * calls for key in ("flops", "bytes")
@@ -117,34 +126,37 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
 
 
 def kernel_rows(insight: Insight, selection: Selection) -> Rows:
-    """The kernels of the workloads in the selected steps, those of no operator included."""
+    """The kernels of the workloads in the selected steps, including those without an operator."""
     kernels = insight["workload_kernels"]
-    at = np.flatnonzero(mask(selection, kernels["step"]))
-    like = np.append(representatives(insight["workloads"]), NONE)
-    first, of = group_rows((like[kernels["workload"][at]], kernels["kernel"][at]))
-    n = len(first)
-    example = at[first]
-    calls, time = (sum_by(of, n, kernels[key][at]) for key in ("calls", "total"))
-    flops, moved = (
-        np.bincount(of, weights=_known(kernels[key][at]), minlength=n) for key in ("flops", "bytes")
+    chosen = np.flatnonzero(mask(selection, kernels["step"]))
+    representative = np.append(representatives(insight["workloads"]), NONE)
+    first, group = group_rows(
+        (representative[kernels["workload"][chosen]], kernels["kernel"][chosen])
     )
-    event = last_of(
-        of,
+    n = len(first)
+    example = chosen[first]
+    calls, time = (sum_by(group, n, kernels[key][chosen]) for key in ("calls", "total"))
+    flops, moved = (
+        np.bincount(group, weights=_known(kernels[key][chosen]), minlength=n)
+        for key in ("flops", "bytes")
+    )
+    event = last_in_group(
+        group,
         n,
-        kernels["event"][at],
-        np.argsort(kernels["total"][at] / kernels["calls"][at], kind="stable"),
+        kernels["event"][chosen],
+        np.argsort(kernels["total"][chosen] / kernels["calls"][chosen], kind="stable"),
     )
     name = kernels["kernel"][example].astype(np.int64)
-    fast = np.bincount(of, weights=kernels["fast"][at], minlength=n) > 0
+    fast = np.bincount(group, weights=kernels["fast"][chosen], minlength=n) > 0
     return _ordered(
         Rows(
-            like[kernels["workload"][example]],
+            representative[kernels["workload"][example]],
             name,
             calls,
             time,
             flops,
             moved,
-            join_knowledge(of, n, kernels["matrix"][at]),
+            join_knowledge(group, n, kernels["matrix"][chosen]),
             event,
             _host_copies(insight)[name],
             fast,
@@ -153,32 +165,34 @@ def kernel_rows(insight: Insight, selection: Selection) -> Rows:
 
 
 def everything() -> Selection:
-    """All steps, and what lies outside them."""
+    """All steps, and the time outside them."""
     return Selection(np.zeros(0, np.int64), True)
 
 
 def _of_kernels(
     insight: Insight, selection: Selection, row: Ints, n: int
 ) -> tuple[Array, Mask, Mask]:
-    """(Knowledge of matrix cores, whether most of the time is copies from or to the host, ``fast``)
-    of rows; ``row``: the row of every workload, −1 last.
-    """
+    """``(matrix, link, fast)`` of rows; ``row``: the row of every workload, −1 last."""
     kernels = insight["workload_kernels"]
-    at = np.flatnonzero(mask(selection, kernels["step"]))
-    of = row[kernels["workload"][at]]
-    at, of = at[of >= 0], of[of >= 0]
-    total = kernels["total"][at]
-    copies = sum_by(of, n, np.where(_host_copies(insight)[kernels["kernel"][at]], total, 0))
-    fast = np.bincount(of, weights=kernels["fast"][at], minlength=n) > 0
-    return join_knowledge(of, n, kernels["matrix"][at]), 2 * copies > sum_by(of, n, total), fast
+    chosen = np.flatnonzero(mask(selection, kernels["step"]))
+    group = row[kernels["workload"][chosen]]
+    chosen, group = chosen[group >= 0], group[group >= 0]
+    total = kernels["total"][chosen]
+    copies = sum_by(group, n, np.where(_host_copies(insight)[kernels["kernel"][chosen]], total, 0))
+    fast = np.bincount(group, weights=kernels["fast"][chosen], minlength=n) > 0
+    return (
+        join_knowledge(group, n, kernels["matrix"][chosen]),
+        2 * copies > sum_by(group, n, total),
+        fast,
+    )
 
 
 def _host_copies(insight: Insight) -> Mask:
-    """By own text of the insight: names a copy from or to the host."""
-    found = np.zeros(len(insight.strings) + 1, np.bool_)
+    """Which insight strings name a copy from or to the host."""
+    is_copy = np.zeros(len(insight.strings) + 1, np.bool_)
     for number in np.unique(insight["workload_kernels"]["kernel"]).tolist():
-        found[number] = HOST_COPY.match(insight.strings[number]) is not None
-    return found
+        is_copy[number] = HOST_COPY.match(insight.strings[number]) is not None
+    return is_copy
 
 
 def _known(values: Array) -> Array:
@@ -199,7 +213,7 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
     bandwidth = np.where(rows.link | (peaks.bandwidth is None), np.nan, peaks.bandwidth or np.nan)
     flops_share, bytes_share = flops_rate / peak, bytes_rate / bandwidth
     moving = rows.bytes / bandwidth
-    # What does no arithmetic takes as long as its bytes, where that is known.
+    # Work without arithmetic takes as long as its bytes, where those are known.
     arithmetic = np.where(
         rows.fast, np.nan, np.where(rows.flops == 0, 0 * moving, rows.flops / peak)
     )
@@ -219,8 +233,8 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Of rows: the peak that they are measured by, FLOP/s; its unit and precision, else those of
-    the workload; whether their work is no product.
+    """Per row its peak in FLOP/s, that peak's unit and precision (else the workload's), and whether
+    it is not a product.
     """
 
     peak: Array
@@ -230,51 +244,49 @@ class _Kinds:
 
 
 def _kinds(insight: Insight, rows: Rows, rate: Array, peaks: Peaks) -> _Kinds:
-    """Asked once per distinct unit, precision and knowledge of matrix cores, for rates that the
-    vector units could reach and for those beyond.
+    """Computed once per distinct unit, precision and matrix-core knowledge, for rates within and
+    beyond the vector units.
     """
     workloads, texts = insight["workloads"], insight.strings
     unit, precision = (
         np.append(workloads[key], NONE)[rows.workload] for key in ("unit", "precision")
     )
-    first, of = group_rows((unit, precision, rows.matrix))
+    first, group = group_rows((unit, precision, rows.matrix))
     named: list[tuple[str, str]] = []
     beyond = np.full(len(first), np.inf)
-    for place, row in enumerate(first.tolist()):
-        told = texts[int(unit[row])], texts[int(precision[row])]
-        beyond[place] = peaks.rate("vector", told[1]) or np.inf
+    for index, row in enumerate(first.tolist()):
+        key = texts[int(unit[row])], texts[int(precision[row])]
+        beyond[index] = peaks.rate("vector", key[1]) or np.inf
         named += [
-            peak_key(*told, int(rows.matrix[row]), reached, peaks) or told
+            peak_key(*key, int(rows.matrix[row]), reached, peaks) or key
             for reached in (0.0, np.inf)
         ]
-    found = 2 * of + (rate > beyond[of]) if len(of) else of
+    variant = 2 * group + (rate > beyond[group]) if len(group) else group
     peak = np.array(
         [np.nan if (known := peaks.rate(*pair)) is None else known for pair in named], np.float64
     )
-    words = np.array(named, object).reshape(-1, 2)[found]
+    words = np.array(named, object).reshape(-1, 2)[variant]
     product = np.isin(unit, [texts.number("matrix")]) & (unit >= 0)
-    return _Kinds(peak[found], words[:, 0].tolist(), words[:, 1].tolist(), ~product)
+    return _Kinds(peak[variant], words[:, 0].tolist(), words[:, 1].tolist(), ~product)
 
 
 def peak_key(
     unit: str, precision: str, matrix: int, rate: float, peaks: Peaks
 ) -> tuple[str, str] | None:
-    """Whose peak the work of a row is measured by: (unit, precision) of ``peaks.rates``; None where
-    there is none.
+    """The (unit, precision) of ``peaks.rates`` that a row is compared with; None where there is
+    none.
 
-    Elementwise work computes in float32 whatever its elements. Products of float32 are measured by
-    the vector units unless matrix cores are known to do them (NVIDIA: TF32), or they are faster
-    than the vector units can be: matrix cores would change the result. Products of smaller types
-    always are by matrix cores.
+    Elementwise work computes in float32 whatever its elements. float32 products count against the
+    vector units unless matrix cores are known to do them (NVIDIA: TF32) or the rate exceeds the
+    vector peak, because matrix cores would change the result. Products of smaller types always run
+    on matrix cores.
     """
     if unit == "vector":
         key = ("vector", "fp32" if precision in _COMPUTED_IN_SINGLE else precision)
     elif unit == "matrix" and precision in ("fp32", "fp64"):
-        on_matrix = (
-            ("matrix", precision)
-            if ("matrix", precision) in peaks.rates
-            else ("matrix", "tf32" if precision == "fp32" else precision)
-        )
+        on_matrix = ("matrix", precision)
+        if on_matrix not in peaks.rates and precision == "fp32":
+            on_matrix = ("matrix", "tf32")
         vector = peaks.rate("vector", precision)
         uses = matrix == Knowledge.YES or (
             matrix == Knowledge.UNKNOWN and vector is not None and rate > vector
@@ -286,48 +298,47 @@ def peak_key(
 
 
 def _bounds(flops_share: Array, bytes_share: Array, little: Mask) -> list[str]:
-    """``little``: work of so few FLOPs per byte that an unknown share of the arithmetic peak is
-    none.
-    """
+    """What limits each row. ``little``: an unknown arithmetic share counts as 0."""
     flops = np.where(np.isnan(flops_share) & little, 0.0, flops_share)
-    found = np.full(len(flops), "unknown", object)
+    bound = np.full(len(flops), "unknown", object)
     both = ~np.isnan(flops) & ~np.isnan(bytes_share) & (np.fmax(flops, bytes_share) > 0)
-    found[both & (np.fmax(flops, bytes_share) < LATENCY)] = "latency"
-    found[(flops >= LATENCY) & (both | np.isnan(bytes_share)) & ~(bytes_share > flops)] = "compute"
-    found[(bytes_share >= LATENCY) & ~(flops >= bytes_share)] = "memory"
-    return [str(word) for word in found.tolist()]
+    bound[both & (np.fmax(flops, bytes_share) < LATENCY)] = "latency"
+    bound[(flops >= LATENCY) & (both | np.isnan(bytes_share)) & ~(bytes_share > flops)] = "compute"
+    bound[(bytes_share >= LATENCY) & ~(flops >= bytes_share)] = "memory"
+    return [str(word) for word in bound.tolist()]
 
 
 @dataclass(frozen=True)
-class Use:
-    """Share of the device's peak that the matrix work of steps reaches; arrays of shape (steps,).
+class MatrixUse:
+    """The share of the device's peak that the matrix work of steps reaches; arrays of shape
+    (steps,).
 
-    flops: of products of matrices, convolutions and attention, float64. ideal: the time that their
-        peaks allow, ns; NaN where a peak is not known.
+    flops: of matrix products, convolutions and attention, float64.
+    ideal: the time that their peaks allow, ns; NaN where a peak is unknown.
     """
 
     flops: Array
     ideal: Array
 
 
-def matrix_use(insight: Insight, selection: Selection, rows: Rows, found: Shares) -> Use:
-    """Of each selected step; ``rows`` are those of workloads, ``found`` their shares."""
+def matrix_use(insight: Insight, selection: Selection, rows: Rows, row_shares: Shares) -> MatrixUse:
+    """``MatrixUse`` of each selected step, from workload rows and their shares."""
     steps, workloads = insight["workload_steps"], insight["workloads"]
-    like = representatives(workloads)
+    representative = representatives(workloads)
     peak = np.full(workloads.n, np.nan)
-    peak[rows.workload] = found.peak
-    unit = np.append(workloads["unit"], NONE)[like] if len(like) else like
+    peak[rows.workload] = row_shares.peak
+    unit = workloads["unit"][representative]
     product = np.isin(unit, [insight.strings.number("matrix")]) & (unit >= 0)
-    at = np.flatnonzero(
+    chosen = np.flatnonzero(
         np.isin(steps["step"], selection.steps)
         & product[steps["workload"]]
         & (steps["counted"] > 0)
     )
-    workload = steps["workload"][at]
-    place = np.searchsorted(selection.steps, steps["step"][at])
-    flops = workloads["flops"][workload].astype(np.float64) * steps["counted"][at]
+    workload = steps["workload"][chosen]
+    step_index = np.searchsorted(selection.steps, steps["step"][chosen])
+    flops = workloads["flops"][workload].astype(np.float64) * steps["counted"][chosen]
     n = len(selection.steps)
-    return Use(
-        np.bincount(place, weights=flops, minlength=n),
-        np.bincount(place, weights=flops / peak[like[workload]] * 1e9, minlength=n),
+    return MatrixUse(
+        np.bincount(step_index, weights=flops, minlength=n),
+        np.bincount(step_index, weights=flops / peak[representative[workload]] * 1e9, minlength=n),
     )

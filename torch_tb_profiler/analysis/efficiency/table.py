@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.families import ASIDE
-from torch_tb_profiler.analysis.efficiency.placing import LARGEST
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
+from torch_tb_profiler.analysis.efficiency.families import NOT_MODELLED
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array
@@ -202,9 +202,9 @@ first. ``kernel`` and ``short_name`` are absent in the table of operators.
 
 
 def efficiency_table(
-    insight: Insight, rows: Rows, shares: Shares, aside: Array, group: EfficiencyGroup
+    insight: Insight, rows: Rows, shares: Shares, not_modelled: Array, group: EfficiencyGroup
 ) -> DisplayTable:
-    """The rows and their shares of the peaks. ``aside``: which of ``ASIDE`` each row is, −1 none."""
+    """The rows and their shares of the peaks. ``not_modelled``: which of ``NOT_MODELLED`` each row is, −1 none."""
     workloads, calls = insight["workloads"], np.maximum(rows.calls, 1)
 
     def of_workload(key: str) -> Array:
@@ -229,8 +229,8 @@ def efficiency_table(
         input_dtypes=of_workload("types"),
         parameters=of_workload("parameters"),
         family=[
-            ASIDE[kind] if kind >= 0 else family
-            for kind, family in zip(aside.tolist(), families, strict=True)
+            NOT_MODELLED[kind] if kind >= 0 else family
+            for kind, family in zip(not_modelled.tolist(), families, strict=True)
         ],
         calls=rows.calls,
         time_ns=rows.time,

@@ -1,6 +1,4 @@
-"""Calls of operators with all that decides their work → the tables ``workloads``,
-``workload_steps``, ``workload_kernels`` and ``device_workloads``.
-"""
+"""The tables ``workloads``, ``workload_steps``, ``workload_kernels`` and ``device_workloads``."""
 
 from __future__ import annotations
 
@@ -9,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, places_of, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import carried_up, nearest, with_ancestors
-from torch_tb_profiler.analysis.efficiency.placing import (
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import nearest, subtree_totals, with_ancestors
+from torch_tb_profiler.analysis.efficiency.attribution import (
     Pieces,
+    attributed_amounts,
     bounded_sums,
     counted_calls,
-    laid,
     lost_calls,
     main_pieces,
 )
@@ -42,13 +40,14 @@ _ARGUMENTS = ("dims", "types", "strides", "concrete")
 
 @dataclass(frozen=True)
 class _Operators:
-    """All calls of operators, as the Operator view has them; arrays of shape (operators,) unless
-    said otherwise, positions count operators.
+    """All operator calls of the call tree; arrays of shape (operators,) unless said otherwise,
+    positions count operators.
 
-    row: rows of spans, ascending. above: position of the operator around it, −1 none; int32.
-        self_time: host time outside the calls beneath it, ns.
-    launched: for every device event the operator that launched it, −1 none. marked: has device
-        work, its own or beneath.
+    row: rows of spans, ascending.
+    above: position of the enclosing operator, −1 none; int32.
+    self_time: host time outside the calls beneath, ns.
+    launched: for every device event the operator that launched it, −1 none.
+    marked: has device work, its own or beneath.
     """
 
     row: Ints
@@ -60,8 +59,11 @@ class _Operators:
 
 @dataclass(frozen=True)
 class _Works:
-    """The table ``workloads``; for every operator its row, −1 none, int32; for every row whether it
-    is modelled, and whether by products of matrices.
+    """The work of operator calls.
+
+    table: the table ``workloads``.
+    of: for every operator its row, −1 none; int32.
+    modelled, products: per row: has a model; does matrix products.
     """
 
     table: Table
@@ -73,7 +75,7 @@ class _Works:
 def build_workloads(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The four tables; ``tables`` is not needed."""
+    """The four tables."""
     device = device_rows(trace)
     operators = _operators(trace, facts, tree, device)
     works = _works(trace, operators, bool(len(device)), texts)
@@ -81,18 +83,14 @@ def build_workloads(
     dur = trace["spans"]["dur"]
     if len(device):
         call = counted_calls(operators.above, modelled, operators.launched)
-        has = call >= 0
+        has_call = call >= 0
         counted = np.zeros(len(operators.row), np.bool_)
-        counted[call[has]] = True
-        time = sum_by(call[has], len(operators.row), dur[device[has]])
+        counted[call[has_call]] = True
+        time = sum_by(call[has_call], len(operators.row), dur[device[has_call]])
     else:
         call = np.zeros(0, np.int64)
-        around = nearest(operators.above, modelled)
-        counted = (
-            (np.where(operators.above >= 0, around[operators.above], -1) < 0)
-            if len(around)
-            else modelled
-        )
+        around = np.append(nearest(operators.above, modelled), np.int32(NONE))
+        counted = around[operators.above] < 0
         time = np.where(counted, np.where(modelled, dur[operators.row], operators.self_time), 0)
     works, pieces = _pieces(trace, works, call, device)
     return {
@@ -106,20 +104,11 @@ def build_workloads(
 def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Operators:
     spans = trace["spans"]
     node = np.flatnonzero(tree.is_operator)
-    place = np.full(len(tree.row) + 1, -1, np.int32)
-    place[node] = np.arange(len(node), dtype=np.int32)
-    parent = tree.parent[node]
-    above = (
-        np.where(parent >= 0, place[tree.operator[parent]], np.int32(-1))
-        if len(node)
-        else np.zeros(0, np.int32)
-    )
-    operator = facts["span_links"]["operator"][device]
-    launched = (
-        np.where(operator >= 0, place[tree.node[operator]], -1).astype(np.int64)
-        if len(device)
-        else np.zeros(0, np.int64)
-    )
+    position = np.full(len(tree.row) + 1, -1, np.int32)
+    position[node] = np.arange(len(node), dtype=np.int32)
+    above = position[np.append(tree.operator, np.int32(-1))[tree.parent[node]]]
+    launched = position[np.append(tree.node, np.int32(-1))[facts["span_links"]["operator"][device]]]
+    launched = launched.astype(np.int64)
     marked = np.zeros(len(node), np.bool_)
     marked[launched[launched >= 0]] = True
     marked = with_ancestors(above, marked)
@@ -128,7 +117,7 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
 
 
 def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringBuilder) -> _Works:
-    """Distinct calls, each asked once for its work."""
+    """The distinct calls and their work."""
     name = trace["spans"]["name"][operators.row]
     known = np.zeros(len(trace.strings) + 1, np.bool_)
     used = distinct(name, trace.strings)
@@ -137,23 +126,24 @@ def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringB
         operators.marked | known[name] if has_device else np.ones(len(name), np.bool_)
     )
     arguments = trace["operator_args"]
-    place = places_of(arguments["span"], operators.row[relevant])
+    argument_row = positions_of(arguments["span"], operators.row[relevant])
     columns = {"name": name[relevant]} | {
-        key: np.append(arguments[key], np.int32(NONE))[place] for key in _ARGUMENTS
+        key: np.append(arguments[key], np.int32(NONE))[argument_row] for key in _ARGUMENTS
     }
-    first, of = group_rows(tuple(columns.values()))
-    asked = {key: column[first] for key, column in columns.items()}
-    table = _asked(trace, asked, texts)
+    first, group = group_rows(tuple(columns.values()))
+    signatures = {key: column[first] for key, column in columns.items()}
+    table = _workloads_table(trace, signatures, texts)
     of_operator = np.full(len(name), NONE, np.int32)
-    of_operator[relevant] = of
+    of_operator[relevant] = group
     matrix = np.isin(table["unit"], [texts.intern("matrix")])
     return _Works(table, of_operator, table["flops"] >= 0, matrix)
 
 
-def _asked(trace: Trace, columns: dict[str, Array], texts: StringBuilder) -> Table:
+def _workloads_table(trace: Trace, columns: dict[str, Array], texts: StringBuilder) -> Table:
+    """The table ``workloads`` of distinct signatures."""
     used = distinct(np.concatenate(list(columns.values())), trace.strings)
-    told = {NONE: ""} | dict(zip(used, trace.strings.many(used), strict=True))
-    listed = {key: [told[number] for number in values.tolist()] for key, values in columns.items()}
+    text = {NONE: ""} | dict(zip(used, trace.strings.many(used), strict=True))
+    listed = {key: [text[number] for number in values.tolist()] for key, values in columns.items()}
     own = {key: texts.intern_all(values) for key, values in listed.items()}
     models = {name: model_of(name) for name in set(listed["name"])}
     table: dict[str, list[int]] = {
@@ -196,29 +186,33 @@ def _steps(
     own = sum_by(
         operators.launched[operators.launched >= 0], n, dur[device[operators.launched >= 0]]
     )
-    # What has no device work beneath it has nothing to carry up.
+    # Operators without device work beneath them have nothing to sum up.
     marked = np.flatnonzero(operators.marked)
-    place = np.full(n + 1, -1, np.int32)
-    place[marked] = np.arange(len(marked), dtype=np.int32)
+    position = np.full(n + 1, -1, np.int32)
+    position[marked] = np.arange(len(marked), dtype=np.int32)
     total = np.zeros(n, np.int64)
-    total[marked] = carried_up(place[operators.above[marked]], own[marked])
-    at = np.flatnonzero(
+    total[marked] = subtree_totals(position[operators.above[marked]], own[marked])
+    counted_or_busy = np.flatnonzero(
         (works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of])
     )
-    host = dur[operators.row[at]]
-    step = facts["span_links"]["step"][operators.row[at]]
-    first, of = group_rows((step, works.of[at]))
+    host = dur[operators.row[counted_or_busy]]
+    step = facts["span_links"]["step"][operators.row[counted_or_busy]]
+    first, group = group_rows((step, works.of[counted_or_busy]))
     groups = len(first)
     return schema.WORKLOAD_STEPS.build(
-        workload=works.of[at][first],
+        workload=works.of[counted_or_busy][first],
         step=step[first],
-        calls=np.bincount(of, minlength=groups),
-        device_self=sum_by(of, groups, own[at]),
-        device_total=sum_by(of, groups, total[at]),
-        host_total=sum_by(of, groups, host),
-        counted=sum_by(of, groups, counted[at]),
-        counted_time=sum_by(of, groups, time[at]),
-        event=operators.row[at[largest_by(of, groups, counted[at], time[at], host)]],
+        calls=np.bincount(group, minlength=groups),
+        device_self=sum_by(group, groups, own[counted_or_busy]),
+        device_total=sum_by(group, groups, total[counted_or_busy]),
+        host_total=sum_by(group, groups, host),
+        counted=sum_by(group, groups, counted[counted_or_busy]),
+        counted_time=sum_by(group, groups, time[counted_or_busy]),
+        event=operators.row[
+            counted_or_busy[
+                largest_by(group, groups, counted[counted_or_busy], time[counted_or_busy], host)
+            ]
+        ],
     )
 
 
@@ -234,28 +228,27 @@ def _kernels(
     matrix[facts["kernels"]["name"]] = facts["kernels"]["matrix"]
     main = main_pieces(pieces)
     step = facts["span_links"]["step"][device]
-    first, of = group_rows((pieces.workload, pieces.name, step, pieces.kernel))
+    first, group = group_rows((pieces.workload, pieces.name, step, pieces.kernel))
     n = len(first)
     amounts = {
-        key: bounded_sums(of, n, laid(pieces, main, works.table[key])) for key in ("flops", "bytes")
+        key: bounded_sums(group, n, attributed_amounts(pieces, main, works.table[key]))
+        for key in ("flops", "bytes")
     }
     return schema.WORKLOAD_KERNELS.build(
         workload=pieces.workload[first],
         kernel=own[pieces.name[first]],
         step=step[first],
-        calls=np.bincount(of, minlength=n),
-        total=sum_by(of, n, pieces.dur),
+        calls=np.bincount(group, minlength=n),
+        total=sum_by(group, n, pieces.dur),
         **amounts,
-        fast=np.bincount(of, weights=pieces.fast & main, minlength=n) > 0,
+        fast=np.bincount(group, weights=pieces.fast & main, minlength=n) > 0,
         matrix=np.where(pieces.kernel[first], matrix[pieces.name[first]], Knowledge.NO),
-        event=device[largest_by(of, n, pieces.dur)],
+        event=device[largest_by(group, n, pieces.dur)],
     )
 
 
 def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Works, Pieces]:
-    """Device work at its calls; and the works anew, where those of calls whose kernels were not
-    recorded are unknown.
-    """
+    """Device work at its calls, and works where calls without their kernels are unknown."""
     spans = trace["spans"]
     name = spans["name"][device]
     used = np.array(distinct(name, trace.strings), np.int64)
@@ -279,16 +272,12 @@ def _pieces(trace: Trace, works: _Works, call: Ints, device: Ints) -> tuple[_Wor
 
 
 def _workload_of(works: _Works, call: Ints) -> Array:
-    return (
-        np.where(call >= 0, works.of[call], NONE)
-        if len(works.of)
-        else np.full(len(call), NONE, np.int32)
-    )
+    return np.append(works.of, np.int32(NONE))[call]
 
 
 def _with_unknown(works: _Works, calls: Ints) -> _Works:
-    """With rows for ``calls`` (positions of operators) that say of their work that it is unknown."""
-    rows, of = np.unique(works.of[calls], return_inverse=True)
+    """Give ``calls`` (positions of operators) rows of their own whose work is unknown."""
+    rows, group = np.unique(works.of[calls], return_inverse=True)
     nothing = np.full(len(rows), NONE)
     added = works.table.take(rows).replace(
         **dict.fromkeys(("family", "flops", "bytes", "unit", "precision", "parameters"), nothing)
@@ -297,7 +286,7 @@ def _with_unknown(works: _Works, calls: Ints) -> _Works:
         **{key: np.concatenate((works.table[key], added[key])) for key in works.table}
     )
     of_operator = works.of.copy()
-    of_operator[calls] = works.table.n + of
+    of_operator[calls] = works.table.n + group
     return _Works(
         table,
         of_operator,
@@ -307,14 +296,15 @@ def _with_unknown(works: _Works, calls: Ints) -> _Works:
 
 
 @dataclass(frozen=True)
-class LaidWork:
-    """Every piece of device work with what ``workload_kernels`` sums; arrays of shape (device
-    events,) unless said otherwise, −1 unknown or none.
+class AttributedWork:
+    """Every piece of device work with the amounts that ``workload_kernels`` sums; arrays of shape
+    (device events,), −1 unknown or none.
 
-    row: rows of spans. call: row of spans of the call that it is laid at. flops, bytes: what it did
-        of that call's.
-    of_span: for every row of spans its row of ``workloads``, int32; that table's texts are in
-        ``texts``.
+    row: rows of spans.
+    call: row of spans of the call that it is attributed to.
+    flops, bytes: its part of that call's amounts.
+    of_span: for every row of spans its row of ``workloads``, int32.
+    workloads, texts: that table and its strings.
     """
 
     row: Ints
@@ -326,8 +316,8 @@ class LaidWork:
     texts: StringTable
 
 
-def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
-    """What each single kernel, copy and memset did, by the rules of the tables."""
+def attributed_work(trace: Trace, facts: Facts, tree: CallTree) -> AttributedWork:
+    """The work of each kernel, copy and memset, by the same rules as the tables."""
     device = device_rows(trace)
     texts = StringBuilder()
     operators = _operators(trace, facts, tree, device)
@@ -339,8 +329,10 @@ def laid_work(trace: Trace, facts: Facts, tree: CallTree) -> LaidWork:
     main = main_pieces(pieces)
     of_span = np.full(trace["spans"].n, NONE, np.int32)
     of_span[operators.row] = works.of
-    flops, moved = (laid(pieces, main, works.table[key]) for key in ("flops", "bytes"))
-    return LaidWork(
+    flops, moved = (
+        attributed_amounts(pieces, main, works.table[key]) for key in ("flops", "bytes")
+    )
+    return AttributedWork(
         device,
         np.append(operators.row, NONE)[call],
         flops,

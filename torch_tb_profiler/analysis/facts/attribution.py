@@ -1,4 +1,4 @@
-"""What caused the work of a device: its launch on the host, and the operator around the launch."""
+"""The host-side cause of device work: its launch, and the operator around the launch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.facts.names import HostNames
@@ -15,20 +15,20 @@ from torch_tb_profiler.store.flow_categories import FORWARD_BACKWARD, GRAPH_CAPT
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
-_NO_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE)
-"""Categories of flows that lead from elsewhere than the launch."""
+_NOT_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE)
+"""Flow categories whose source is not a launch."""
 
 
 @dataclass(frozen=True)
 class Causes:
-    """Attributes, arrays of shape (device events,), −1 unknown.
+    """Arrays of shape (device events,), −1 unknown.
 
     row: rows of spans of kernels, copies and memsets, ascending.
     launch: row of spans of the runtime call.
     operator: position in the call tree.
-    time: when the host caused it, ns: begin of the launch, else of the operator.
+    time: start of the launch, else of the operator, ns.
     reason: uint8 ``NoOperator``.
-    ambiguous: events whose correlation id several launches carry.
+    ambiguous: number of events whose correlation id several launches carry.
     """
 
     row: Ints
@@ -40,15 +40,13 @@ class Causes:
 
 
 def device_rows(trace: Trace) -> Ints:
-    """Rows of spans that are work of a device."""
+    """Rows of spans that are device work, ascending."""
     role = trace["spans"]["role"]
     return np.flatnonzero((role >= Role.KERNEL) & (role <= Role.MEMSET))
 
 
 def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
-    """Follow every device event back to the host: by correlation id, else by flow, else by an
-    ``External id`` that one operator has.
-    """
+    """Trace device events to the host by correlation id, else flow, else unique ``External id``."""
     spans = trace["spans"]
     row = device_rows(trace)
     launch, ambiguous = _by_correlation(trace, row)
@@ -64,38 +62,38 @@ def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
         operator[missing] = _by_external(trace, tree, row[missing])
     time = np.full(len(row), -1, np.int64)
     time[known] = spans["start"][launch[known]]
-    alone = ~known & (operator >= 0)
-    time[alone] = spans["start"][tree.row[operator[alone]]]
+    unlaunched = ~known & (operator >= 0)
+    time[unlaunched] = spans["start"][tree.row[operator[unlaunched]]]
     return Causes(
         row, launch, operator, time, _reasons(trace, tree, names, launch, operator), ambiguous
     )
 
 
-def match(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
-    """For each b the latest a of the same key that is not after it, else the earliest after it;
-    positions in a, −1 without any.
+def latest_before(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
+    """For each b the latest a of the same key that is not after it, else the earliest after it.
+
+    Positions in a, int64; −1 if no a has the key.
     """
     if not len(key_a) or not len(key_b):
         return np.full(len(key_b), -1, np.int64)
     order = np.argsort(key_a, kind="stable")
     ranked = key_a[order]
     if (ranked[1:] != ranked[:-1]).all():
-        place = np.minimum(np.searchsorted(ranked, key_b), len(ranked) - 1)
-        return np.where(ranked[place] == key_b, order[place], -1)
+        return np.append(order, -1)[positions_of(ranked, key_b)]
     n = len(key_a)
     key = np.concatenate((key_a, key_b))
     late = np.arange(len(key)) >= n
     order = np.lexsort((late, np.concatenate((time_a, time_b)), key))
     key, from_a = key[order], ~late[order]
-    place = np.arange(len(key))
-    before = np.maximum.accumulate(np.where(from_a, place, -1))
-    after = np.minimum.accumulate(np.where(from_a, place, len(key) - 1)[::-1])[::-1]
+    position = np.arange(len(key))
+    before = np.maximum.accumulate(np.where(from_a, position, -1))
+    after = np.minimum.accumulate(np.where(from_a, position, len(key) - 1)[::-1])[::-1]
     fits_before = (before >= 0) & (key[before] == key)
     fits_after = from_a[after] & (key[after] == key)
-    found = np.where(fits_before, order[before], np.where(fits_after, order[after], -1))
-    result = np.empty(len(key_b), np.int64)
-    result[order[~from_a] - n] = found[~from_a]
-    return result
+    nearest = np.where(fits_before, order[before], np.where(fits_after, order[after], -1))
+    matched = np.empty(len(key_b), np.int64)
+    matched[order[~from_a] - n] = nearest[~from_a]
+    return matched
 
 
 def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
@@ -106,29 +104,24 @@ def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
     tied = np.flatnonzero(correlation[row] > 0)
     if not len(calls) or not len(tied):
         return launch, 0
-    found = match(correlation[calls], start[calls], correlation[row[tied]], start[row[tied]])
-    launch[tied] = np.where(found >= 0, calls[found], -1)
-    ids, times = np.unique(correlation[calls], return_counts=True)
-    ambiguous = (
-        int(np.isin(correlation[row[tied]], ids[times > 1]).sum()) if (times > 1).any() else 0
-    )
-    return launch, ambiguous
+    call = latest_before(correlation[calls], start[calls], correlation[row[tied]], start[row[tied]])
+    launch[tied] = np.append(calls, -1)[call]
+    ids, count = np.unique(correlation[calls], return_counts=True)
+    return launch, int(np.isin(correlation[row[tied]], ids[count > 1]).sum())
 
 
 def _by_flow(trace: Trace, row: Ints) -> Ints:
-    """Launches of the given device rows along flow arrows from a runtime call (s) to the work (f)."""
+    """Launches of device rows along flow arrows from a runtime call (s) to the work (f); −1 none."""
     spans, flows = trace["spans"], trace["flows"]
     launch = np.full(len(row), -1, np.int64)
-    other = [trace.strings.number(text) for text in _NO_LAUNCHES]
-    used = ~np.isin(flows["category"], [number for number in other if number >= 0])
-    begins, ends = (
-        np.flatnonzero(used & (flows["phase"] == ord("s"))),
-        np.flatnonzero(used & (flows["phase"] == ord("f"))),
-    )
+    others = [number for number in map(trace.strings.number, _NOT_LAUNCHES) if number >= 0]
+    used = ~np.isin(flows["category"], others)
+    begins = np.flatnonzero(used & (flows["phase"] == ord("s")))
+    ends = np.flatnonzero(used & (flows["phase"] == ord("f")))
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(begins) or not len(ends) or not len(calls):
         return launch
-    at_end = same_place(
+    at_end = matching_points(
         (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
     )
     tied = np.flatnonzero(at_end >= 0)
@@ -139,51 +132,47 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
             np.concatenate((flows["id"][begins], flows["id"][arrow])),
         )
     )
-    found = match(
+    source = latest_before(
         key[: len(begins)], flows["time"][begins], key[len(begins) :], flows["time"][arrow]
     )
-    tied, begin = tied[found >= 0], begins[found[found >= 0]]
-    call = same_place(
+    tied, begin = tied[source >= 0], begins[source[source >= 0]]
+    call = matching_points(
         (spans["track"][calls], spans["start"][calls]),
         (flows["track"][begin], flows["time"][begin]),
     )
-    launch[tied] = np.where(call >= 0, calls[call], -1)
+    launch[tied] = np.append(calls, -1)[call]
     return launch
 
 
-def same_place(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
+def matching_points(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
     """For each (track, time) of b the position of the last equal one in a; −1 without any."""
     _, key = group_rows((np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1]))))
     n = len(a[0])
-    place = np.full(int(key.max()) + 1 if len(key) else 0, -1, np.int64)
-    place[key[:n]] = np.arange(n)
-    return place[key[n:]]
+    position = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
+    position[key[:n]] = np.arange(n)
+    return position[key[n:]]
 
 
 def _by_external(trace: Trace, tree: CallTree, row: Ints) -> Ints:
-    """Operators of device rows without a launch."""
+    """Operators of device rows without a launch; −1 unknown."""
     operators = np.flatnonzero(tree.is_operator)
-    place = by_external(trace, tree.row[operators], row)
-    return np.where(place >= 0, operators[place], -1) if len(operators) else place
+    return np.append(operators, -1)[by_external(trace, tree.row[operators], row)]
 
 
 def by_external(trace: Trace, calls: Ints, row: Ints) -> Ints:
-    """For device rows the place of the one call among ``calls`` (rows) with their ``External id``;
-    -1 where none or several have it.
+    """For each device row the position of the only call in ``calls`` (rows) with its ``External
+    id``; −1 none.
 
-    Some versions write the correlation id as ``External id``; that says nothing.
+    Some versions write the correlation id as ``External id``; that is ignored.
     """
     spans = trace["spans"]
     external = spans["external"][calls]
     known = np.flatnonzero(external > 0)
-    ids, first, times = np.unique(external[known], return_index=True, return_counts=True)
-    ids, first = ids[times == 1], known[first[times == 1]]
+    ids, first, count = np.unique(external[known], return_index=True, return_counts=True)
+    ids, first = ids[count == 1], known[first[count == 1]]
     wanted = spans["external"][row]
     wanted = np.where((wanted > 0) & (wanted != spans["correlation"][row]), wanted, -1)
-    if not len(ids):
-        return np.full(len(row), -1, np.int64)
-    place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-    return np.where(ids[place] == wanted, first[place], -1)
+    return np.append(first, -1)[positions_of(ids, wanted)]
 
 
 def _reasons(trace: Trace, tree: CallTree, names: HostNames, launch: Ints, operator: Ints) -> Array:

@@ -19,37 +19,35 @@ from torch_tb_profiler.store.step_categories import CATEGORIES
 def break_down(sets: Iterable[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
     """The eight categories of every window [start, end), int64 ns of shape (steps,).
 
-    ``sets`` are what was active, in the order of ``CATEGORIES`` without ``other``. Each category
-    gets what the union of the sets up to it covers beyond the union before it, so the eight add up
-    to end − start exactly.
+    ``sets``: the active time of each category but ``other``, in the order of ``CATEGORIES``. Each
+        category gets what its set adds to the union of those before it, so the eight add up to end
+        − start.
     """
-    found: dict[str, Ints] = {}
+    categories: dict[str, Ints] = {}
     covered = np.zeros(len(start), np.int64)
-    together = union(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    so_far = union(np.zeros(0, np.int64), np.zeros(0, np.int64))
     for key, points in zip(CATEGORIES[:-1], sets, strict=True):
         if len(points.start):
-            together = join(together, points)
-        upto = measure(together, start, end)
-        found[key] = upto - covered
+            so_far = join(so_far, points)
+        upto = measure(so_far, start, end)
+        categories[key] = upto - covered
         covered = upto
-    found["other"] = end - start - covered
-    return found
+    categories["other"] = end - start - covered
+    return categories
 
 
 def active_sets(
     trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask
 ) -> Iterator[Intervals]:
-    """What was active when, for each of the seven categories before ``other``, one after the other.
+    """The active time of each of the seven categories before ``other``, one after the other.
 
-    ``communication``: which device events are communication kernels, bool of shape (device
+    ``communication``: whether each device event is a communication kernel, bool of shape (device
         events,).
     """
     spans = trace["spans"]
-    device_role, node_role, name = (
-        spans["role"][caused.row],
-        spans["role"][tree.row],
-        spans["name"][tree.row],
-    )
+    device_role = spans["role"][caused.row]
+    node_role = spans["role"][tree.row]
+    name = spans["name"][tree.row]
     collective, dataloader = names.collective[name], names.dataloader[name]
     step = names.step[name] >= 0
     executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective

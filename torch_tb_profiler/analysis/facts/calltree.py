@@ -1,9 +1,8 @@
-"""The tree of host calls: operators, annotations and runtime calls, as ``torch.profiler`` builds
-it.
+"""The tree of host calls (operators, annotations, runtime calls) as ``torch.profiler`` builds it.
 
-Python frames are transparent. An operator whose only child has the same name is one with it
-(``_remove_dup_nodes`` of ``torch/autograd/profiler_util.py``): the child's children and its
-launches become the parent's.
+Python frames are transparent. An operator whose only child has the same name is merged with it
+(``_remove_dup_nodes`` of ``torch/autograd/profiler_util.py``): the child's children and launches
+become the parent's.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from torch_tb_profiler.store.roles import Role
 
 @dataclass(frozen=True)
 class CallTree:
-    """Attributes, arrays of shape (nodes,) unless said otherwise; positions count nodes.
+    """Arrays of shape (nodes,) unless said otherwise; positions count nodes.
 
-    row: rows of spans, ascending; int32, as all positions here are.
-    node: for every row of spans its position, −1 when it is no node; int32 of shape (spans,).
-    parent: position of the enclosing node after the collapse; −1 none.
-    children: Σ duration of the direct children in ns.
-    kept: False where the node is one with its parent.
+    row: rows of spans, ascending; int32, like all positions here.
+    node: position of every row of spans, −1 if it is no node; int32 of shape (spans,).
+    parent: position of the enclosing node after merging; −1 none.
+    children: Σ duration of the direct children, ns.
+    kept: False where the node is merged into its parent.
     is_operator: a kept operator.
     operator: position of the innermost kept operator at or around the node; −1 none.
-    overlapping: begins inside another node of its thread and ends after it.
-    names: what the names of the calls say, of nodes or not.
+    overlapping: starts inside another node of its thread and ends after it.
+    names: what the names of the calls imply.
     """
 
     row: Array
@@ -46,14 +45,12 @@ class CallTree:
 
 
 def is_call(role: Array) -> Mask:
-    """Which roles are nodes of the call tree, of the shape of ``role``."""
+    """Which roles are nodes of the call tree; bool of the shape of ``role``."""
     return np.asarray((role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.RUNTIME))
 
 
 def call_tree(trace: Trace) -> CallTree:
-    """The call tree of all threads of a trace. Making it costs a second per ten million calls: who
-    needs it twice hands it on.
-    """
+    """The call tree of all threads. It takes a second per ten million calls: pass it on."""
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
     row = np.flatnonzero(is_call(role)).astype(np.int32)
@@ -86,17 +83,17 @@ def call_tree(trace: Trace) -> CallTree:
 
 
 def _collapse(parent: Array, name: Array, operator_like: Mask) -> tuple[Array, Mask]:
-    """Parents with collapsed nodes stepped over, and which nodes stay. A collapsed node's parent is
-    the node that it is one with.
+    """``(parent, kept)``: parents with merged nodes skipped, and which nodes stay. A merged node's
+    parent is the node that it is merged into.
     """
     n = len(parent)
     same = np.zeros(n, np.bool_)
     child = np.flatnonzero((parent >= 0) & operator_like)
     child = child[operator_like[parent[child]] & (name[child] == name[parent[child]])]
-    # Few are of their parent's name, but any may be their sibling.
-    asked = np.zeros(n + 1, np.bool_)
-    asked[parent[child]] = True
-    siblings = np.bincount(parent[asked[parent]], minlength=n)
+    # Few nodes have their parent's name, so only the children of those parents are counted.
+    candidate = np.zeros(n + 1, np.bool_)
+    candidate[parent[child]] = True
+    siblings = np.bincount(parent[candidate[parent]], minlength=n)
     same[child] = siblings[parent[child]] == 1
-    # By doubling: a hostile trace may hold a long chain of one name.
+    # A hostile trace may hold a long chain of one name.
     return np.append(nearest(parent, ~same), np.int32(-1))[parent], ~same

@@ -17,9 +17,9 @@ from torch_tb_profiler.store.roles import Role
 def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
     """Which device events are communication, bool of shape (device events,).
 
-    A kernel is, when its name is of a known library, when it carries collective arguments, or when
+    A kernel is if a known library's name is in its own, if it carries collective arguments, or if
     the innermost operator or annotation around its launch is a collective. Copies and memsets never
-    are: their category says more.
+    are.
     """
     kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
     return np.asarray(
@@ -29,19 +29,19 @@ def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused
 
 
 def communication_rows(trace: Trace, facts: Facts) -> Ints:
-    """The same kernels when the facts are there already: rows of spans, ascending."""
+    """The communication kernels of a trace with facts: rows of spans, ascending."""
     spans, links = trace["spans"], facts["span_links"]
     row = device_rows(trace)
     row = row[spans["role"][row] == Role.KERNEL]
     names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
-    found = _by_itself(trace, row, np.ones(len(row), np.bool_))
+    is_communication = _by_itself(trace, row, np.ones(len(row), np.bool_))
     if names.collective.any():
         calls = (
             (spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)
         ) & ~names.hidden[spans["name"]]
         around = climb(links["parent"], links["launch"][row].astype(np.int64), calls)
-        found |= (around >= 0) & names.collective[spans["name"][around]]
-    return np.asarray(row[found])
+        is_communication |= (around >= 0) & names.collective[spans["name"][around]]
+    return np.asarray(row[is_communication])
 
 
 def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
@@ -55,27 +55,25 @@ def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
 
 def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
     collective = names.collective[trace["spans"]["name"][tree.row]]
-    found = np.zeros(len(caused.row), np.bool_)
+    result = np.zeros(len(caused.row), np.bool_)
     if not collective.any():
-        return found
+        return result
     known = caused.launch >= 0
     node = tree.node[caused.launch[known]].astype(np.int64)
     around = climb(tree.parent, node, trace["spans"]["role"][tree.row] != Role.RUNTIME)
-    found[known] = (around >= 0) & collective[around]
-    return found
+    result[known] = (around >= 0) & collective[around]
+    return result
 
 
 def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
-    """Communication libraries that the trace shows, sorted: from its header, its collectives'
-    names, and its communication kernels' names.
-    """
+    """The communication libraries named in header, collectives and kernels, sorted."""
     info = trace.header.get("distributedInfo")
     declared = info.get("backend") if isinstance(info, dict) else None
-    found = set(names.backends)
+    libraries = set(names.backends)
     if isinstance(declared, str) and declared:
-        found.update(part.split(":")[-1] for part in declared.split(","))
+        libraries.update(part.split(":")[-1] for part in declared.split(","))
     for number in distinct(kernels, trace.strings):
         library = communication_library(trace.strings[number])
         if library is not None:
-            found.add(library)
-    return sorted(found)
+            libraries.add(library)
+    return sorted(libraries)

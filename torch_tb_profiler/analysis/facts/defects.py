@@ -1,6 +1,4 @@
-"""What the analysis can find wrong with a trace; found ones are counted, and marked in time where
-they have a place.
-"""
+"""Defects that the analysis finds in a trace; they are counted, and marked in time if possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that is found in a trace once, before anybody looks at it.
+"""Everything that is derived from a trace once, when it is imported.
 
 ::
 
@@ -15,9 +15,9 @@ vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``o
 attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
 rank, world_size       from ``distributedInfo``; None where it does not say
 backend                communication backend of ``distributedInfo``; None
-synthetic              whether the trace says that a program made it up
-sums                   whether the file holds sums and no times, which the importer laid end to end
-versions               readable versions by what they are of
+synthetic              whether the trace says that a program generated it
+sums                   whether the file holds sums without times, which the importer laid end to end
+versions               readable versions by component
 data_parallel          whether ``DataParallel`` ran
 communication_backends libraries that the header, the collectives and the kernels name
 matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
@@ -38,8 +38,8 @@ from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
+from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
-from torch_tb_profiler.analysis.facts.found_defects import find_defects
 from torch_tb_profiler.analysis.facts.header import (
     distributed_info,
     integer,
@@ -51,7 +51,7 @@ from torch_tb_profiler.analysis.facts.kernels import kernel_facts
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
-from torch_tb_profiler.analysis.facts.profiled_ranges import tie_ranges
+from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
 from torch_tb_profiler.analysis.facts.steps import (
     StepWindows,
@@ -71,7 +71,7 @@ from torch_tb_profiler.store.strings import StringBuilder
 
 
 def derive(trace: Trace) -> Facts:
-    """The facts of a trace. A trace of anything, or of nothing, has facts."""
+    """The facts of a trace; any trace has facts, an empty one too."""
     spans = trace["spans"]
     tree = call_tree(trace)
     names = tree.names
@@ -114,16 +114,16 @@ def derive(trace: Trace) -> Facts:
         "span_links": span_links(trace, tree, caused, windows, enclosing),
     }
     give_back_memory()
-    found, touched = find_defects(trace, tree, caused, windows, flags)
+    defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
-    ranges = tie_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
-    found.add(d.RANGE_MISMATCH, ranges.mismatched)
+    ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
+    defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
         "matrix_eligible_share": operators.eligible_share,
         "touched_ns": touched,
         "profiled_ranges": len(ranges.row),
     }
-    return Facts(strings.table(), tables, summary, trace.defects.merged(found))
+    return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:
@@ -136,7 +136,7 @@ def _vendor(trace: Trace, caused: Causes) -> str:
 
 
 def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
-    """``Knowledge`` of every device event, uint8; asked once per distinct kernel name."""
+    """``Knowledge`` of matrix-core use of every device event, uint8."""
     spans = trace["spans"]
     capability = oldest_capability(trace)
     kernel = spans["role"][caused.row] == Role.KERNEL
@@ -148,7 +148,7 @@ def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
 
 
 def _begun(operator_steps: Table, steps: int) -> Array:
-    """Operators that began in each step."""
+    """The number of operators that started in each step."""
     inside = operator_steps["step"] >= 0
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
 

@@ -1,4 +1,4 @@
-"""The small enumerations that fact tables store as uint8."""
+"""Enumerations that the fact tables store as uint8."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from enum import IntEnum, IntFlag
 
 
 class StepFlag(IntFlag):
-    """What is particular about a step; the column ``steps.flags``."""
+    """What is special about a step; the column ``steps.flags``."""
 
     COLD = 1
-    """A first step clearly slower than the rest."""
+    """A first step that is clearly slower than the rest."""
     ODD = 2
-    """Slower than the others by far more than they differ among themselves."""
+    """An outlier: slower than the other steps by far more than their spread."""
     CUT = 4
-    """The end of the recording cut its device work off; averages leave it out."""
+    """The recording ended before its device work did; averages leave it out."""
     WHOLE = 8
-    """Stands for the whole span because the recording has no steps."""
+    """The whole recording, which has no steps."""
 
 
 class NoOperator(IntEnum):
-    """Why the operator of a kernel is not known; the column ``kernels.reason``."""
+    """Why the operator of a kernel is unknown; the column ``kernels.reason``."""
 
     KNOWN = 0
     NO_LAUNCH = 1

@@ -1,4 +1,4 @@
-"""What the top-level keys of a trace say: devices, versions, place in the distributed job, vendor."""
+"""What the top-level keys of a trace say: devices, versions, rank, vendor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VENDOR_OF_NAME = (
     (re.compile(r"intel|data center gpu max|\barc\b", re.I), "intel"),
     (re.compile(r"ascend", re.I), "ascend"),
     (re.compile(r"artemis|mtia", re.I), "mtia"),
-    # Last, because its bare model numbers look like others' (Arc A770, Radeon PRO V620).
+    # Last: its bare model numbers resemble others (Arc A770, Radeon PRO V620).
     (
         re.compile(
             r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I
@@ -56,9 +56,9 @@ class DeviceProperties:
 
 
 def integer(value: Any) -> int | None:
-    """A whole number below 2**62, also when written as text; None for everything else."""
+    """A whole number below 2**62 in magnitude, also when written as text; else None."""
     if isinstance(value, str):
-        # str.isdigit() takes "²" as well, and int() refuses it, as it does thousands of digits.
+        # Not str.isdigit(), which accepts "²"; int() rejects that, and thousands of digits.
         value = int(value) if _WHOLE.fullmatch(value.strip()) else None
     if isinstance(value, bool) or not isinstance(value, int):
         return None
@@ -66,13 +66,13 @@ def integer(value: Any) -> int | None:
 
 
 def _count(value: Any, limit: int) -> int:
-    """A whole number from 1 to below ``limit``; −1 for everything else."""
+    """A whole number in [1, ``limit``); −1 for everything else."""
     number = integer(value)
     return number if number is not None and 0 < number < limit else -1
 
 
 def distributed_info(trace: Trace) -> dict[str, Any]:
-    """``distributedInfo``, empty when the trace has none."""
+    """``distributedInfo``; empty if the trace has none."""
     info = trace.header.get("distributedInfo")
     return info if isinstance(info, dict) else {}
 
@@ -80,34 +80,34 @@ def distributed_info(trace: Trace) -> dict[str, Any]:
 def device_properties(trace: Trace) -> dict[int, DeviceProperties]:
     """Properties by device id."""
     listed = trace.header.get("deviceProperties")
-    found: dict[int, DeviceProperties] = {}
-    for place, entry in enumerate(listed if isinstance(listed, list) else []):
+    properties: dict[int, DeviceProperties] = {}
+    for index, entry in enumerate(listed if isinstance(listed, list) else []):
         if not isinstance(entry, dict):
             continue
         number = integer(entry.get("id"))
-        number = place if number is None else number
+        number = index if number is None else number
         major, minor = integer(entry.get("computeMajor")), integer(entry.get("computeMinor"))
-        found[number] = DeviceProperties(
+        properties[number] = DeviceProperties(
             number,
             str(entry.get("name") or ""),
             _count(entry.get("totalGlobalMem"), 1 << 62),
             f"{major}.{minor or 0}" if major is not None else "",
             _count(entry.get("numSms"), 1 << 31),
         )
-    return found
+    return properties
 
 
 def versions(trace: Trace) -> dict[str, str]:
-    """Versions that the header states, by what they are of, readable: 12040 → ``12.4``."""
-    found = {
+    """Readable versions from the header by component: 12040 → ``12.4``."""
+    labelled = {
         label: _version(key, trace.header[key])
         for key, label in _VERSION_KEYS.items()
         if key in trace.header
     }
     nccl = distributed_info(trace).get("nccl_version")
     if nccl:
-        found["NCCL"] = str(nccl)
-    return found
+        labelled["NCCL"] = str(nccl)
+    return labelled
 
 
 def _version(key: str, value: Any) -> str:
@@ -122,7 +122,7 @@ def _version(key: str, value: Any) -> str:
 
 
 def oldest_capability(trace: Trace) -> int | None:
-    """The lowest major compute capability of the devices; None when none tells its own."""
+    """The lowest major compute capability of the devices; None if none is known."""
     return min(
         (
             int(p.capability.split(".")[0])
@@ -134,11 +134,11 @@ def oldest_capability(trace: Trace) -> int | None:
 
 
 def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_device: bool) -> str:
-    """Who made the accelerator: by device name, else by the runtime's categories and calls;
-    ``none`` without any device work.
+    """The accelerator's vendor, by device name, else by runtime categories and calls; ``none``
+    without device work.
 
-    ``runtime_names`` and ``categories`` are the distinct names of runtime calls and the distinct
-    categories of the trace.
+    ``runtime_names``, ``categories``: the distinct names of runtime calls and categories of the
+        trace.
     """
     names = [p.name for p in device_properties(trace).values() if p.name]
     for name in names:

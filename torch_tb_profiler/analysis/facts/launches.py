@@ -1,4 +1,4 @@
-"""Calls that start kernels."""
+"""Runtime calls that launch kernels."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _KERNEL_LAUNCH = re.compile(
 
 
 def kernel_launches(trace: Trace, calls: Ints) -> Ints:
-    """Those of some runtime calls (rows of spans, ascending) that start a kernel at once, by their
-    names: copies, memsets and graphs are none.
+    """Those of some runtime calls (rows, ascending) whose name launches a kernel directly.
 
-    While a graph is being captured launches are written down and nothing runs, on all threads:
-    backward launches into it as well.
+    Copies, memsets and graph launches are not among them, nor launches of any thread while a graph
+    is being captured, when nothing runs.
     """
     launches, begins, ends = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(3))
     name = trace["spans"]["name"][calls]

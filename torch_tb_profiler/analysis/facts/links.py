@@ -1,4 +1,4 @@
-"""For every span: what encloses it, what launched it, its operator, its step."""
+"""The table ``span_links``: what encloses each span, what launched it, its operator and its step."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from torch_tb_profiler.store.roles import Role
 
 
 def host_mask(trace: Trace) -> Mask:
-    """Which rows of spans are work of a host thread."""
+    """Which rows of spans ran on a host thread."""
     role = trace["spans"]["role"]
     return np.asarray(is_call(role) | (role == Role.PYTHON))
 
 
 def enclosing_spans(trace: Trace) -> Array:
-    """For every row of spans the row of the innermost enclosing host span, Python frames included;
-    −1 none, or not a host span. int32.
-    """
+    """Per row of spans the innermost enclosing host span or frame; −1 none. int32."""
     spans = trace["spans"]
     row = np.flatnonzero(host_mask(trace)).astype(np.int32)
     parent = np.full(spans.n, -1, np.int32)

@@ -1,4 +1,4 @@
-"""What the name of a host event says about it, asked once per distinct name."""
+"""What host event names imply, computed once per distinct name."""
 
 from __future__ import annotations
 
@@ -34,27 +34,22 @@ HIDDEN = frozenset(
         "aten::_version",
     )
 )
-"""Events that ``torch.profiler`` leaves out of its tree (``torch/autograd/profiler_util.py``,
-``_filter_name``).
-"""
+"""Events that ``torch.profiler`` leaves out of its tree (``_filter_name``, profiler_util.py)."""
 
 
 @dataclass(frozen=True)
 class HostNames:
-    """Answers by number of a string, arrays of shape (number of strings + 1,): the last answers for
-    −1. Only names that are used are asked.
+    """Arrays by string number, of shape (strings + 1,); the last entry is for −1.
 
-    Attributes:
-        step: int64, N of ``ProfilerStep#N``; −1 otherwise.
-        dataloader: waits for the next batch.
-        region: written as an operator by old versions but none: steps, DataLoader, optimizer and
-            DataParallel regions, and those of Lightning's profiler (``[pl][module]…``,
-            ``[pl][profile]…``).
-        collective: a collective or point-to-point transfer.
-        hidden: ``torch.profiler`` does not show it.
-        graph_launch: replays a captured graph.
-        backends: communication backends that the names mention.
-        data_parallel: whether ``DataParallel`` is among the names.
+    step: int64, N of ``ProfilerStep#N``; −1 otherwise.
+    dataloader: waits for the next batch.
+    region: recorded as an operator by old versions but none: steps, DataLoader, optimizer and
+        DataParallel regions, and Lightning's (``[pl][module]…``, ``[pl][profile]…``).
+    collective: a collective or point-to-point transfer.
+    hidden: ``torch.profiler`` does not show it.
+    graph_launch: replays a captured graph.
+    backends: communication backends that the names mention.
+    data_parallel: whether ``DataParallel`` is among the names.
     """
 
     step: Ints
@@ -68,26 +63,22 @@ class HostNames:
 
 
 def distinct(numbers: Array, strings: StringTable) -> list[int]:
-    """The distinct numbers of strings in an array, ascending; −1 left out."""
+    """The distinct string numbers in an array, ascending, without −1."""
     present = np.zeros(len(strings) + 1, np.bool_)
     present[numbers] = True
-    found: list[int] = np.flatnonzero(present[:-1]).tolist()
-    return found
+    used: list[int] = np.flatnonzero(present[:-1]).tolist()
+    return used
 
 
 def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:
-    """Of which strings among ``numbers`` (repeats allowed) ``says`` is true: by number, bool of
-    shape (number of strings + 1,), the last for −1.
-
-    Each is asked once; False of those that are not among them.
-    """
-    found = np.zeros(len(strings) + 1, np.bool_)
-    found[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
-    return found
+    """Which strings of ``numbers`` satisfy ``says``; bool of shape (strings + 1,), last for −1."""
+    mask = np.zeros(len(strings) + 1, np.bool_)
+    mask[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
+    return mask
 
 
 def host_names(strings: StringTable, used: Array) -> HostNames:
-    """Ask every name of ``used`` (numbers of strings, repeats allowed)."""
+    """What the names ``used`` (string numbers, repeats allowed) imply."""
     n = len(strings) + 1
     step = np.full(n, -1, np.int64)
     dataloader, region, collective, hidden, graph = (np.zeros(n, np.bool_) for _ in range(5))
@@ -106,9 +97,9 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
             texts.add(text)
         elif _GRAPH_LAUNCH.match(text):
             graph[number] = True
-        elif found := _COLLECTIVE.match(text):
+        elif collective_match := _COLLECTIVE.match(text):
             collective[number] = True
-            backends.update(filter(None, (found.group("backend"),)))
+            backends.update(filter(None, (collective_match.group("backend"),)))
             continue
         elif not text.startswith(("Optimizer.", "[pl][")):
             continue

@@ -1,8 +1,8 @@
-"""Calls of operators → the tables ``operators`` and ``operator_steps``.
+"""The tables ``operators`` and ``operator_steps``.
 
-Device time is laid at the innermost operator of every launch and carried up the call tree::
+Device time is attributed to the innermost operator of each launch and summed up the call tree::
 
-    linear           device self 0,  total 30      the walk from addmm adds its 30 to linear
+    linear           device self 0,  total 30
       └ addmm        device self 30, total 30      ← kernel 30
 """
 
@@ -24,15 +24,15 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
 DEEP = 200
-"""Levels of calls; deeper ones are found in traces that were made to hurt."""
+"""Levels of calls that are walked one by one; only hostile traces nest deeper."""
 _DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device")
 _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """The two tables; ``eligible`` is uint8 ``Knowledge`` of every node of the call tree;
-    ``eligible_share`` see ``_eligible_share``.
+    """The two tables; ``eligible``: uint8 ``Knowledge`` per call tree node; ``eligible_share``: see
+    ``_eligible_share``.
     """
 
     operators: Table
@@ -46,10 +46,9 @@ def operator_facts(
 ) -> OperatorFacts:
     """Both tables.
 
-    Args:
-        matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
-        step: step of every node of the call tree, −1 outside.
-        stack: row of ``stacks`` of every node, −1 none.
+    matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
+    step: step of every node of the call tree, −1 outside.
+    stack: row of ``stacks`` of every node, −1 none.
     """
     spans = trace["spans"]
     above = np.append(tree.operator, np.int32(-1))[tree.parent]
@@ -58,7 +57,7 @@ def operator_facts(
     node = np.flatnonzero(tree.is_operator).astype(np.int32)
     row = tree.row[node]
     dims, types = _arguments(trace, tree, node)
-    first, of = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
+    first, operator = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
     operators = fact_schema.OPERATORS.build(
         name=spans["name"][row][first],
         dims=dims[first],
@@ -67,11 +66,11 @@ def operator_facts(
         matrix_eligible=eligible[node][first],
     )
     del dims, types
-    # In the order of the steps, so that the rows of a step stand together.
-    begin, cell = group_rows((step[node], of))
+    # Sorted by step, so that the rows of a step are adjacent.
+    begin, cell = group_rows((step[node], operator))
     n = len(begin)
-    where = {"operator": of[begin], "step": step[node[begin]]}
-    del of
+    where = {"operator": operator[begin], "step": step[node[begin]]}
+    del operator
     summed = {
         "calls": np.bincount(cell, minlength=n),
         "host_total": sum_by(cell, n, spans["dur"][row]),
@@ -91,11 +90,9 @@ def operator_facts(
 
 @dataclass(frozen=True)
 class _DeviceTime:
-    """Device time by the innermost operator of the launch; ``above``: the operator around every
-    node, −1 none.
+    """Device time by innermost operator. ``above``: the operator around every node, −1 none.
 
-    Made anew whenever it is asked for: on large traces such columns of nodes are what counts in
-    memory.
+    Recomputed on each request: on large traces a column of nodes dominates memory.
     """
 
     trace: Trace
@@ -105,42 +102,43 @@ class _DeviceTime:
     above: Array
 
     def own(self, key: str) -> Ints:
-        """Per node: Σ duration of the device work whose innermost operator it is: ``kernel``, of
-        those ``matrix`` and ``matrix_unknown`` by what is known of
-        them, and ``device``, copies and memsets included."""
+        """Σ duration of the device work launched directly by each node.
+
+        ``kernel``; of those ``matrix`` and ``matrix_unknown`` by ``Knowledge``; ``device`` includes
+        copies and memsets.
+        """
         spans, caused = self.trace["spans"], self.caused
         wanted = caused.operator >= 0
         if key != "device":
             wanted &= spans["role"][caused.row] == Role.KERNEL
         if key in _KNOWN:
             wanted &= self.matrix == _KNOWN[key]
-        some = np.flatnonzero(wanted)
-        return sum_by(caused.operator[some], len(self.tree.row), spans["dur"][caused.row[some]])
+        rows = np.flatnonzero(wanted)
+        return sum_by(caused.operator[rows], len(self.tree.row), spans["dur"][caused.row[rows]])
 
     def total(self, key: str) -> Ints:
-        """The same with all beneath it."""
+        """The same including everything beneath the node."""
         return _carried_up(self.own(key), self.above)
 
 
 def _carried_up(own: Ints, above: Array) -> Ints:
-    """Every node's own value and those of all below it; what is above a node stands before it.
+    """Each node's own value plus those of all its descendants. Parents come before children.
 
-    One round per level of the tree, over the nodes that have a value. A tree deeper than calls nest
-    is finished node by node instead, so that the cost does not grow with the square of the depth.
-    ``nesting.carried_up`` orders all nodes first; here few of millions have a value.
+    Unlike ``subtree_totals`` this does not sort all nodes: few of millions have a value. One round
+    per level; beyond ``DEEP`` levels the rest is summed node by node, so the cost stays linear.
     """
     total = own.copy()
     source = np.flatnonzero(own)
-    at = above[source]
+    target = above[source]
     for _ in range(DEEP):
-        inside = at >= 0
-        source, at = source[inside], at[inside]
+        inside = target >= 0
+        source, target = source[inside], target[inside]
         if not len(source):
             return np.asarray(total)
-        np.add.at(total, at, own[source])
-        at = above[at]
+        np.add.at(total, target, own[source])
+        target = above[target]
     carried = np.zeros(len(own), np.int64)
-    np.add.at(carried, at[at >= 0], own[source[at >= 0]])
+    np.add.at(carried, target[target >= 0], own[source[target >= 0]])
     passing: list[int] = carried.tolist()
     for node, outer in zip(range(len(passing) - 1, -1, -1), reversed(above.tolist()), strict=True):
         if outer >= 0:
@@ -149,31 +147,27 @@ def _carried_up(own: Ints, above: Array) -> Ints:
 
 
 def _eligible(trace: Trace, tree: CallTree, device: _DeviceTime) -> Array:
-    """YES by name, by a kernel that uses matrix cores, or because something below is; a name that
-    tells nothing is judged by its kernels.
-    """
+    """Whether each node could use matrix cores: by name, by its kernels, or by a descendant."""
     name = trace["spans"]["name"][tree.row]
     by_name = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
     for number in distinct(name[tree.is_operator], trace.strings):
         by_name[number] = operator_could(trace.strings[number])
     eligible = np.where(tree.is_operator, by_name[name], np.uint8(Knowledge.NO))
-    told = (eligible == Knowledge.UNKNOWN) & (device.total("kernel") > 0)
-    told &= device.total("matrix_unknown") == 0
-    eligible[told] = Knowledge.NO
+    vector_only = (eligible == Knowledge.UNKNOWN) & (device.total("kernel") > 0)
+    vector_only &= device.total("matrix_unknown") == 0
+    eligible[vector_only] = Knowledge.NO
     eligible[device.own("matrix") > 0] = Knowledge.YES
     above = device.above
-    at = above[np.flatnonzero(eligible == Knowledge.YES)]
-    while len(at := np.unique(at[at >= 0])):
-        at = at[eligible[at] != Knowledge.YES]
-        eligible[at] = Knowledge.YES
-        at = above[at]
+    node = above[np.flatnonzero(eligible == Knowledge.YES)]
+    while len(node := np.unique(node[node >= 0])):
+        node = node[eligible[node] != Knowledge.YES]
+        eligible[node] = Knowledge.YES
+        node = above[node]
     return eligible
 
 
 def _eligible_share(tree: CallTree, device: _DeviceTime, eligible: Array) -> float | None:
-    """Kernel time of the eligible operators that have no eligible operator below / kernel time of
-    all operators; None without kernels.
-    """
+    """Kernel time of the innermost eligible operators / of all operators; None without kernels."""
     own = device.own("kernel")
     everything = int(own.sum())
     if not everything:
@@ -186,12 +180,12 @@ def _eligible_share(tree: CallTree, device: _DeviceTime, eligible: Array) -> flo
 
 
 def _arguments(trace: Trace, tree: CallTree, node: Array) -> tuple[Array, Array]:
-    """Input shapes and types of the given nodes as numbers of strings; −1 not recorded."""
+    """String numbers of the input shapes and types of some nodes; −1 not recorded."""
     arguments = trace["operator_args"]
     columns = []
-    at = tree.node[arguments["span"]]
+    span_node = tree.node[arguments["span"]]
     for key in ("dims", "types"):
         column = np.full(len(tree.row), -1, np.int32)
-        column[at[at >= 0]] = arguments[key][at >= 0]
+        column[span_node[span_node >= 0]] = arguments[key][span_node >= 0]
         columns.append(column[node])
     return columns[0], columns[1]

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
@@ -18,8 +19,8 @@ from torch_tb_profiler.store.strings import StringBuilder
 
 @dataclass(frozen=True)
 class Stacks:
-    """``parent`` and ``frame`` are the columns of the table ``stacks`` (int64); ``of_node`` (int32)
-    is the stack of every node of the call tree, −1 none.
+    """``parent``, ``frame``: columns of the table ``stacks``, int64; ``of_node``: int32, stack of
+    every call tree node, −1 none.
     """
 
     parent: Ints
@@ -28,13 +29,10 @@ class Stacks:
 
 
 def call_stacks(trace: Trace, tree: CallTree, enclosing: Array, strings: StringBuilder) -> Stacks:
-    """Stacks from ``Call stack`` arguments, else from the Python frames around each operator, else
-    from a backward operator's forward.
+    """Stacks from ``Call stack`` arguments, else Python frames, else a backward operator's forward.
 
-    Args:
-        enclosing: for every row of spans the innermost enclosing host span, −1 none; shape
-            (spans,).
-        strings: frames of ``Call stack`` arguments are added to it.
+    enclosing: for every row of spans the innermost enclosing host span, −1 none; shape (spans,).
+    strings: frames of ``Call stack`` arguments are added to it.
     """
     of_node = np.full(len(tree.row), -1, np.int32)
     parent, frame = _from_frames(trace, tree, enclosing, of_node)
@@ -59,8 +57,8 @@ def _from_frames(
         return nothing, nothing
     used, above = frames_needed(enclosing, is_frame, inner)
     depth = depths(above)
-    place = np.full(spans.n, -1, np.int32)
-    place[used] = np.arange(len(used), dtype=np.int32)
+    position = np.full(spans.n, -1, np.int32)
+    position[used] = np.arange(len(used), dtype=np.int32)
     stack = np.full(len(used), -1, np.int64)
     parents: list[Ints] = []
     frames: list[Ints] = []
@@ -71,34 +69,33 @@ def _from_frames(
     for begin, end in pairwise(bounds.tolist()):
         level = order[begin:end]
         caller = np.where(above[level] >= 0, stack[above[level]], -1)
-        keys, of = np.unique(
+        keys, number = np.unique(
             (caller + 1) * width + spans["name"][used[level]] + 1, return_inverse=True
         )
-        stack[level] = count + of
+        stack[level] = count + number
         parents.append(keys // width - 1)
         frames.append(keys % width - 1)
         count += len(keys)
-    of_node[node] = np.where(inner >= 0, stack[place[inner]], -1)
+    of_node[node] = np.where(inner >= 0, stack[position[inner]], -1)
     return np.concatenate(parents or [nothing]), np.concatenate(frames or [nothing])
 
 
 def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints, Ints]:
-    """(rows of the frames around any operator, ascending; position in them of each one's calling
-    frame, −1 outermost).
+    """``(rows, caller)``: the frames around any ``inner`` frame, ascending, and the position of
+    each one's caller, −1 none.
     """
     seen = np.zeros(len(enclosing), np.bool_)
     caller = np.full(len(enclosing), -1, np.int32)
-    found = inner[inner >= 0]
-    while len(found):
-        # Of rows that name the same frame the last one written stays: distinct frames without a
-        # sort.
-        caller[found] = np.arange(len(found))
-        found = found[caller[found] == np.arange(len(found))]
-        seen[found] = True
-        outer = climb(enclosing, enclosing[found], is_frame)
-        caller[found] = outer
-        found = outer[outer >= 0]
-        found = found[~seen[found]]
+    frame = inner[inner >= 0]
+    while len(frame):
+        # The last write per frame wins, which leaves the distinct frames without a sort.
+        caller[frame] = np.arange(len(frame))
+        frame = frame[caller[frame] == np.arange(len(frame))]
+        seen[frame] = True
+        outer = climb(enclosing, enclosing[frame], is_frame)
+        caller[frame] = outer
+        frame = outer[outer >= 0]
+        frame = frame[~seen[frame]]
     used = np.flatnonzero(seen)
     outer = caller[used]
     return used, np.where(outer >= 0, np.searchsorted(used, outer), -1)
@@ -107,9 +104,7 @@ def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints,
 def _from_arguments(
     trace: Trace, tree: CallTree, strings: StringBuilder, of_node: Array, parent: Ints, frame: Ints
 ) -> tuple[Ints, Ints]:
-    """Stacks of ``Call stack`` arguments (innermost frame first, ``;`` between); they take
-    precedence.
-    """
+    """Add the stacks of ``Call stack`` arguments (innermost first), which take precedence."""
     arguments = trace["operator_args"]
     written = np.flatnonzero(arguments["stack"] >= 0)
     if not len(written):
@@ -137,47 +132,44 @@ def _from_arguments(
 
 
 def _from_forward(trace: Trace, tree: CallTree, of_node: Array) -> None:
-    """Give backward operators (``Fwd thread id`` above 0) the stack of the forward one with their
+    """Give backward operators (``Fwd thread id`` > 0) the stack of the forward operator with their
     sequence number.
 
-    Every operator carries the number that the next node of the graph will get, so the last one that
-    begins with a number is the one that made the node (as in torch's
-    ``generateForwardBackwardLinks``). Each thread counts for itself: a number of several threads is
-    taken only if they agree on the stack.
+    Every operator carries the number that the next graph node will get, so the last one that starts
+    with a number created the node (as in torch's ``generateForwardBackwardLinks``). Threads count
+    separately: a number of several threads is used only if they agree on the stack.
     """
     arguments = trace["operator_args"]
     node = tree.node[arguments["span"]].astype(np.int64)
     numbered = (arguments["sequence"] >= 0) & (node >= 0)
-    node, sequence, thread = (
-        node[numbered],
-        arguments["sequence"][numbered],
-        arguments["forward_thread"][numbered],
-    )
+    node = node[numbered]
+    sequence = arguments["sequence"][numbered]
+    thread = arguments["forward_thread"][numbered]
     forward = (thread <= 0) & (of_node[node] >= 0)
     backward = np.flatnonzero((thread > 0) & (of_node[node] < 0))
     if not forward.any() or not len(backward):
         return
     maker, number = node[forward], sequence[forward]
     track = trace["spans"]["track"][tree.row[maker]]
-    # Rows are in the order of begins, so the last row of every (number, track) is the latest.
+    # Rows are in time order, so the last row of each (number, track) is the latest.
     order = np.lexsort((track, number))
     last = np.flatnonzero(
         np.append((np.diff(number[order]) != 0) | (np.diff(track[order]) != 0), True)
     )
     number, stack = number[order][last], of_node[maker[order][last]]
-    ids, of = np.unique(number, return_inverse=True)
+    ids, group = np.unique(number, return_inverse=True)
     lowest = np.full(len(ids), np.iinfo(np.int64).max)
     highest = np.full(len(ids), -1, np.int64)
-    np.minimum.at(lowest, of, stack)
-    np.maximum.at(highest, of, stack)
-    place = np.minimum(np.searchsorted(ids, sequence[backward]), len(ids) - 1)
-    sure = (ids[place] == sequence[backward]) & (lowest[place] == highest[place])
-    of_node[node[backward[sure]]] = lowest[place[sure]]
+    np.minimum.at(lowest, group, stack)
+    np.maximum.at(highest, group, stack)
+    position = positions_of(ids, sequence[backward])
+    agreed = (position >= 0) & (lowest[position] == highest[position])
+    of_node[node[backward[agreed]]] = lowest[position[agreed]]
 
 
 def _inherit(tree: CallTree, of_node: Array) -> None:
-    """Operators without a stack take that of the innermost operator around them that has one."""
+    """Give operators without a stack that of the innermost operator around them that has one."""
     missing = np.flatnonzero(tree.is_operator & (of_node < 0))
     around = climb(tree.parent, tree.parent[missing], of_node >= 0)
-    found = around >= 0
-    of_node[missing[found]] = of_node[around[found]]
+    known = around >= 0
+    of_node[missing[known]] = of_node[around[known]]

@@ -1,9 +1,9 @@
-"""Steps: where they begin and end, what they own, and which of them are particular."""
+"""Steps: where they start and end, the work they own, and their flags."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,9 +23,7 @@ __all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "
 
 LEAST_REPEATS = 3
 LEAST_COVERAGE = 0.5
-"""A repeated annotation makes steps when it occurs at least so often and covers at least this share
-of the span.
-"""
+"""A repeated annotation marks steps if it covers at least this share of the span."""
 LONGEST_COUNTED = 200
 _COUNTED = re.compile(
     r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$",
@@ -33,13 +31,13 @@ _COUNTED = re.compile(
 )
 _STEPS = re.compile(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
 DEEPEST_STEPS = 8
-"""Annotations around those of steps."""
+"""Levels of annotations in which steps are looked for."""
 COLD_FACTOR = 1.5
 CUT_FACTOR = 0.8
 ODD_DEVIATIONS = 5.0
 ODD_EXCESS = 0.1
 NORMAL_MAD = 1.4826
-"""Median absolute deviation × this estimates the standard deviation of a normal distribution."""
+"""Standard deviation of a normal distribution / its median absolute deviation."""
 
 WHOLE_SPAN = "whole span"
 
@@ -49,11 +47,11 @@ class StepWindows:
     """Steps in time order, arrays of shape (steps,), times int64 ns.
 
     source: ``ProfilerStep``, the name of the annotation, or ``whole span``.
-    name: numbers of strings; −1 for the whole span.
+    name: string numbers; −1 for the whole span.
     number: N of ``ProfilerStep#N``; −1.
-    host_start, host_end: the annotation. start, end: the window, device work included; windows do
-    not overlap.
-    launched: device events launched in it.
+    host_start, host_end: the annotation.
+    start, end: the window, device work included; windows do not overlap.
+    launched: number of device events launched in it.
     device_step: the step of every device event, −1 outside; shape (device events,).
     """
 
@@ -69,53 +67,40 @@ class StepWindows:
 
 
 def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> StepWindows:
-    """The steps of a trace; a trace without any span that counts has none."""
+    """The steps of a trace; a trace without any host or device work has none."""
     spans = trace["spans"]
     node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
     if not len(node):
         node = _repeated_annotations(trace, tree, names, _extent(trace))
-        source = (
-            _stem(trace.strings[int(spans["name"][tree.row[node[0]]])]) if len(node) else WHOLE_SPAN
-        )
-    if not len(node):
-        return _whole(trace, caused)
+        if not len(node):
+            return _whole(trace, caused)
+        source = _stem(trace.strings[int(spans["name"][tree.row[node[0]]])])
     row = tree.row[node]
     row = row[np.argsort(spans["start"][row], kind="stable")]
     start = spans["start"][row]
     end = start + spans["dur"][row]
     name = spans["name"][row].astype(np.int64)
-    return _extended(
-        trace,
-        caused,
-        StepWindows(
-            source,
-            name,
-            names.step[name],
-            start,
-            end,
-            start,
-            end,
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int64),
-        ),
-    )
+    none = np.zeros(0, np.int64)
+    host = StepWindows(source, name, names.step[name], start, end, start, end, none, none)
+    return _extended(trace, caused, host)
 
 
 def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
-    """The step whose host window holds each time; −1 outside all. int32 of the times' shape."""
-    found = np.full(len(time), -1, np.int32)
+    """The step whose host window contains each time, −1 outside; int32."""
+    result = np.full(len(time), -1, np.int32)
     for begin in range(0, len(time) if len(host_end) else 0, BLOCK):
-        some = time[begin : begin + BLOCK]
-        step = np.searchsorted(host_start, some, side="right") - 1
-        found[begin : begin + BLOCK] = np.where(
-            (step >= 0) & (some < host_end[np.maximum(step, 0)]), step, -1
+        block = time[begin : begin + BLOCK]
+        step = np.searchsorted(host_start, block, side="right") - 1
+        result[begin : begin + BLOCK] = np.where(
+            (step >= 0) & (block < host_end[np.maximum(step, 0)]), step, -1
         )
-    return found
+    return result
 
 
 def flag_steps(windows: StepWindows, operators: Array) -> Array:
-    """``StepFlag`` of every step, uint8 of shape (steps,); the rules are in docs/definitions.md.
-    ``operators``: how many began in each step.
+    """``StepFlag`` of every step, uint8 of shape (steps,), by the rules in docs/definitions.md.
+
+    ``operators``: how many started in each step.
     """
     n = len(windows.start)
     flags = np.zeros(n, np.uint8)
@@ -145,9 +130,7 @@ def flag_steps(windows: StepWindows, operators: Array) -> Array:
 
 
 def odd_reason(facts: Facts, row: int) -> tuple[str, float] | None:
-    """For a step marked ODD: the category that exceeds its median over the complete steps most, and
-    by how many ns; else None.
-    """
+    """For an ODD step the category that exceeds its median most, and by how many ns; else None."""
     table = facts["steps"]
     if not table["flags"][row] & StepFlag.ODD:
         return None
@@ -158,23 +141,23 @@ def odd_reason(facts: Facts, row: int) -> tuple[str, float] | None:
 
 
 def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
-    """Nodes named ``ProfilerStep#N``, of the one thread that has most of them."""
+    """Nodes named ``ProfilerStep#N`` on the thread that has most of them."""
     name = trace["spans"]["name"][tree.row]
     node = np.flatnonzero(names.step[name] >= 0)
     if not len(node):
         return node
-    tracks, of = np.unique(trace["spans"]["track"][tree.row[node]], return_inverse=True)
-    return np.asarray(node[of == int(np.argmax(np.bincount(of, minlength=len(tracks))))])
+    tracks, thread = np.unique(trace["spans"]["track"][tree.row[node]], return_inverse=True)
+    return np.asarray(node[thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))])
 
 
 def _repeated_annotations(
     trace: Trace, tree: CallTree, names: HostNames, extent: tuple[int, int]
 ) -> Ints:
-    """Nodes of the outermost annotation that repeats and covers most of the span; none if no name
+    """Nodes of the outermost annotation that repeats and covers most of the span; empty if none
     does.
 
-    At the top any name will do; within other annotations (``epoch``) only one that ends like those
-    of steps do: layers repeat as well.
+    Any name counts at the top level. Within other annotations (``epoch``) only names like those of
+    steps count, because layers repeat as well.
     """
     spans = trace["spans"]
     name = spans["name"][tree.row]
@@ -194,55 +177,50 @@ def _repeated_annotations(
 
 
 def _ends_like_steps(name: Array, strings: StringTable) -> Mask:
-    """For numbers of strings whether it is a name of steps by its end, a count aside; those of
-    optimizers are none.
-    """
-    found = np.zeros(len(strings) + 1, np.bool_)
+    """Which names end like those of steps, a count aside; optimizer names do not."""
+    mask = np.zeros(len(strings) + 1, np.bool_)
     for number in distinct(name, strings):
         text = strings[number]
-        found[number] = not text.startswith("Optimizer.") and _STEPS.search(_stem(text)) is not None
-    return found
+        mask[number] = not text.startswith("Optimizer.") and _STEPS.search(_stem(text)) is not None
+    return mask
 
 
 def _repeated(trace: Trace, tree: CallTree, node: Ints, extent: tuple[int, int]) -> Ints:
-    """Those of some nodes whose name repeats and covers most of the span. Names that count steps
-    (``iteration 3``) are one.
+    """The nodes whose name, a count aside (``iteration 3``), repeats and covers most of the span.
 
-    A name that several threads are in at the same time makes no steps: requests that are served
-    side by side follow nothing.
+    A name that is active on several threads at once marks no steps: those are requests served
+    concurrently.
     """
     if not len(node):
         return node
     spans = trace["spans"]
     name = spans["name"][tree.row]
-    track, number = (
-        spans["track"][tree.row[node]].astype(np.int64),
-        _without_counts(name[node], trace.strings),
-    )
-    kinds, of = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
-    times = np.bincount(of, minlength=len(kinds))
-    covered = np.bincount(of, weights=spans["dur"][tree.row[node]], minlength=len(kinds))
-    covered[times < LEAST_REPEATS] = 0
+    track = spans["track"][tree.row[node]].astype(np.int64)
+    number = _without_counts(name[node], trace.strings)
+    kinds, kind = np.unique(track * (len(trace.strings) + 1) + number, return_inverse=True)
+    count = np.bincount(kind, minlength=len(kinds))
+    covered = np.bincount(kind, weights=spans["dur"][tree.row[node]], minlength=len(kinds))
+    covered[count < LEAST_REPEATS] = 0
     while covered[best := int(np.argmax(covered))] > 0 and covered[best] >= LEAST_COVERAGE * (
         extent[1] - extent[0]
     ):
-        same_name = node[number == number[of == best][0]]
+        same_name = node[number == number[kind == best][0]]
         start = spans["start"][tree.row[same_name]]
         end = start + spans["dur"][tree.row[same_name]]
         if union(start, end).length == int((end - start).sum()):
-            return np.asarray(node[of == best])
+            return np.asarray(node[kind == best])
         covered[best] = 0
     return node[:0]
 
 
 def _stem(text: str) -> str:
-    """A name without the count at its end, where it says that it counts steps."""
+    """A name without the trailing count of a step."""
     match = _COUNTED.match(text) if len(text) < LONGEST_COUNTED else None
     return match["stem"] if match else text
 
 
 def _without_counts(name: Array, strings: StringTable) -> Ints:
-    """For numbers of strings those of the first text that is the same but for its count."""
+    """The number of the first string that equals each name apart from its count."""
     same = np.full(len(strings) + 1, -1, np.int64)
     known: dict[str, int] = {}
     for number in distinct(name, strings):
@@ -251,56 +229,41 @@ def _without_counts(name: Array, strings: StringTable) -> Ints:
 
 
 def _extent(trace: Trace) -> tuple[int, int]:
-    """Begin and end of what host and device did; (0, 0) for an empty trace. The profiler's own
-    spans do not count.
-    """
+    """``(start, end)`` of host and device work, without the profiler's own; (0, 0) if empty."""
     spans = trace["spans"]
     counted = (spans["role"] >= Role.OPERATOR) & (spans["role"] <= Role.ANNOTATION) | (
         spans["role"] == Role.PYTHON
     )
-    # Spans are in the order of their begins.
-    return (
-        (int(spans["start"][int(np.argmax(counted))]), latest_end(spans, counted))
-        if counted.any()
-        else (0, 0)
-    )
+    if not counted.any():
+        return 0, 0
+    # Spans are sorted by start.
+    return int(spans["start"][int(np.argmax(counted))]), latest_end(spans, counted)
 
 
 def latest_end(spans: Table, counted: Mask | None = None) -> int:
-    """When the last of all spans, or of the ``counted`` ones, ends, ns; 0 without any."""
+    """The latest end of all, or of the ``counted``, spans, ns; 0 without any."""
     latest = 0
     for begin in range(0, spans.n, BLOCK):
-        some = slice(begin, begin + BLOCK)
-        end = spans["start"][some] + spans["dur"][some]
-        latest = max(latest, int((end if counted is None else end[counted[some]]).max(initial=0)))
+        block = slice(begin, begin + BLOCK)
+        end = spans["start"][block] + spans["dur"][block]
+        latest = max(latest, int((end if counted is None else end[counted[block]]).max(initial=0)))
     return latest
 
 
 def _whole(trace: Trace, caused: Causes) -> StepWindows:
     begin, end = _extent(trace)
     n = 1 if end > begin else 0
-
-    def column(value: int) -> Ints:
-        return np.full(n, value, np.int64)
-
-    launched = column(len(caused.row))
-    inside = np.full(len(caused.row), 0 if n else -1, np.int64)
-    return StepWindows(
-        WHOLE_SPAN,
-        column(-1),
-        column(-1),
-        column(begin),
-        column(end),
-        column(begin),
-        column(end),
-        launched,
-        inside,
+    unknown, start, finish, launched = (
+        np.full(n, value, np.int64) for value in (-1, begin, end, len(caused.row))
     )
+    inside = np.full(len(caused.row), n - 1, np.int64)
+    return StepWindows(WHOLE_SPAN, unknown, unknown, start, finish, start, finish, launched, inside)
 
 
 def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
-    """Windows that hold the device work launched in each step and do not overlap (upstream's rules
-    1 to 3, see docs/definitions.md).
+    """Extend the windows to the device work launched in each step, without overlap.
+
+    Rules 1 to 3 of the original plugin, see docs/definitions.md.
     """
     spans = trace["spans"]
     n = len(host.host_start)
@@ -322,38 +285,24 @@ def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
         end[row] = previous = max(end[row], last[row], start[row])
     unknown = np.flatnonzero(caused.time < 0)
     step[unknown] = host_step(start, end, begin[unknown])
-    return StepWindows(
-        host.source,
-        host.name,
-        host.number,
-        host.host_start,
-        host.host_end,
-        start,
-        end,
-        launched,
-        step,
-    )
+    return replace(host, start=start, end=end, launched=launched, device_step=step)
 
 
 def _first_empty(ran: Array) -> int:
-    """The first of the last steps in which nothing ran: a loop that ends early leaves the mark of
-    the step that did not come. n when there is none.
-    """
-    some = np.flatnonzero(ran)
-    return int(some[-1]) + 1 if len(some) else len(ran)
+    """The first trailing step without work, else n: an ended loop marks one step too many."""
+    filled = np.flatnonzero(ran)
+    return int(filled[-1]) + 1 if len(filled) else len(ran)
 
 
 def _first_cut(launched: Ints) -> int:
-    """The first of the last steps whose device work the end of the recording cut off; the number of
-    steps when none was.
-    """
+    """The first trailing step whose device work was cut off by the end of the recording, else n."""
     n = len(launched)
     if n < 2 or not launched.any():
         return n
-    kept = n
-    while launched[kept - 1] == 0:
-        kept -= 1
-    whole = launched[: kept - 1][launched[: kept - 1] > 0]
-    if len(whole) and launched[kept - 1] < CUT_FACTOR * whole.min():
-        kept -= 1
-    return kept
+    count = n
+    while launched[count - 1] == 0:
+        count -= 1
+    whole = launched[: count - 1][launched[: count - 1] > 0]
+    if len(whole) and launched[count - 1] < CUT_FACTOR * whole.min():
+        count -= 1
+    return count

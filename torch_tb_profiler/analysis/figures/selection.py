@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, sum_by
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
@@ -72,7 +72,7 @@ def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -
     fewer = 2 * int((end - begin).sum()) <= table.n
     if not fewer:
         begin, end = np.append(0, end), np.append(begin, table.n)
-    rows = expand(begin, end - begin)
+    rows = expand_ranges(begin, end - begin)
     rows = rows[table[group][rows] >= 0]
     of = table[group][rows]
     found = {key: sum_by(of, len(total), table[key][rows]) for key, total in whole.items()}

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
@@ -167,7 +167,7 @@ class Case:
             np.searchsorted(spans["start"], table["host_start"], side=side)
             for side in ("left", "right")
         )
-        marks = expand(low, high - low)
+        marks = expand_ranges(low, high - low)
         marks = marks[
             is_call(spans["role"][marks])
             & (spans["name"][marks] == np.repeat(table["name"], high - low))

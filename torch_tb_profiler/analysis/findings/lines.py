@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.timeline.stack_of import stack_of
+from torch_tb_profiler.analysis.timeline.event_stack import event_stack
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -23,7 +23,7 @@ def line_of(trace: Trace, facts: Facts, rows: Ints, cost: Ints) -> str | None:
         return None
     total: dict[str, int] = {}
     for row, weight in zip(rows[:TRIED].tolist(), cost[:TRIED].tolist(), strict=True):
-        line = line_of_frames("\n".join(stack_of(trace, facts, row)))
+        line = line_of_frames("\n".join(event_stack(trace, facts, row)))
         if ".py(" in line:
             total[line] = total.get(line, 0) + weight
     best = max(total, key=lambda line: total[line], default=None)

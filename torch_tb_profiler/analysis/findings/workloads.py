@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import places_of
-from torch_tb_profiler.analysis.efficiency.least import least_times
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.findings.case import Case, Work
@@ -42,7 +42,7 @@ def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]
     """
     row, start, end = case.alone(some)
     needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
-    place = places_of(some.row, row)
+    place = positions_of(some.row, row)
     start = np.maximum(start, some.start[place] + needed[place])
     return row, start, np.maximum(start, end)
 
@@ -53,7 +53,7 @@ def beyond_peaks(case: Case, some: Work, in_half: bool) -> Candidate | None:
     """
     if not len(some.row):
         return None
-    least = least_times(case.trace, case.insight, some.row, case.peaks, in_half)
+    least = ideal_times(case.trace, case.insight, some.row, case.peaks, in_half)
     return Candidate(
         *beyond_least(case, some, least.time),
         {"kernels": len(case.within(some.row)) / len(case.steps)},
@@ -66,7 +66,7 @@ def largest(case: Case, some: Work) -> int:
     it has one.
     """
     workload = case.insight["device_workloads"]["workload"][
-        places_of(device_rows(case.trace), some.row)
+        positions_of(device_rows(case.trace), some.row)
     ]
     like = representatives(case.insight["workloads"])[workload[workload >= 0]]
     if not len(like):

@@ -1,5 +1,4 @@
-"""What ``torch.autograd.profiler`` makes of a recording: its function events, their tree, and their
-averages by key, by PyTorch 2.13's rules.
+"""The function events of ``torch.autograd.profiler`` and their averages, by PyTorch 2.13's rules.
 
 ::
 

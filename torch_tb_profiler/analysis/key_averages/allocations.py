@@ -1,7 +1,7 @@
-"""Allocator records laid at the host events that were open when they happened.
+"""Attributes allocator records to the host events that were open at the time.
 
-PyTorch's rule (``_parse_kineto_results``): a record counts for every host event that had begun and
-not ended, ends included, on whatever thread.
+PyTorch's rule (``_parse_kineto_results``): a record counts for every open host event, ends included,
+of any thread.
 """
 
 from __future__ import annotations
@@ -17,26 +17,22 @@ MEMORY_NAME, OUT_OF_MEMORY_NAME = "[memory]", "[OutOfMemory]"
 _HOST, _DEVICE = (0, 2, 5), (1, 6, 12, 20)
 """``c10::DeviceType``: CPU, MKLDNN, IDEEP; CUDA, HIP, XPU, PrivateUse1."""
 
-Pair = tuple[Ints, Ints]
-"""Bytes of the host's memory and of the accelerators', int64 of one shape; negative: more was
-released than allocated.
-"""
+HostDeviceBytes = tuple[Ints, Ints]
+"""Bytes allocated − released on the host and on accelerators, int64 of one shape."""
 
 
 @dataclass(frozen=True)
-class Alone:
-    """Records that are events of their own, in time order, arrays of shape (records,): when, row of
-    tracks, bytes, and whether memory had run out.
-    """
+class StandaloneRecords:
+    """Records that are events of their own, in time order; arrays of shape (records,)."""
 
     time: Ints
     track: Array
-    bytes: Pair
+    bytes: HostDeviceBytes
     out_of_memory: Array
 
 
-def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
-    """(bytes allocated less released within each interval, rows of the records in none of them)."""
+def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[HostDeviceBytes, Ints]:
+    """``(bytes, outside)``: bytes within each interval, and the rows of records in none of them."""
     table = trace["memory"]
     time = table["time"]
     first, last = np.searchsorted(time, start, "left"), np.searchsorted(time, end, "right")
@@ -52,17 +48,15 @@ def allocated_within(trace: Trace, start: Ints, end: Ints) -> tuple[Pair, Ints]:
     )
 
 
-def records_alone(trace: Trace, rows: Ints) -> Alone:
-    """The given records of the table ``memory``, and every time that memory ran out, which takes
-    none.
-    """
+def standalone_records(trace: Trace, rows: Ints) -> StandaloneRecords:
+    """The given records of the table ``memory``, and every out-of-memory event (0 bytes)."""
     table, instants = trace["memory"], trace["instants"]
     out = np.flatnonzero(instants["name"] == trace.strings.number(OUT_OF_MEMORY_NAME))
     nothing = np.zeros(len(out), np.int64)
     host, device = _split(table["device_type"][rows], table["bytes"][rows])
     time = np.concatenate((table["time"][rows], instants["time"][out]))
     order = np.argsort(time, kind="stable")
-    return Alone(
+    return StandaloneRecords(
         time[order],
         np.concatenate((table["track"][rows], instants["track"][out]))[order],
         (np.concatenate((host, nothing))[order], np.concatenate((device, nothing))[order]),
@@ -70,5 +64,5 @@ def records_alone(trace: Trace, rows: Ints) -> Alone:
     )
 
 
-def _split(kind: Array, size: Ints) -> Pair:
+def _split(kind: Array, size: Ints) -> HostDeviceBytes:
     return np.where(np.isin(kind, _HOST), size, 0), np.where(np.isin(kind, _DEVICE), size, 0)

@@ -1,9 +1,8 @@
-"""Call stacks of function events, as ``FunctionEvent.stack`` has them: only of a recording whose
-operators say theirs (``verbose=True``).
+"""Call stacks of function events as in ``FunctionEvent.stack``, if operators recorded them.
 
-Stacks are nodes of a tree of frames; the frames of a stack are the way from its node to the root,
-innermost first. An operator of the backward pass, and all beneath it, has the stack of the first
-event of its forward's thread with its sequence number.
+A stack is a node in a tree of frames; its frames are the path to the root, innermost first. A
+backward operator, and all beneath it, has the stack of the first event on its forward's thread with
+its sequence number.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
-from torch_tb_profiler.analysis.facts.attribution import same_place
+from torch_tb_profiler.analysis.facts.attribution import matching_points
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -30,14 +29,12 @@ _LEFT_OUT = (
     ("_internal/common_utils", "prof_func_call"),
     ("_internal/common_utils", "prof_meth_call"),
 )
-"""Frames that hold both texts are left out of stacks (``_filter_stack_entry``)."""
+"""Frames that contain both texts are left out (``_filter_stack_entry``)."""
 NO_STACK = -1
 
 
 class CallStacks:
-    """The stack of every event (``of_event``, int64, −1 none) and the tree of frames that they are
-    nodes of.
-    """
+    """The tree of frames, and the stack of every event (``of_event``, int64, −1 none)."""
 
     def __init__(self, events: FunctionEvents) -> None:
         self._parent: list[int] = []
@@ -56,20 +53,20 @@ class CallStacks:
             innermost[number] = events.names.number(entries[0]) if entries else -1
         self.of_event = of_text[written]
         if _are_frames(events, innermost[written]):
-            self._lay_frames(events)
-        self._lay_backward(events)
+            self._set_frame_stacks(events)
+        self._set_backward_stacks(events)
 
     def frames(self, stack: int, most: int | None = None) -> tuple[str, ...]:
         """The frames of a stack, innermost first; empty for −1."""
-        found: list[str] = []
-        while stack >= 0 and (most is None or len(found) < most):
-            found.append(self._frame[stack])
+        listed: list[str] = []
+        while stack >= 0 and (most is None or len(listed) < most):
+            listed.append(self._frame[stack])
             stack = self._parent[stack]
-        return tuple(found)
+        return tuple(listed)
 
     def tops(self, most: int) -> tuple[Array, list[tuple[str, ...]]]:
-        """The innermost ``most`` frames of every event: (number of them, int64 of shape (events,);
-        the frames by number).
+        """The innermost ``most`` frames of every event: ``(number, frames)``, int64 of shape
+        (events,) and frames by number.
         """
         used, of_event = np.unique(self.of_event, return_inverse=True)
         numbers: dict[tuple[str, ...], int] = {}
@@ -94,12 +91,10 @@ class CallStacks:
             stack = self._add(stack, frame)
         return stack
 
-    def _lay_frames(self, events: FunctionEvents) -> None:
-        """Python functions are recorded without their stack: it is the functions around them, those
-        included that are one event with their caller.
-        """
-        at = np.flatnonzero(events.role == Role.PYTHON)
-        if not len(at):
+    def _set_frame_stacks(self, events: FunctionEvents) -> None:
+        """Give Python functions, which record no stack, the functions around them."""
+        functions = np.flatnonzero(events.role == Role.PYTHON)
+        if not len(functions):
             return
         spans, strings = events.trace["spans"], events.trace.strings
         row = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["name"] >= 0))
@@ -108,24 +103,22 @@ class CallStacks:
         depth = depths(parent)
         order = np.argsort(depth, kind="stable")
         bounds = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2))
-        around, at_and_above = (
-            np.full(len(row), NO_STACK, np.int64),
-            np.full(len(row) + 1, NO_STACK, np.int64),
-        )
+        around = np.full(len(row), NO_STACK, np.int64)
+        at_and_above = np.full(len(row) + 1, NO_STACK, np.int64)
         for begin, end in pairwise(bounds.tolist()):
             level = order[begin:end]
             around[level] = at_and_above[parent[level]]
             first, group = group_rows((around[level], name[level]))
-            made = [
+            stacks = [
                 self._add(c, strings[n])
                 for c, n in zip(
                     around[level][first].tolist(), name[level][first].tolist(), strict=True
                 )
             ]
-            at_and_above[level] = np.array(made, np.int64)[group]
-        self.of_event[at] = around[np.searchsorted(row, events.row[at])]
+            at_and_above[level] = np.array(stacks, np.int64)[group]
+        self.of_event[functions] = around[np.searchsorted(row, events.row[functions])]
 
-    def _lay_backward(self, events: FunctionEvents) -> None:
+    def _set_backward_stacks(self, events: FunctionEvents) -> None:
         sequence, thread = events.arguments("sequence"), events.arguments("forward_thread")
         backward = _backward(events, thread)
         above = nearest(events.parent, backward).astype(np.int64)
@@ -137,18 +130,16 @@ class CallStacks:
         # The first event of a pair counts, and ``same_place`` gives the last.
         backwards = forward[::-1]
         function = above[inside]
-        found = same_place(
+        source = matching_points(
             (events.track[backwards], sequence[backwards]), (track[function], sequence[function])
         )
-        known = (found >= 0) & (track[function] >= 0)
+        known = (source >= 0) & (track[function] >= 0)
         self.of_event[inside] = NO_STACK
-        self.of_event[inside[known]] = self.of_event[backwards[found[known]]]
+        self.of_event[inside[known]] = self.of_event[backwards[source[known]]]
 
 
 def _backward(events: FunctionEvents, thread: Array) -> Mask:
-    """The engine's function around one has its name behind a prefix; without the engine's, those
-    that name their forward's thread.
-    """
+    """Backward functions, by the engine's call around them, else by forward thread."""
     texts = [events.names[number] for number in range(len(events.names))]
     evaluates = np.array([text.startswith(EVALUATE) for text in texts], np.bool_)
     behind = np.array(
@@ -169,51 +160,47 @@ def _backward(events: FunctionEvents, thread: Array) -> Mask:
 def _tracks_of_threads(
     events: FunctionEvents, forward: Ints, backward: Ints, sequence: Array, thread: Array
 ) -> Array:
-    """For every event the row of tracks of the thread that its forward ran on, −1 unknown.
+    """The row of tracks of each event's forward thread, −1 unknown; int64.
 
-    ``Fwd thread id`` counts threads in PyTorch's own way, a track has the system's number: they are
-    the same thread where the most sequence numbers of backward functions are found again.
+    ``Fwd thread id`` is PyTorch's own numbering, a track has the system's: a thread is the track on
+    which most sequence numbers of its backward functions recur.
     """
     track = np.full(len(events), -1, np.int64)
-    told = backward[(thread[backward] > 0) & (sequence[backward] >= 0)]
-    if not len(told) or not len(forward):
+    numbered = backward[(thread[backward] > 0) & (sequence[backward] >= 0)]
+    if not len(numbered) or not len(forward):
         return track
-    asked = told[group_rows((thread[told], sequence[told]))[0]]
+    wanted = numbered[group_rows((thread[numbered], sequence[numbered]))[0]]
     offered = forward[group_rows((sequence[forward], events.track[forward]))[0]]
     begin, end = (
-        np.searchsorted(sequence[offered], sequence[asked], side) for side in ("left", "right")
+        np.searchsorted(sequence[offered], sequence[wanted], side) for side in ("left", "right")
     )
-    pair_thread, pair_track = (
-        np.repeat(thread[asked], end - begin),
-        events.track[offered[expand(begin, end - begin)]],
-    )
+    pair_thread = np.repeat(thread[wanted], end - begin)
+    pair_track = events.track[offered[expand_ranges(begin, end - begin)]]
     first, group = group_rows((pair_thread, pair_track))
     times = np.bincount(group, minlength=len(first))
-    for number in np.unique(thread[told]).tolist():
+    for number in np.unique(thread[numbered]).tolist():
         of_thread = np.flatnonzero(pair_thread[first] == number)
         if len(of_thread):
-            track[told[thread[told] == number]] = pair_track[
+            track[numbered[thread[numbered] == number]] = pair_track[
                 first[of_thread[np.argmax(times[of_thread])]]
             ]
     return track
 
 
 def _are_frames(events: FunctionEvents, innermost: Ints) -> bool:
-    """Whether any stack is that of the Python functions around its event; TorchScript writes stacks
-    of its own, whatever was asked for.
-    """
-    told = np.flatnonzero((innermost >= 0) & (events.role != Role.PYTHON))
-    function = nearest(events.parent, events.role == Role.PYTHON)[told]
-    return bool(((function >= 0) & (events.name[function] == innermost[told])).any())
+    """Whether stacks are Python functions around their event; TorchScript writes its own."""
+    with_stack = np.flatnonzero((innermost >= 0) & (events.role != Role.PYTHON))
+    function = nearest(events.parent, events.role == Role.PYTHON)[with_stack]
+    return bool(((function >= 0) & (events.name[function] == innermost[with_stack])).any())
 
 
 def _entries(text: str) -> list[str]:
-    """``Call stack`` as written → frames, innermost first."""
+    """A recorded ``Call stack`` as frames, innermost first."""
     try:
-        found = msgspec.json.decode(text)
+        decoded = msgspec.json.decode(text)
     except msgspec.DecodeError:
-        found = text
-    return [entry for entry in str(found).split(";") if entry]
+        decoded = text
+    return [entry for entry in str(decoded).split(";") if entry]
 
 
 def _is_shown(frame: str) -> bool:

@@ -1,10 +1,8 @@
-"""PyTorch's own estimate of floating-point operations, of seven operators, from their recorded
-inputs.
+"""PyTorch's own FLOP estimate for seven operators, from their recorded inputs.
 
-Source: torch/csrc/profiler/util.cpp, ``saveExtraArgs`` and ``computeFlops``, checked against live
-    recordings. It is not the model of ``hardware/``:
-backward passes and attention have none, and a product by a scalar counts as many as there are
-elements.
+Source: ``saveExtraArgs`` and ``computeFlops`` in torch/csrc/profiler/util.cpp, checked against live
+recordings. Unlike the models of ``hardware/`` it covers neither backward passes nor attention, and
+a product by a scalar counts one FLOP per element.
 """
 
 from __future__ import annotations
@@ -27,12 +25,15 @@ _MOST = 1 << 62
 
 def flops(events: FunctionEvents) -> Ints:
     """FLOPs of every event, int64; 0 where PyTorch estimates none."""
-    found = np.zeros(len(events), np.int64)
+    result = np.zeros(len(events), np.int64)
     if not events.trace.header.get("with_flops"):
-        return found
+        return result
     names = [events.names.number(name) for name in (*_FACTORS, *_ONE_EACH, _CONVOLUTION)]
-    at = np.flatnonzero(np.isin(events.name, [number for number in names if number >= 0]))
-    columns = [events.name[at], *(events.arguments(column)[at] for column in _ARGUMENTS)]
+    estimated = np.flatnonzero(np.isin(events.name, [number for number in names if number >= 0]))
+    columns = [
+        events.name[estimated],
+        *(events.arguments(column)[estimated] for column in _ARGUMENTS),
+    ]
     first, group = group_rows(columns)
     strings = events.trace.strings
     each = []
@@ -41,14 +42,14 @@ def flops(events: FunctionEvents) -> Ints:
     ):
         call = read_call(events.names[name], strings[dims], strings[types], "", strings[concrete])
         each.append(min(call_flops(call), _MOST) if call else 0)
-    found[at] = np.array(each, np.int64)[group]
-    return found
+    result[estimated] = np.array(each, np.int64)[group]
+    return result
 
 
 def call_flops(call: Call) -> int:
     """FLOPs of one call; 0 where PyTorch estimates none."""
     if call.name in _FACTORS:
-        left, right = (call.tensor(place) for place in _FACTORS[call.name])
+        left, right = (call.tensor(argument) for argument in _FACTORS[call.name])
         return _product(left, right, 1 if call.name in ("aten::bmm", "aten::baddbmm") else 0)
     if call.name in _ONE_EACH:
         first = call.tensor(0)
@@ -57,9 +58,7 @@ def call_flops(call: Call) -> int:
 
 
 def _product(left: Tensor | None, right: Tensor | None, batches: int) -> int:
-    """2 · B · M · K · N; where the inputs do not fit, so that the call failed, what PyTorch makes
-    of them.
-    """
+    """2 · B · M · K · N; for mismatched inputs (failed calls) whatever PyTorch computes."""
     if (
         left is None
         or right is None
@@ -74,11 +73,9 @@ def _product(left: Tensor | None, right: Tensor | None, batches: int) -> int:
 
 
 def _convolution(call: Call) -> int:
-    """2 · N · H · W · (kernel's height · width) · (channels in · out) / groups, H and W of the
-    output.
-    """
+    """2 · N · H · W · kernel height · width · channels in · out / groups; H, W of the output."""
     image, weight = call.tensor(0), call.tensor(1)
-    stride, padding, dilation, groups = (call.value(place) for place in (3, 4, 5, 6))
+    stride, padding, dilation, groups = (call.value(argument) for argument in (3, 4, 5, 6))
     if (
         image is None
         or weight is None

@@ -1,10 +1,9 @@
-"""Spans and allocator records → the list that ``prof.events()`` is, as columns.
+"""The list ``prof.events()`` as columns, from spans and allocator records.
 
-Source of the rules: PyTorch 2.13, ``torch/autograd/profiler.py`` (``_parse_kineto_results``) and
-``profiler_util.py`` (``EventList._build_tree``). In short: every span but the profiler's own is an
-event, Python frames included; a device's do not nest, a host's do, by thread, but for asynchronous
-ones; an event whose parent has its name and no other child is one with it; allocations that no host
-event was open for are events of their own.
+Rules: PyTorch 2.13, ``_parse_kineto_results`` and ``EventList._build_tree`` in ``torch/autograd``.
+Every span but the profiler's own is an event, Python frames included. Host events nest by thread,
+except asynchronous ones; device events do not nest. An only child with its parent's name is merged
+into it. Allocations outside all host events are events of their own.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from torch_tb_profiler.analysis.facts.names import HIDDEN, distinct
 from torch_tb_profiler.analysis.key_averages.allocations import (
     MEMORY_NAME,
     OUT_OF_MEMORY_NAME,
-    Alone,
-    Pair,
+    HostDeviceBytes,
+    StandaloneRecords,
     allocated_within,
-    records_alone,
+    standalone_records,
 )
 from torch_tb_profiler.analysis.key_averages.times import (
     DeviceTimes,
@@ -39,31 +38,28 @@ from torch_tb_profiler.store.strings import StringBuilder, StringTable
 _HOST = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON, Role.OVERHEAD)
 _DEVICE = (*DEVICE_ROLES, Role.DEVICE_ANNOTATION, Role.SYNC, Role.COUNTER_RANGE)
 _OVERLOADED = re.compile(r"(\w+::\w+)\.(\w+)", re.ASCII)
-"""``aten::add.Tensor``: written so with ``capture_overload_names``, and kept apart by PyTorch."""
+"""``aten::add.Tensor``, as recorded with ``capture_overload_names``."""
 _COLLECTIVE_WORK = re.compile(r"(?:nccl|gloo|ucc|mpi|xccl|hccl|cncl):(?!:)")
-"""Titles that ``c10d::Work`` records from the call to its end, wherever that is noticed: they are
-asynchronous (torch/csrc/distributed/c10d/Work.cpp).
-"""
+"""Asynchronous titles that ``c10d::Work`` records (torch/csrc/distributed/c10d/Work.cpp)."""
 _STEP, _ANY_STEP = "ProfilerStep#", "ProfilerStep*"
 
 
 @dataclass(frozen=True)
 class FunctionEvents:
-    """Attributes, arrays of shape (events,) in PyTorch's order, which is that of (begin, −end);
-    positions count events.
+    """Arrays of shape (events,) in PyTorch's order by (start, −end); positions count events.
 
-    trace: where they come from.
-    row: row of spans; −1 for an allocator record that is an event.
+    trace: their source.
+    row: row of spans; −1 for an allocator record.
     role: uint8 ``Role``; OTHER for an allocator record.
-    track: row of tracks; for a host event the thread that PyTorch says it ran on.
-    name: number in ``names``: ``ProfilerStep#N`` are one, the overload's name is taken off.
+    track: row of tracks; for a host event the thread that PyTorch reports.
+    name: number in ``names``; all ``ProfilerStep#N`` are one, overloads are stripped.
     overload: number in ``names``; −1 none.
     start, end: µs after the start of the recording, float64.
     on_device: it ran on an accelerator.
-    is_async: it may end on another thread than it began on.
-    parent: position of the host event around it; −1 none, on a device, or asynchronous.
-    operator: of work of a device the position of the operator that launched it; −1 unknown.
-    memory: bytes allocated less released while it was open.
+    is_async: it may end on another thread than it started on.
+    parent: position of the enclosing host event; −1 none, on a device, or asynchronous.
+    operator: for device work the position of the launching operator; −1 unknown.
+    memory: bytes allocated − released while it was open.
     """
 
     trace: Trace
@@ -79,28 +75,28 @@ class FunctionEvents:
     is_async: Mask
     parent: Ints
     operator: Ints
-    memory: Pair
+    memory: HostDeviceBytes
 
     def __len__(self) -> int:
         return len(self.row)
 
     @cached_property
     def elapsed(self) -> Array:
-        """Length in µs."""
+        """Duration in µs."""
         return np.asarray(self.end - self.start)
 
     @cached_property
     def host_self(self) -> Array:
-        """Length less those of the direct children, µs; 0 on a device and of asynchronous ones."""
+        """Duration without direct children, µs; 0 on a device and for asynchronous events."""
         return np.where(self.on_device | self.is_async, 0.0, self_time(self.elapsed, self.parent))
 
     @cached_property
     def device(self) -> DeviceTimes:
-        """Of a host event what it launched, of a device's its length, µs."""
+        """Device time that a host event launched; of a device event its duration, µs."""
         return device_times(self.elapsed, self.on_device, self.parent, self.operator)
 
     def arguments(self, column: str) -> Array:
-        """A column of the table ``operator_args`` for every event; −1 where there is none."""
+        """A column of ``operator_args`` for every event; −1 none."""
         table = self.trace["operator_args"]
         of_span = np.full(self.trace["spans"].n + 1, -1, table[column].dtype)
         of_span[table["span"]] = table[column]
@@ -109,9 +105,10 @@ class FunctionEvents:
 
 @dataclass(frozen=True)
 class _Texts:
-    """Answers by number of a string, the last for −1; numbers of ``FunctionEvents.names``, −1 none.
+    """Arrays by string number, the last for −1; values are numbers of ``FunctionEvents.names``, −1
+    none.
 
-    name: the key of an event of that name; −1 where PyTorch leaves it out.
+    name: the key of an event of that name; −1 where PyTorch drops it.
     operator: the key of an operator of that name, without its overload.
     overload: the overload in the name of an operator.
     work: whether it is the title of a collective's work.
@@ -124,9 +121,7 @@ class _Texts:
 
 
 def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> FunctionEvents:
-    """The events of a recording; without ``python_frames`` as PyTorch before 2.12 makes them, which
-    left Python functions out.
-    """
+    """The events of a recording, before PyTorch 2.12 without Python frames."""
     spans = trace["spans"]
     strings = StringBuilder()
     known = _texts(trace, strings)
@@ -135,51 +130,45 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     )
     wanted = np.isin(spans["role"], (*_HOST, *_DEVICE)) & (name >= 0)
     row = np.flatnonzero(wanted if python_frames else wanted & (spans["role"] != Role.PYTHON))
-    role, start, end = (
-        spans["role"][row],
-        spans["start"][row],
-        spans["start"][row] + spans["dur"][row],
-    )
+    role = spans["role"][row]
+    start = spans["start"][row]
+    end = spans["start"][row] + spans["dur"][row]
     host = ~np.isin(role, _DEVICE)
     within, outside = allocated_within(trace, start[host], end[host])
-    alone = records_alone(trace, outside)
+    standalone = standalone_records(trace, outside)
     labels = np.array([strings.intern(MEMORY_NAME), strings.intern(OUT_OF_MEMORY_NAME)])
-    text = np.concatenate((name[row], labels[alone.out_of_memory.astype(np.int64)]))
-    track = np.concatenate((_threads(trace, facts, row, role), alone.track))
-    n = len(alone.time)
-    start, end = np.concatenate((start, alone.time)), np.concatenate((end, alone.time))
+    text = np.concatenate((name[row], labels[standalone.out_of_memory.astype(np.int64)]))
+    track = np.concatenate((_threads(trace, facts, row, role), standalone.track))
+    n = len(standalone.time)
+    start, end = np.concatenate((start, standalone.time)), np.concatenate((end, standalone.time))
     order = np.lexsort((-end, start))
-    row, role = (
-        np.concatenate((row, np.full(n, -1, np.int64)))[order],
-        np.concatenate((role, np.zeros(n, np.uint8)))[order],
-    )
+    row = np.concatenate((row, np.full(n, -1, np.int64)))[order]
+    role = np.concatenate((role, np.zeros(n, np.uint8)))[order]
     start, end, text, track = start[order], end[order], text[order], track[order]
-    on_device, written = (
-        np.isin(role, _DEVICE),
-        np.where(row >= 0, np.append(spans["name"], -1)[row], -1),
-    )
+    on_device = np.isin(role, _DEVICE)
+    written = np.where(row >= 0, np.append(spans["name"], -1)[row], -1)
     is_async = known.work[written] & ~on_device
-    parent, kept = _tree(track, start, end, ~on_device & ~is_async, text)
-    operator = _launching_operators(facts, row, role, parent, kept)
-    memory = _memory(row, role, within, alone)
-    place = np.append(np.cumsum(kept) - 1, -1)
+    parent, is_kept = _tree(track, start, end, ~on_device & ~is_async, text)
+    operator = _launching_operators(facts, row, role, parent, is_kept)
+    memory = _memory(row, role, within, standalone)
+    position = np.append(np.cumsum(is_kept) - 1, -1)
     first = _recording_start(trace)
     overload = np.where(role == Role.OPERATOR, known.overload[written], -1)
     return FunctionEvents(
         trace=trace,
         names=strings.table(),
-        row=row[kept],
-        role=role[kept],
-        track=track[kept],
-        name=text[kept].astype(np.int32),
-        overload=overload[kept].astype(np.int32),
-        start=microseconds(start[kept] - first),
-        end=microseconds(end[kept] - first),
-        on_device=on_device[kept],
-        is_async=is_async[kept],
-        parent=place[parent[kept]],
-        operator=place[operator[kept]],
-        memory=(memory[0][kept], memory[1][kept]),
+        row=row[is_kept],
+        role=role[is_kept],
+        track=track[is_kept],
+        name=text[is_kept].astype(np.int32),
+        overload=overload[is_kept].astype(np.int32),
+        start=microseconds(start[is_kept] - first),
+        end=microseconds(end[is_kept] - first),
+        on_device=on_device[is_kept],
+        is_async=is_async[is_kept],
+        parent=position[parent[is_kept]],
+        operator=position[operator[is_kept]],
+        memory=(memory[0][is_kept], memory[1][is_kept]),
     )
 
 
@@ -197,33 +186,32 @@ def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
             _ANY_STEP if text.startswith(_STEP) else text
         )
         work[number] = bool(_COLLECTIVE_WORK.match(text))
-        if captured and (found := _OVERLOADED.fullmatch(text)):
-            base, own = found.groups()
+        if captured and (overloaded := _OVERLOADED.fullmatch(text)):
+            base, own = overloaded.groups()
             operator[number] = -1 if base in HIDDEN else strings.intern(base)
             overload[number] = strings.intern(own)
     return _Texts(name, operator, overload, work)
 
 
-def _memory(row: Ints, role: Array, within: Pair, alone: Alone) -> Pair:
-    """Bytes of every event; neither spans nor records change their order among themselves when they
-    are put together.
-    """
-    found = []
-    for of_hosts, of_records in zip(within, alone.bytes, strict=True):
+def _memory(
+    row: Ints, role: Array, within: HostDeviceBytes, standalone: StandaloneRecords
+) -> HostDeviceBytes:
+    """Bytes of every event; spans and records each keep their order when merged."""
+    columns = []
+    for of_hosts, of_records in zip(within, standalone.bytes, strict=True):
         column = np.zeros(len(row), np.int64)
         column[(row >= 0) & ~np.isin(role, _DEVICE)] = of_hosts
         column[row < 0] = of_records
-        found.append(column)
-    return found[0], found[1]
+        columns.append(column)
+    return columns[0], columns[1]
 
 
 def _threads(trace: Trace, facts: Facts, row: Ints, role: Array) -> Array:
     """The thread of each event.
 
-    Runtime calls of no operator and the profiler's overhead, which PyTorch does not record itself,
-    are laid at the thread that stopped the recording (``setKinetoTID`` in
-    torch/csrc/profiler/collection.cpp): here that of the last ``ProfilerStep#N``, else of the first
-    event.
+    Runtime calls without an operator and the profiler's overhead count for the thread that stopped
+    the recording (``setKinetoTID`` in torch/csrc/profiler/collection.cpp): here that of the last
+    ``ProfilerStep#N``, else of the first event.
     """
     track = trace["spans"]["track"][row]
     foreign = (role == Role.OVERHEAD) | (
@@ -242,39 +230,39 @@ def _threads(trace: Trace, facts: Facts, row: Ints, role: Array) -> Array:
 
 
 def _tree(track: Array, start: Ints, end: Ints, host: Mask, name: Array) -> tuple[Ints, Mask]:
-    """(position of the event around each, −1 none; which events stay). Those that do not are one
-    with the event around them.
-    """
-    at = np.flatnonzero(host)
-    inner = nest(track[at], start[at], end[at]).parent
-    has = np.flatnonzero(inner >= 0)
-    siblings = np.bincount(inner[has], minlength=len(at))
-    same = np.zeros(len(at), np.bool_)
-    same[has] = (name[at[has]] == name[at[inner[has]]]) & (siblings[inner[has]] == 1)
+    """``(parent, kept)``: enclosing event, −1 none, and which events are not merged into it."""
+    hosts = np.flatnonzero(host)
+    inner = nest(track[hosts], start[hosts], end[hosts]).parent
+    nested = np.flatnonzero(inner >= 0)
+    siblings = np.bincount(inner[nested], minlength=len(hosts))
+    same = np.zeros(len(hosts), np.bool_)
+    same[nested] = (name[hosts[nested]] == name[hosts[inner[nested]]]) & (
+        siblings[inner[nested]] == 1
+    )
     parent = np.full(len(track), -1, np.int64)
-    parent[at[has]] = at[nearest(inner, ~same)[inner[has]]]
-    kept = np.ones(len(track), np.bool_)
-    kept[at] = ~same
-    return parent, kept
+    parent[hosts[nested]] = hosts[nearest(inner, ~same)[inner[nested]]]
+    is_kept = np.ones(len(track), np.bool_)
+    is_kept[hosts] = ~same
+    return parent, is_kept
 
 
 def _launching_operators(facts: Facts, row: Ints, role: Array, parent: Ints, kept: Mask) -> Ints:
-    """For work of a device the position of the innermost operator around its launch; −1 unknown."""
-    place = np.full(facts["span_links"].n + 1, -1, np.int64)
-    place[row] = np.arange(len(row))
-    place[-1] = -1
-    found = np.full(len(row), -1, np.int64)
+    """For device work the position of the innermost operator around its launch; −1 unknown."""
+    position = np.full(facts["span_links"].n + 1, -1, np.int64)
+    position[row] = np.arange(len(row))
+    position[-1] = -1
+    operators = np.full(len(row), -1, np.int64)
     work = np.flatnonzero(np.isin(role, DEVICE_ROLES))
     work = work[facts["span_links"]["operator"][row[work]] >= 0]
     launch, operator = (
-        place[facts["span_links"][column][row[work]]] for column in ("launch", "operator")
+        position[facts["span_links"][column][row[work]]] for column in ("launch", "operator")
     )
     inner = np.append(nearest(parent, kept & (role == Role.OPERATOR)), -1)
-    found[work] = inner[np.where((launch >= 0) & (inner[launch] >= 0), launch, operator)]
-    return found
+    operators[work] = inner[np.where((launch >= 0) & (inner[launch] >= 0), launch, operator)]
+    return operators
 
 
 def _recording_start(trace: Trace) -> int:
-    """When the recording began, ns: the begin of the profiler's own span, else of the trace."""
+    """Start of the recording, ns: of the profiler's own span, else of the trace."""
     rows = np.flatnonzero(trace["spans"]["role"] == Role.PROFILER)
     return int(trace["spans"]["start"][rows[0]]) if len(rows) else 0

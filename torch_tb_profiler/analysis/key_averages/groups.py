@@ -1,4 +1,4 @@
-"""Function events summed by key, as ``EventList.key_averages`` does it."""
+"""Function events summed by key, as in ``EventList.key_averages``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Shapes = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Groups:
-    """Arrays of shape (groups,), in the order of each one's first event; times in µs as float64,
-    summed in the order of events.
+    """Arrays of shape (groups,) in order of first event; times are float64 µs, summed in event
+    order.
 
     first: position of the first event.
-    shapes: by which the group was told apart; None where it was not by shapes. A list of tensors
-        counts as no shape.
-    stack: innermost frames, as many as were asked for.
+    shapes: the grouping shapes; None if not grouped by shapes. A list of tensors counts as no
+        shape.
+    stack: the innermost frames, as many as requested.
     """
 
     first: Ints
@@ -44,16 +44,15 @@ class Groups:
 
 
 def is_annotation(role: Array) -> Array:
-    """Which roles are ``record_function`` regions, or their shadows on a device."""
+    """Which roles are ``record_function`` regions or their device counterparts."""
     return np.asarray((role == Role.ANNOTATION) | (role == Role.DEVICE_ANNOTATION))
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """By what events are told apart besides name, host or device, and annotation or not: input
-    shapes, the innermost ``frames`` of the stack, overload.
+    """Keys besides name, device and annotation: shapes, innermost ``frames``, overload.
 
-    functions: whether Python functions are counted as well.
+    ``functions``: whether Python functions are included.
     """
 
     shapes: bool = False
@@ -63,8 +62,10 @@ class Grouping:
 
 
 def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Grouping) -> Groups:
-    """Sums of all events of each key."""
-    at = np.arange(len(events)) if by.functions else np.flatnonzero(events.role != Role.PYTHON)
+    """Sums of all events per key."""
+    included = (
+        np.arange(len(events)) if by.functions else np.flatnonzero(events.role != Role.PYTHON)
+    )
     columns: list[Array] = [events.name, events.on_device, is_annotation(events.role)]
     shapes: list[Shapes] = []
     tops: list[tuple[str, ...]] = [()]
@@ -77,24 +78,24 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
     if by.frames > 0:
         top, tops = stacks.tops(by.frames)
         columns.append(top)
-    first, group = group_rows([column[at] for column in columns])
+    first, group = group_rows([column[included] for column in columns])
     order = np.argsort(first, kind="stable")
     n = len(first)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    first, group = at[first[order]], place[group]
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    first, group = included[first[order]], rank[group]
     return Groups(
         first=first,
         count=np.bincount(group, minlength=n),
-        **_sums(events, at, group, n),
-        flops=sum_by(group, n, flops[at]),
+        **_sums(events, included, group, n),
+        flops=sum_by(group, n, flops[included]),
         shapes=[shapes[number] for number in shape[first].tolist()] if by.shapes else None,
         stack=[tops[number] for number in top[first].tolist()],
     )
 
 
-def _sums(events: FunctionEvents, at: Ints, group: Ints, n: int) -> dict[str, Array]:
-    """Times are summed as floats one after the other, as PyTorch does (see ``times``)."""
+def _sums(events: FunctionEvents, included: Ints, group: Ints, n: int) -> dict[str, Array]:
+    """Times are summed as floats in event order, like PyTorch's (see ``times``)."""
     host = np.where(events.on_device, 0.0, events.elapsed)
     times = {
         "cpu_time_total": host,
@@ -102,21 +103,22 @@ def _sums(events: FunctionEvents, at: Ints, group: Ints, n: int) -> dict[str, Ar
         "device_time_total": events.device.total,
         "self_device_time_total": events.device.own,
     }
-    found: dict[str, Array] = {
-        key: np.bincount(group, weights=column[at], minlength=n) for key, column in times.items()
+    sums: dict[str, Array] = {
+        key: np.bincount(group, weights=column[included], minlength=n)
+        for key, column in times.items()
     }
     inside = np.flatnonzero(events.parent >= 0)
     for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
         children = sum_by(events.parent[inside], len(events), own[inside])
-        found[name] = sum_by(group, n, own[at])
-        found[f"self_{name}"] = sum_by(
-            group, n, np.where(events.on_device | events.is_async, 0, own - children)[at]
+        sums[name] = sum_by(group, n, own[included])
+        sums[f"self_{name}"] = sum_by(
+            group, n, np.where(events.on_device | events.is_async, 0, own - children)[included]
         )
-    return found
+    return sums
 
 
 def _shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
-    """(number of the input shapes of every event; the shapes by number)."""
+    """``(number, shapes)``: the input shapes of every event by number."""
     dims = events.arguments("dims")
     numbers: dict[Shapes, int] = {(): 0}
     of_text = np.zeros(len(events.trace.strings) + 1, np.int64)
@@ -127,10 +129,10 @@ def _shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
 
 def _read(text: str) -> Shapes:
     try:
-        found = msgspec.json.decode(text)
+        decoded = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return ()
-    return tuple(_shape(entry) for entry in found) if isinstance(found, list) else ()
+    return tuple(_shape(entry) for entry in decoded) if isinstance(decoded, list) else ()
 
 
 def _shape(entry: object) -> tuple[int, ...]:

@@ -1,11 +1,8 @@
-"""Times of function events in microseconds, by the same floating-point steps in the same order as
-PyTorch's.
+"""Times of function events in microseconds, bit by bit as PyTorch computes them.
 
-PyTorch divides integer nanoseconds by 1000 and then adds and subtracts floats; what it prints is
-rounded to three decimals, so that a figure in ms that ends in exactly half a µs is rounded up or
-down by what those steps leave in the last bits. Where PyTorch calls ``sum``, the version of Python
-decides: before 3.12 it adds left to right, since then without loss. The recording does not tell it,
-    so that of the reader is taken.
+PyTorch divides integer nanoseconds by 1000, then adds and subtracts floats and prints three
+decimals, so the order of operations decides how ties are rounded. Its ``sum`` is lossless since
+Python 3.12; the recording does not say which version wrote it, so the reader's is assumed.
 """
 
 from __future__ import annotations
@@ -15,18 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import depths
+from torch_tb_profiler.analysis.arrays.nesting import depths, with_ancestors
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 LOSSLESS = sys.version_info >= (3, 12)
-"""Whether Python's ``sum`` carries what rounding takes away."""
+"""Whether Python's ``sum`` compensates rounding errors."""
 
 
 @dataclass(frozen=True)
 class DeviceTimes:
-    """µs, float64 of shape (events,). Of a host event: what the operators at and beneath it
-    launched, and what was launched at it itself.
-    """
+    """µs, float64 of shape (events,): device time of a host event, total and self."""
 
     total: Array
     own: Array
@@ -38,9 +33,7 @@ def microseconds(ns: Ints) -> Array:
 
 
 def self_time(elapsed: Array, parent: Ints) -> Array:
-    """Each event's length less the sum of those of its direct children, in the order in which they
-    begin.
-    """
+    """The duration of each event without its direct children, subtracted in time order."""
     inside = np.flatnonzero(parent >= 0)
     return np.asarray(
         elapsed - _add(_zeros(len(elapsed)), parent[inside], elapsed[inside]).astype(np.float64)
@@ -48,9 +41,7 @@ def self_time(elapsed: Array, parent: Ints) -> Array:
 
 
 def device_times(elapsed: Array, on_device: Mask, parent: Ints, operator: Ints) -> DeviceTimes:
-    """``operator``: of work of a device the position of the host event that launched it; −1
-    unknown.
-    """
+    """``operator``: for device work the position of the host event that launched it; −1 unknown."""
     n = len(elapsed)
     work = np.flatnonzero(operator >= 0)
     own = _add(_zeros(n), operator[work], elapsed[work]).astype(np.float64)
@@ -70,25 +61,18 @@ def device_times(elapsed: Array, on_device: Mask, parent: Ints, operator: Ints) 
 
 
 def _zeros(n: int) -> Array:
-    """Sums to be. Extended precision holds what ``sum`` carries along: lengths are multiples of
-    2⁻³³ µs or so.
-    """
+    """Accumulators; extended precision holds what a lossless ``sum`` keeps."""
     return np.zeros(n, np.longdouble if LOSSLESS else np.float64)
 
 
-def _add(sums: Array, place: Ints, values: Array) -> Array:
+def _add(sums: Array, position: Ints, values: Array) -> Array:
     """Add the values one after the other."""
-    np.add.at(sums, place, values)
+    np.add.at(sums, position, values)
     return sums
 
 
 def _with_callers(positions: Ints, parent: Ints) -> Ints:
-    """The positions and all above them, ascending."""
-    seen = np.zeros(len(parent), np.bool_)
-    at = positions
-    while len(at):
-        seen[at] = True
-        at = parent[at]
-        at = np.unique(at[at >= 0])
-        at = at[~seen[at]]
-    return np.flatnonzero(seen)
+    """The positions and all their ancestors, ascending."""
+    wanted = np.zeros(len(parent), np.bool_)
+    wanted[positions] = True
+    return np.flatnonzero(with_ancestors(parent, wanted))

@@ -1,3 +1,1 @@
-"""Allocator records: blocks from their allocation to their release, and questions about any window
-of time.
-"""
+"""Allocator records: blocks from allocation to release, and queries on time windows."""

@@ -1,4 +1,4 @@
-"""What is alive on one device at a moment, by where it was allocated."""
+"""What is alive on one device at a moment, by origin."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
-from torch_tb_profiler.analysis.module.places import module_names_of
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 
 
 @dataclass(frozen=True)
 class Alive:
-    """Blocks of one origin together, the largest sum first; arrays of shape (origins,), texts are
-    numbers of own texts.
+    """Live blocks grouped by origin, the largest sum first; arrays of shape (origins,), texts are
+    insight strings.
 
     time: ns.
-    allocated, reserved: bytes after the last record of that time; reserved −1 unknown.
-    unknown: allocated less the sum of ``bytes``: allocated before the recording and not released in
-        it. Below 0 where the records contradict each other.
+    allocated, reserved: bytes after the last record up to that time; reserved −1 unknown.
+    unknown: allocated − Σ ``bytes``: allocated before the recording and not released in it.
+        Negative if the records contradict each other.
     operator, parent, module, line, category: −1 unknown.
-    bytes, count, largest: count and largest −1 where the file gives sums only.
-    oldest: begin of the oldest, ns; −1 before the recording.
+    bytes, count, largest: count and largest −1 where the file contains only sums.
+    oldest: start of the oldest block, ns; −1 before the recording.
     """
 
     time: int
@@ -43,9 +43,7 @@ class Alive:
 
 
 def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
-    """What is alive at a time, ns. None, or the time of the device's peak: at the peak itself,
-    whatever follows it in the same ns.
-    """
+    """What is alive at a time, ns; at None or the peak time, the peak itself."""
     devices, curve = insight["memory_devices"], insight["memory_curve"]
     rows = of_device(curve, device)
     peak_time = int(devices["peak_time"][device])
@@ -55,19 +53,19 @@ def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
         last = rows.start + int(np.argmax(curve["allocated"][rows])) if above else rows.start - 1
     else:
         last = rows.start + int(np.searchsorted(curve["time"][rows], time, side="right")) - 1
-    told = last >= rows.start
-    allocated = int(curve["allocated"][last]) if told else int(devices["begin"][device])
-    reserved = int(curve["reserved"][last]) if told else -1
-    found = _blocks(insight, device, last)
-    if not len(found["bytes"]):
-        found = _sums(insight, device, last)
-    order = np.argsort(-found["bytes"], kind="stable")
+    recorded = last >= rows.start
+    allocated = int(curve["allocated"][last]) if recorded else int(devices["begin"][device])
+    reserved = int(curve["reserved"][last]) if recorded else -1
+    origins = _blocks(insight, device, last)
+    if not len(origins["bytes"]):
+        origins = _sums(insight, device, last)
+    order = np.argsort(-origins["bytes"], kind="stable")
     return Alive(
         time,
         allocated,
         reserved,
-        allocated - int(found["bytes"].sum()),
-        **{key: values[order] for key, values in found.items()},
+        allocated - int(origins["bytes"].sum()),
+        **{key: values[order] for key, values in origins.items()},
     )
 
 
@@ -86,28 +84,26 @@ def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
         "line": table["line"][row],
         "category": table["category"][row],
     }
-    first, of = group_rows(list(columns.values()))
+    first, group = group_rows(list(columns.values()))
     n, size, begin = len(first), table["bytes"][row], table["begin"][row]
     return {
         **{key: values[first].astype(np.int64) for key, values in columns.items()},
-        "bytes": sum_by(of, n, size),
-        "count": np.bincount(of, minlength=n),
-        "largest": _extreme(np.maximum, of, n, size),
-        "oldest": _extreme(np.minimum, of, n, begin),
+        "bytes": sum_by(group, n, size),
+        "count": np.bincount(group, minlength=n),
+        "largest": _extreme(np.maximum, group, n, size),
+        "oldest": _extreme(np.minimum, group, n, begin),
     }
 
 
-def _extreme(extreme: np.ufunc, of: Ints, groups: int, values: Array) -> Ints:
+def _extreme(extreme: np.ufunc, group: Ints, groups: int, values: Array) -> Ints:
     bounds = np.iinfo(np.int64)
-    found = np.full(groups, bounds.min if extreme is np.maximum else bounds.max)
-    extreme.at(found, of, values)
-    return found
+    result = np.full(groups, bounds.min if extreme is np.maximum else bounds.max)
+    extreme.at(result, group, values)
+    return result
 
 
 def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
-    """Categories with bytes after a row of ``memory_curve``, where the file tells them without
-    saying which block is which.
-    """
+    """Bytes by category after a row of ``memory_curve``, for files that contain only sums."""
     size = by_category(insight, device, np.array([last]))[:-1].sum(axis=1)
     category = np.flatnonzero(size)
     unknown = np.full(len(category), -1, np.int64)

@@ -1,4 +1,4 @@
-"""Records of allocations and releases → blocks.
+"""Pairs records of allocations and releases into blocks.
 
 ::
 
@@ -18,15 +18,15 @@ from torch_tb_profiler.store.columns import Array, Ints
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks in no order; positions are those of the records given, int64 of shape (blocks,).
+    """Unordered blocks; int64 positions of the given records, of shape (blocks,).
 
-    allocation: −1 where no record says it.
-    begin: the same; of a block whose allocation was lost the release before it at its address, the
-        earliest it can have been; −1 before the first record.
-    end: its release; of a block whose release was lost the next allocation at its address, the
-        latest it can have been; −1 none.
-    releases: whether ``end`` is its own release; bool.
-    lost_releases, lost_allocations: how many.
+    allocation: −1 if not recorded.
+    begin: the same; if the allocation was lost, the previous release at that address, the earliest
+        possible time; −1 before the first record.
+    end: its release; if that was lost, the next allocation at that address, the latest possible
+        time; −1 none.
+    releases: whether ``end`` is its own release.
+    lost_releases, lost_allocations: their numbers.
     """
 
     allocation: Ints
@@ -38,27 +38,29 @@ class Blocks:
 
 
 def pair(device: Array, address: Array, size: Ints) -> Blocks:
-    """Pair records, given in time order within each device, by device and address. Sizes above 0
-    allocate, below 0 release.
+    """Pair records (in time order per device) by device and address. Sizes > 0 allocate, < 0
+    release.
 
-    Records without an address (0) and without a size are in no block.
+    Records without an address (0) or a size belong to no block.
     """
     used = np.flatnonzero((address != 0) & (size != 0))
-    at = used[np.lexsort((address[used], device[used]))]
-    same = np.zeros(len(at) + 1, np.bool_)
-    same[1:-1] = (device[at[1:]] == device[at[:-1]]) & (address[at[1:]] == address[at[:-1]])
+    by_address = used[np.lexsort((address[used], device[used]))]
+    same = np.zeros(len(by_address) + 1, np.bool_)
+    same[1:-1] = (device[by_address[1:]] == device[by_address[:-1]]) & (
+        address[by_address[1:]] == address[by_address[:-1]]
+    )
     follows, followed = same[:-1], same[1:]
-    opens = size[at] > 0
+    opens = size[by_address] > 0
     closed = np.append(~opens[1:], False) & followed
     opened = np.flatnonzero(opens)
     orphan = np.flatnonzero(~opens & ~(follows & np.append(False, opens[:-1])))
-    end = np.where(followed[opened], np.append(at, -1)[opened + 1], -1)
-    begin = np.where(follows[orphan], at[orphan - 1], -1)
+    end = np.where(followed[opened], np.append(by_address, -1)[opened + 1], -1)
+    begin = np.where(follows[orphan], by_address[orphan - 1], -1)
     none = np.full(len(orphan), -1, np.int64)
     return Blocks(
-        allocation=np.concatenate((at[opened], none)),
-        begin=np.concatenate((at[opened], begin)),
-        end=np.concatenate((end, at[orphan])),
+        allocation=np.concatenate((by_address[opened], none)),
+        begin=np.concatenate((by_address[opened], begin)),
+        end=np.concatenate((end, by_address[orphan])),
         releases=np.concatenate((closed[opened], np.ones(len(orphan), np.bool_))),
         lost_releases=int(np.count_nonzero(followed[opened] & ~closed[opened])),
         lost_allocations=int(np.count_nonzero(follows[orphan])),

@@ -1,4 +1,4 @@
-"""Allocator records → what was allocated when, and blocks from their allocation to their release.
+"""The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
 
 ::
 
@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
@@ -29,19 +29,20 @@ from torch_tb_profiler.store.strings import StringBuilder
 HOST = 0
 """c10's device type of the host."""
 MOST_DEVICES = 256
-"""Devices kept, those with the most records."""
+"""The devices with the most records are kept."""
 LARGEST = 1 << 48
-"""A record of more bytes is none: nothing has 256 TiB. It also keeps sums within 64 bits."""
+"""256 TiB: larger records are invalid. The limit also keeps sums within 64 bits."""
 _TABLES = (schema.MEMORY_DEVICES, schema.MEMORY_CURVE, schema.MEMORY_NODES, schema.ALLOCATIONS)
 
 
 @dataclass(frozen=True)
 class Records:
-    """Columns of the trace's ``memory`` by (device, time); those from before the recording stand
-    first in each device.
+    """The trace's ``memory`` by (device, time); records from before the recording come first per
+    device.
 
-    ``device``: row of ``memory_devices``; ``before``: bool, from before the recording; ``curve``:
-        row of ``memory_curve``, −1 for those before.
+    device: row of ``memory_devices``.
+    before: from before the recording.
+    curve: row of ``memory_curve``, −1 for those before.
     """
 
     columns: dict[str, Array]
@@ -58,13 +59,12 @@ class Records:
 def build_memory(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
+    """The four tables; ``tables`` contains ``span_paths``.
 
-    ``tables`` hold ``span_paths``. About: ``memory_source``, and counts of what is wrong with the
-    records: ``memory_lost_releases``, ``memory_lost_allocations`` (see ``blocks.py``),
-    ``memory_left_out`` (records of too many devices or of impossible size);
-    ``memory_begin_categories``: per device the bytes from before the recording, by category, the
-    unknown one last; empty without categories.
+    About: ``memory_source``; ``memory_lost_releases`` and ``memory_lost_allocations`` (see
+    ``blocks.py``); ``memory_left_out``, records of too many devices or of impossible size;
+    ``memory_begin_categories``, per device the bytes from before the recording by category, unknown
+    last; empty without categories.
     """
     records = _records(trace)
     about: dict[str, object] = {
@@ -79,21 +79,21 @@ def build_memory(
         }
         return {spec.name: spec.empty() for spec in _TABLES}, about
     own = np.flatnonzero(~records.before)
-    found = origins(trace, facts, tables, texts, tree, records["track"][own], records["time"][own])
+    origin = origins(trace, facts, tables, texts, tree, records["track"][own], records["time"][own])
     blocks = pair(records.device, records["address"], records["bytes"])
     devices, curve = _devices(records, blocks)
-    curve = curve.replace(node=found.node, path=found.path)
+    curve = curve.replace(node=origin.node, path=origin.path)
     about |= {
         "memory_source": _source(trace),
         "memory_lost_releases": blocks.lost_releases,
         "memory_lost_allocations": blocks.lost_allocations,
         "memory_begin_categories": _begin_categories(records),
     }
-    allocations = _allocations(trace, records, blocks, found, texts)
+    allocations = _allocations(trace, records, blocks, origin, texts)
     return {
         "memory_devices": devices,
         "memory_curve": curve,
-        "memory_nodes": found.nodes,
+        "memory_nodes": origin.nodes,
         "allocations": allocations,
     }, about
 
@@ -105,18 +105,20 @@ def _source(trace: Trace) -> str:
 
 def _records(trace: Trace) -> Records:
     memory = trace["memory"]
-    kept = np.flatnonzero(np.abs(memory["bytes"].astype(np.float64)) <= LARGEST)
-    first, of = group_rows((memory["device_type"][kept], memory["device"][kept]))
-    most = np.sort(np.argsort(-np.bincount(of, minlength=len(first)), kind="stable")[:MOST_DEVICES])
-    types, ids = memory["device_type"][kept[first[most]]], memory["device"][kept[first[most]]]
+    rows = np.flatnonzero(np.abs(memory["bytes"].astype(np.float64)) <= LARGEST)
+    first, group = group_rows((memory["device_type"][rows], memory["device"][rows]))
+    most = np.sort(
+        np.argsort(-np.bincount(group, minlength=len(first)), kind="stable")[:MOST_DEVICES]
+    )
+    types, ids = memory["device_type"][rows[first[most]]], memory["device"][rows[first[most]]]
     rank = np.lexsort((ids, types, types == HOST))
-    place = np.full(len(first), -1, np.int64)
-    place[most[rank]] = np.arange(len(rank))
-    device = place[of]
-    kept, device = kept[device >= 0], device[device >= 0]
-    order = np.lexsort((memory["ordinal"][kept] >= 0, device))
-    kept, device = kept[order], device[order]
-    columns = {name: memory[name][kept] for name in memory}
+    rank_of_device = np.full(len(first), -1, np.int64)
+    rank_of_device[most[rank]] = np.arange(len(rank))
+    device = rank_of_device[group]
+    rows, device = rows[device >= 0], device[device >= 0]
+    order = np.lexsort((memory["ordinal"][rows] >= 0, device))
+    rows, device = rows[order], device[order]
+    columns = {name: memory[name][rows] for name in memory}
     columns["allocated"] = np.where(columns["allocated"] <= LARGEST, columns["allocated"], -1)
     before = columns["ordinal"] < 0
     curve = np.where(before, -1, np.cumsum(~before) - 1)
@@ -124,9 +126,7 @@ def _records(trace: Trace) -> Records:
 
 
 def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
-    """``memory_devices``; and what is allocated and reserved after every record of the curve, in
-    the columns of ``memory_curve``.
-    """
+    """``memory_devices``, and ``memory_curve`` without its origins."""
     n = len(records.types)
     size, stated = records["bytes"], records["allocated"]
     held = sum_by(records.device[records.before], n, size[records.before])
@@ -139,30 +139,31 @@ def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
     own = np.flatnonzero(~records.before)
     bounds = np.searchsorted(records.device[own], np.arange(n + 1))
     rows: list[dict[str, int]] = []
-    allocated, reserved = (
-        np.zeros(len(own), np.int64),
-        np.where(shared[own], -1, records["reserved"][own]),
-    )
+    allocated = np.zeros(len(own), np.int64)
+    reserved = np.where(shared[own], -1, records["reserved"][own])
     for number, (low, high) in enumerate(pairwise(bounds.tolist())):
-        place = own[low:high]
-        found = totals(size[place], stated[place], shared[place], int(held[number]))
-        allocated[low:high] = found.allocated
-        # An allocator that reserves nothing ahead, as the host's, writes 0: not that it has less
-        # than it gave out.
+        device_rows = own[low:high]
+        device_totals = totals(
+            size[device_rows], stated[device_rows], shared[device_rows], int(held[number])
+        )
+        allocated[low:high] = device_totals.allocated
+        # The host's allocator reserves nothing ahead and writes 0, which means unknown.
         most = int(reserved[low:high].max(initial=-1))
         if most <= 0:
             reserved[low:high] = most = -1
-        top = int(np.argmax(found.allocated)) if high > low else -1
-        peak = int(found.allocated[top]) if high > low else found.begin
+        top = int(np.argmax(device_totals.allocated)) if high > low else -1
+        peak = int(device_totals.allocated[top]) if high > low else device_totals.begin
         rows.append(
             {
-                "begin": found.begin,
-                "end": found.end,
-                "peak": max(peak, found.begin),
+                "begin": device_totals.begin,
+                "end": device_totals.end,
+                "peak": max(peak, device_totals.begin),
                 "peak_reserved": most,
-                "stated": found.stated,
-                "peak_time": int(records["time"][place[top]]) if peak > found.begin else 0,
-                "mismatched": found.mismatched,
+                "stated": device_totals.stated,
+                "peak_time": int(records["time"][device_rows[top]])
+                if peak > device_totals.begin
+                else 0,
+                "mismatched": device_totals.mismatched,
             }
         )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -183,14 +184,13 @@ def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
 
 
 def _allocations(
-    trace: Trace, records: Records, blocks: Blocks, found: Origins, texts: StringBuilder
+    trace: Trace, records: Records, blocks: Blocks, origin: Origins, texts: StringBuilder
 ) -> Table:
-    """The table ``allocations``; what is known of a block is what its allocation says, else its
-    release.
-    """
+    """The table ``allocations``; a block's columns come from its allocation, else its release."""
     source = np.where(blocks.allocation >= 0, blocks.allocation, blocks.end)
+    curve = np.append(records.curve, -1)
     record, release, allocation = (
-        _of_curve(records, place) for place in (blocks.begin, blocks.end, blocks.allocation)
+        curve[position] for position in (blocks.begin, blocks.end, blocks.allocation)
     )
     time = np.append(records["time"][~records.before], -1)
     by = np.where(blocks.releases, release, -1)
@@ -200,29 +200,25 @@ def _allocations(
         blocks.allocation,
         texts,
     )
-    made = schema.ALLOCATIONS.build(
+    table = schema.ALLOCATIONS.build(
         device=records.device[source],
         bytes=np.abs(records["bytes"][source]),
         begin=time[record],
         end=time[release],
-        node=np.append(found.node, -1)[allocation],
-        released_by=np.append(found.node, -1)[by],
-        path=np.append(found.path, -1)[allocation],
+        node=np.append(origin.node, -1)[allocation],
+        released_by=np.append(origin.node, -1)[by],
+        path=np.append(origin.path, -1)[allocation],
         record=record,
         release=release,
-        line=np.where(line >= 0, line, np.append(found.line, -1)[allocation]),
+        line=np.where(line >= 0, line, np.append(origin.line, -1)[allocation]),
         frames=frames,
         category=records["category"][source],
     )
-    return made.take(np.lexsort((made["release"], made["record"], made["device"])))
-
-
-def _of_curve(records: Records, place: Ints) -> Ints:
-    return np.append(records.curve, -1)[place]
+    return table.take(np.lexsort((table["release"], table["record"], table["device"])))
 
 
 def _frames(trace: Trace, numbers: Array, known: Ints, texts: StringBuilder) -> tuple[Ints, Ints]:
-    """Numbers of own texts: the call stacks that records carry, and the line of each; −1 none."""
+    """``(frames, line)``: insight strings of records' call stacks and lines; −1 none."""
     numbers = np.where(known >= 0, numbers, -1)
     used = np.unique(numbers[numbers >= 0])
     stacks = trace.strings.many(used)
@@ -234,8 +230,8 @@ def _frames(trace: Trace, numbers: Array, known: Ints, texts: StringBuilder) -> 
         ),
         -1,
     )
-    place = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
-    return frames[place], lines[place]
+    position = positions_of(used, numbers)
+    return frames[position], lines[position]
 
 
 def _begin_categories(records: Records) -> list[list[int]]:

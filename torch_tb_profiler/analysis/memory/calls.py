@@ -1,4 +1,4 @@
-"""How often operators and modules were called in a window of time."""
+"""How often operators and modules were called in a time window."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from torch_tb_profiler.store.roles import Role
 def calls_in(
     trace: Trace, facts: Facts, insight: Insight, window: Window | None, group: MemoryGroup
 ) -> Ints | None:
-    """Calls of every name, int64 of shape (own texts,): all calls of that name that share time with
-    the window, whether or not they allocated.
+    """Calls of every name that overlap the window, whether or not they allocated; int64 of shape
+    (insight strings,).
 
-    Operators are only those that ``memory_nodes`` names. None where it is not known: of modules
-    that have no calls of their own in the trace (made from ``Module Hierarchy`` arguments, say) in
-    a part of it.
+    Only operators in ``memory_nodes`` count. None if unknown: in a window for modules without calls
+    of their own in the trace (``Module Hierarchy`` arguments).
     """
     texts = len(insight.strings)
     if group == "operator":
@@ -50,22 +49,17 @@ def calls_in(
 
 
 def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: PathKind) -> Ints:
-    """Rows of spans of calls of operators or modules that share time with a window, or lie in it
-    without a length.
-    """
-    spans, path, parent = (
-        trace["spans"],
-        insight["span_paths"]["path"],
-        facts["span_links"]["parent"],
-    )
+    """Rows of operator or module calls that overlap a window, or lie in it without a length."""
+    spans = trace["spans"]
+    path = insight["span_paths"]["path"]
+    parent = facts["span_links"]["parent"]
     role = Role.OPERATOR if kind == PathKind.OPERATOR else Role.PYTHON
     before = int(np.searchsorted(spans["start"], window[1]))
     row = np.flatnonzero(spans["role"][:before] == role)
     start, dur = spans["start"][row], spans["dur"][row]
     row = row[(start + dur > window[0]) | ((dur == 0) & (start == window[0]))]
     row = row[np.append(insight["paths"]["kind"] == kind, False)[path[row]]]
-    # Frames within a module, and operators that are one with the operator around them, have the
-    # path of what is around them.
+    # Frames within a module, and merged operators, have the path of what is around them.
     return np.asarray(row[path[row] != _path_around(path, parent, row)])
 
 

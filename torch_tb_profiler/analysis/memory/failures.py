@@ -1,4 +1,4 @@
-"""Allocations that failed for want of memory."""
+"""Allocations that failed for lack of memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import numpy as np
 from torch_tb_profiler.store.model import Trace
 
 OUT_OF_MEMORY = "[OutOfMemory]"
-"""What Kineto calls them; those of snapshots are read under the same name."""
+"""Kineto's name for them, also used for those of snapshots."""
 
 _ENDLESS = 1 << 62
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The first failed allocation and how many there are. ``time``: ns. ``bytes``: what was asked
-    for; −1 unknown.
-    """
+    """The first failed allocation: time in ns, requested bytes (−1 unknown); and the count."""
 
     time: int
     bytes: int
@@ -31,7 +29,7 @@ class _Args(msgspec.Struct):
 
 
 def failed_allocations(trace: Trace) -> Failure | None:
-    """The failures of a trace; None without any."""
+    """The failed allocations of a trace; None without any."""
     instants, number = trace["instants"], trace.strings.number(OUT_OF_MEMORY)
     row = np.flatnonzero(instants["name"] == number) if number >= 0 else np.zeros(0, np.int64)
     if not len(row):

@@ -1,4 +1,4 @@
-"""Which calls are around which, and sums over a call and everything beneath it."""
+"""The calls around allocations as forests, and sums over subtrees."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import depths
-from torch_tb_profiler.analysis.module.places import modules_of_paths
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 
 DEEPEST = 256
-"""No call of a forest has as many around it; nothing real nests deeper, a hostile trace may."""
+"""Depth limit of a forest; only hostile traces nest deeper."""
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Arrays of shape (nodes,). ``parent``: position; −1 none. ``name``: number of an own text.
-    ``outermost``: nothing of its name is around it.
+    """Arrays of shape (nodes,).
 
-    ``levels``: positions by depth, the roots first.
+    parent: position; −1 none.
+    name: insight string.
+    outermost: no ancestor has its name.
+    levels: positions by depth, the roots first.
     """
 
     parent: Array
@@ -31,7 +33,7 @@ class Forest:
 
 
 def operator_forest(insight: Insight) -> Forest:
-    """The calls of operators that allocated or released, and the operators around them."""
+    """The operator calls that allocated or released, and the operators around them."""
     nodes = insight["memory_nodes"]
     depth = nodes["depth"]
     bounds = np.searchsorted(
@@ -46,7 +48,7 @@ def operator_forest(insight: Insight) -> Forest:
 
 
 def module_forest(insight: Insight) -> Forest:
-    """All paths, of which those that are no module hang in the module around them and hold nothing."""
+    """All paths; those that are not modules are empty children of their module."""
     paths = insight["paths"]
     parent = modules_of_paths(insight["paths"])[paths["parent"]]
     depth = depths(parent)
@@ -61,24 +63,22 @@ def module_forest(insight: Insight) -> Forest:
 
 
 def outermost(parent: Array, name: Array) -> Mask:
-    """Which nodes have none of their own name around them (among the nearest ``DEEPEST``), bool of
-    shape (nodes,).
-    """
-    alone = np.ones(len(parent), np.bool_)
+    """Which nodes have no ancestor (of the nearest ``DEEPEST``) of their own name, bool."""
+    is_outermost = np.ones(len(parent), np.bool_)
     active = np.flatnonzero(parent >= 0)
     above = parent[active]
     for _ in range(DEEPEST):
         if not len(active):
             break
         same = name[above] == name[active]
-        alone[active[same]] = False
+        is_outermost[active[same]] = False
         active, above = active[~same], parent[above[~same]]
         active, above = active[above >= 0], above[above >= 0]
-    return alone
+    return is_outermost
 
 
 def beneath(trees: Forest, own: Ints) -> Ints:
-    """Sums of a value over every node and all beneath it."""
+    """Sums of a value over every node and all its descendants."""
     total: Ints = own.copy()
     for level in reversed(trees.levels[1:]):
         np.add.at(total, trees.parent[level], total[level])

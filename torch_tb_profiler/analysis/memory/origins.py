@@ -1,4 +1,4 @@
-"""Which operator ran when the allocator wrote a record, where in the model, and from which line.
+"""The operator, path and source line that were active at each allocator record.
 
 ::
 
@@ -13,7 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import around, climb, depths, nearest, with_ancestors
+from torch_tb_profiler.analysis.arrays.nesting import (
+    climb,
+    depths,
+    innermost_at,
+    nearest,
+    with_ancestors,
+)
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import distinct
@@ -29,12 +35,12 @@ from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 @dataclass(frozen=True)
 class Origins:
-    """Of every record, arrays of shape (records,), −1 unknown; and the table ``memory_nodes``.
+    """Arrays of shape (records,), −1 unknown; and the table ``memory_nodes``.
 
-    node: row of ``nodes``: the innermost operator that ran then on its thread; an operator is
-        running from its begin, and until just before its end.
+    node: row of ``nodes``: the innermost operator that ran on the record's thread, from its start
+        until just before its end.
     path: row of ``paths``.
-    line: number of an own text, see ``analysis/figures/source_lines.py``.
+    line: insight string, see ``figures/source_lines.py``.
     """
 
     node: Ints
@@ -52,20 +58,14 @@ def origins(
     track: Array,
     time: Ints,
 ) -> Origins:
-    """Where records (int64 ns of shape (records,) and their rows of tracks) come from. ``tables``
-    hold ``span_paths``.
-    """
+    """The origins of records, given their rows of tracks and times (int64 ns)."""
     links, paths = facts["span_links"], tables["span_paths"]["path"]
     inner = _innermost(trace, links, track, time)
     call = climb(links["parent"], inner, tree.node >= 0)
-    operator = (
-        np.where(call >= 0, tree.operator[tree.node[call]], -1)
-        if len(tree.row)
-        else np.full(len(inner), -1)
-    )
-    kept, parent, depth, node = _with_ancestors(tree, operator)
-    stack = _stacks(trace, facts, tree)[kept]
-    event = tree.row[kept]
+    operator = _at(tree.operator, np.append(tree.node, np.int32(-1))[call])
+    nodes_in_tree, parent, depth, node = _with_ancestors(tree, operator)
+    stack = _stacks(trace, facts, tree)[nodes_in_tree]
+    event = tree.row[nodes_in_tree]
     name = _own(trace["spans"]["name"][event], trace.strings, texts)
     nodes = schema.MEMORY_NODES.build(
         parent=parent,
@@ -80,19 +80,18 @@ def origins(
 
 
 def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
-    """Rows of the innermost host spans, Python frames included, that are open at some times on
-    their tracks.
-    """
+    """Rows of the innermost host spans, or frames, open at times on tracks; −1 none."""
     spans = trace["spans"]
-    asked = np.zeros(trace["tracks"].n + 1, np.bool_)
-    asked[track] = True
-    is_asked = host_mask(trace) & asked[spans["track"]]
-    row = np.flatnonzero(is_asked)
-    place = np.cumsum(is_asked) - 1
+    has_records = np.zeros(trace["tracks"].n + 1, np.bool_)
+    has_records[track] = True
+    is_candidate = host_mask(trace) & has_records[spans["track"]]
+    row = np.flatnonzero(is_candidate)
+    position = np.cumsum(is_candidate) - 1
     start, above = spans["start"][row], links["parent"][row]
-    parent = np.where(above >= 0, place[above], -1) if len(row) else above
+    parent = np.where(above >= 0, position[above], -1) if len(row) else above
     return _at(
-        row, around(spans["track"][row], start, start + spans["dur"][row], parent, track, time)
+        row,
+        innermost_at(spans["track"][row], start, start + spans["dur"][row], parent, track, time),
     )
 
 
@@ -100,31 +99,30 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     """``(kept, parent, depth, node)`` of some operators (−1 allowed) and all operators around them,
     by depth.
 
-    Their positions in the tree, place among them of each one's parent, number of operators around
-    each; and the place of each operator that was given. One with ``DEEPEST`` operators or more
-    around it counts as the last of these.
+    kept: positions in the tree.
+    parent: position in ``kept`` of the enclosing operator.
+    depth: number of operators around it, less than ``DEEPEST``.
+    node: position in ``kept`` of each given operator, or of its innermost shallow ancestor.
     """
     above = np.append(nearest(tree.parent, tree.is_operator), np.int32(-1))[tree.parent]
-    asked = np.zeros(len(tree.row), np.bool_)
-    asked[operator[operator >= 0]] = True
-    kept = np.flatnonzero(with_ancestors(above, asked))
+    is_given = np.zeros(len(tree.row), np.bool_)
+    is_given[operator[operator >= 0]] = True
+    kept = np.flatnonzero(with_ancestors(above, is_given))
     parent = np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
     depth = depths(parent)
     shallow = nearest(parent, depth < DEEPEST)
     order = np.argsort(depth, kind="stable")
     order = order[: int(np.count_nonzero(depth < DEEPEST))]
-    place = np.full(len(kept) + 1, -1, np.int64)
-    place[order] = np.arange(len(order))
+    position = np.full(len(kept) + 1, -1, np.int64)
+    position[order] = np.arange(len(order))
     node = np.where(
-        operator >= 0, place[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1
+        operator >= 0, position[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1
     )
-    return kept[order], place[parent[order]], depth[order], node
+    return kept[order], position[parent[order]], depth[order], node
 
 
 def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
-    """Row of ``facts["stacks"]`` of every node of the tree: the facts were made by the same rules
-    in the same order.
-    """
+    """Row of ``stacks`` per call tree node: ``call_stacks`` reproduces those of the facts."""
     if not facts["stacks"].n:
         return np.full(len(tree.row), -1, np.int64)
     return call_stacks(
@@ -135,9 +133,7 @@ def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
 def _lines(
     trace: Trace, facts: Facts, texts: StringBuilder, node: Ints, nodes: Table, inner: Ints
 ) -> Ints:
-    """The line of each record by the stack of its operator; outside operators by the Python frames
-    around it, by the same rule.
-    """
+    """The line of each record, by the stack of its operator, else by the Python frames around it."""
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     stack = _at(nodes["stack"], node)
     frame = _at(lines_of_stacks(facts), stack) if facts["stacks"].n else stack
@@ -146,19 +142,19 @@ def _lines(
     if (outside >= 0).any() and is_frame.any():
         rank = line_ranks(trace.strings, spans["name"][is_frame])[spans["name"]]
         for least in (0, 1, 2):
-            found = climb(parent, outside, is_frame & (rank >= least))
-            frame = np.where(found >= 0, _at(spans["name"], found), frame)
+            around = climb(parent, outside, is_frame & (rank >= least))
+            frame = np.where(around >= 0, _at(spans["name"], around), frame)
     return _own(frame, facts.strings, texts)
 
 
 def _own(numbers: Array, strings: StringTable, texts: StringBuilder) -> Ints:
-    """Numbers of strings of the trace or its facts → numbers of the insight's own texts; −1 stays."""
+    """String numbers of the trace or its facts → insight strings; −1 stays."""
     used = distinct(numbers, strings)
-    found = np.full(len(strings) + 1, -1, np.int64)
-    found[used] = texts.intern_all(strings.many(used))
-    return found[numbers]
+    own = np.full(len(strings) + 1, -1, np.int64)
+    own[used] = texts.intern_all(strings.many(used))
+    return own[numbers]
 
 
-def _at(values: Array, place: Ints) -> Ints:
-    """``values[place]`` as int64, −1 where the place is −1."""
-    return np.append(values, -1).astype(np.int64)[place]
+def _at(values: Array, position: Ints) -> Ints:
+    """``values[position]`` as int64, −1 where the position is −1."""
+    return np.append(values, -1).astype(np.int64)[position]

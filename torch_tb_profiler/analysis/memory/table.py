@@ -6,7 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.alive import Alive
 from torch_tb_profiler.analysis.memory.usage import Usage
-from torch_tb_profiler.analysis.module.places import module_names_of
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known

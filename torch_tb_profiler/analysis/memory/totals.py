@@ -1,4 +1,4 @@
-"""What was allocated on one device after each of its records."""
+"""The bytes allocated on one device after each of its records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from torch_tb_profiler.store.columns import Ints, Mask
 
 @dataclass(frozen=True)
 class Totals:
-    """``allocated``: after each record, int64 bytes of shape (records,). The rest as in the table
-    ``memory_devices``.
-    """
+    """``allocated``: int64 bytes after each record. The rest as in ``memory_devices``."""
 
     allocated: Ints
     begin: int
@@ -23,43 +21,43 @@ class Totals:
 
 
 def totals(size: Ints, stated: Ints, shared: Mask, before: int) -> Totals:
-    """From records in time order: their bytes, the totals that they state (−1 none), which are of
-    shared memory, and the bytes known to be allocated before.
+    """Totals from records in time order.
 
-    The stated totals leave shared memory out: it is added to them. ``begin`` is the stated total
-    less the running sum, as most records have it: threads write their records a little out of
-    order, and one that stands in the wrong place must not move all others. Where no record states a
-    total, it is the least that the releases allow.
+    size, stated: bytes, and the total that each record states, −1 none.
+    shared: which records are of shared memory, which stated totals leave out.
+    before: bytes known to be allocated before.
+
+    ``begin`` is the most frequent difference of stated total and running sum: threads write records
+        slightly out of order, and a misplaced one must not shift all others. If no record states a
+        total, it is the least that the releases allow.
     """
     run = np.cumsum(size)
-    told = np.flatnonzero((stated >= 0) & ~shared)
+    known = np.flatnonzero((stated >= 0) & ~shared)
     change = int(run[-1]) if len(run) else 0
-    if not len(told):
+    if not len(known):
         begin = max(before, -int(run.min()) if len(run) else 0, 0)
         return Totals(begin + run, begin, begin + change, 0, 0)
-    offset = stated[told] - np.cumsum(np.where(shared, 0, size))[told]
-    values, first, times = np.unique(offset, return_index=True, return_counts=True)
-    begin = int(values[np.lexsort((first, -times))[0]])
-    # Records without a total go on from the one before them.
-    latest = np.maximum(np.searchsorted(told, np.arange(len(run)), side="right") - 1, 0)
+    offset = stated[known] - np.cumsum(np.where(shared, 0, size))[known]
+    values, first, count = np.unique(offset, return_index=True, return_counts=True)
+    begin = int(values[np.lexsort((first, -count))[0]])
+    # Records without a total continue from the previous one.
+    latest = np.maximum(np.searchsorted(known, np.arange(len(run)), side="right") - 1, 0)
     return Totals(
         run + offset[latest],
         begin,
         begin + change,
-        len(told),
+        len(known),
         int(np.count_nonzero(np.diff(offset))),
     )
 
 
 def shared_memory(size: Ints, stated: Ints, allocation: Ints, release: Ints) -> Mask:
-    """Which records of the host are of shared memory, from their bytes and the totals that they
-    state; bool of shape (records,).
+    """Which host records are of shared memory, bool of shape (records,).
 
-    ATen's ``MapAllocator`` (tensors that a DataLoader's workers hand over) writes 0 for the total:
-    more was just allocated than there is in all. A release is told by its allocation: positions of
-    both, −1 none, per block.
+    ATen's ``MapAllocator`` (tensors from DataLoader workers) states a total of 0, less than was
+    just allocated. ``allocation`` and ``release``: record positions per block, −1 none.
     """
-    found = (size > 0) & (stated == 0)
+    is_shared = (size > 0) & (stated == 0)
     pairs = (allocation >= 0) & (release >= 0)
-    found[release[pairs]] |= found[allocation[pairs]]
-    return np.asarray(found)
+    is_shared[release[pairs]] |= is_shared[allocation[pairs]]
+    return np.asarray(is_shared)

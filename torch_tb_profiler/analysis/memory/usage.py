@@ -1,8 +1,6 @@
-"""How much each operator or module allocated and released in a window of time, by itself and with
-everything beneath it.
+"""What each operator or module allocated and released in a time window, self and total.
 
-A total counts what lies beneath the outermost of calls of one name only, so that a recursion counts
-once.
+Totals count only the outermost call of a name, so that a recursion counts once.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.memory.forest import beneath, module_forest, operator_forest
 from torch_tb_profiler.analysis.memory.window import Window, records_in
-from torch_tb_profiler.analysis.module.places import modules_of_paths
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 
@@ -25,13 +23,15 @@ _SUMS = ("increase", "allocations", "allocated")
 
 @dataclass(frozen=True)
 class Usage:
-    """Names with records in the window, by themselves or beneath, by self increase, the largest
-    first; int64 of shape (names,).
+    """Names with records in the window, self or total, by self increase descending; int64 of shape
+    (names,).
 
-    name: number of an own text.
-    increase, allocated: bytes, of allocations less releases, and of allocations; allocations: their
-    number. ``self_``: without the calls beneath. outside, outside_increase: bytes allocated, and
-    allocated less released, by no known operator or module.
+    name: insight string.
+    increase: bytes allocated − released.
+    allocations, allocated: number and bytes of allocations.
+    outside, outside_increase: bytes allocated, and increase, by no known operator or module.
+
+    ``self_``: without the calls beneath.
     """
 
     name: Ints

@@ -1,4 +1,4 @@
-"""Records and blocks of one device in a window of time, and its curve in few points."""
+"""Records and blocks of one device in a time window, and its curve in few points."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 
 Window = tuple[int, int]
-"""From the first ns up to the second one, which is not in it."""
+"""[begin, end), ns."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A staircase: a value holds from its time on. int64 of shape (points,).
+    """A step function: a value holds from its time on. int64 of shape (points,).
 
-    ``reserved``: −1 unknown. ``categories``: int64 of shape (categories + 1, points), the unknown
-        one last; of no rows where the file says none.
-    ``thinned``: whether points were left out. ``peak``, ``peak_time``: the highest value allocated
-        at any time of the window and when for the first time.
+    reserved: −1 unknown.
+    categories: int64 of shape (categories + 1, points), unknown last; (0, points) without
+        categories.
+    thinned: whether points were left out.
+    peak, peak_time: the highest allocated value in the window, and its first time.
     """
 
     time: Ints
@@ -55,33 +56,30 @@ def records_in(insight: Insight, device: int, window: Window | None) -> slice:
 
 
 def blocks_in(insight: Insight, device: int, window: Window | None) -> Ints:
-    """Rows of ``allocations`` of a device that were allocated or released in a window, the largest
-    first, of equal ones the earliest; None: all.
-    """
+    """Rows of ``allocations`` that start or end in a window, the largest first; None: all."""
     table = insight["allocations"]
     rows = of_device(table, device)
-    found = np.arange(rows.start, rows.stop)
+    blocks = np.arange(rows.start, rows.stop)
     if window is not None:
         begin, end = table["begin"][rows], table["end"][rows]
-        found = found[
+        blocks = blocks[
             ((begin >= window[0]) & (begin < window[1])) | ((end >= window[0]) & (end < window[1]))
         ]
-    return np.asarray(found[np.argsort(-table["bytes"][found], kind="stable")])
+    return np.asarray(blocks[np.argsort(-table["bytes"][blocks], kind="stable")])
 
 
 def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curve:
-    """The curve of a device in a window: what holds at its begin, and about ``points`` of its
-    records.
+    """The curve of a device in a window: its value at the start, and about ``points`` records.
 
-    Where there are more, the first, lowest, highest and last value of each of some equal parts
-    stay, of what is allocated and of what is reserved.
+    If there are more, the first, lowest, highest and last value per bucket stay, of allocated and
+    of reserved.
     """
     table = insight["memory_curve"]
     whole, rows = of_device(table, device), records_in(insight, device, window)
     allocated, reserved, time = (table[name][rows] for name in ("allocated", "reserved", "time"))
-    kept = np.arange(len(time))
+    chosen = np.arange(len(time))
     if len(time) > points:
-        kept = np.union1d(
+        chosen = np.union1d(
             *(thinned(time, values, max(points // 2, 4)) for values in (allocated, reserved))
         )
     held = rows.start - 1
@@ -92,38 +90,36 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
     top = int(np.argmax(allocated)) if len(time) else -1
     above = top >= 0 and int(allocated[top]) > first
     return Curve(
-        time=np.concatenate(([window[0]], time[kept])),
-        allocated=np.concatenate(([first], allocated[kept])),
+        time=np.concatenate(([window[0]], time[chosen])),
+        allocated=np.concatenate(([first], allocated[chosen])),
         reserved=np.concatenate(
-            ([table["reserved"][held] if known else -1], reserved[kept])
+            ([table["reserved"][held] if known else -1], reserved[chosen])
         ).astype(np.int64),
-        categories=by_category(insight, device, np.concatenate(([held], rows.start + kept))),
-        thinned=len(kept) < len(time),
+        categories=by_category(insight, device, np.concatenate(([held], rows.start + chosen))),
+        thinned=len(chosen) < len(time),
         peak=int(allocated[top]) if above else first,
         peak_time=int(time[top]) if above else window[0],
     )
 
 
-def by_category(insight: Insight, device: int, at: Ints) -> Array:
-    """Bytes by category after some records, rows of ``memory_curve``; int64 of shape (categories +
-    1, records).
-    """
+def by_category(insight: Insight, device: int, records: Ints) -> Array:
+    """Bytes by category after some records; int64 of shape (categories + 1, records)."""
     begin = insight.about["memory_begin_categories"]
     if not begin:
-        return np.zeros((0, len(at)), np.int64)
+        return np.zeros((0, len(records)), np.int64)
     table = insight["memory_curve"]
     rows = of_device(table, device)
     category, size = table["category"][rows], table["bytes"][rows]
-    found = []
+    categories = []
     for number, before in enumerate(begin[device]):
-        mine = (
+        of_category = (
             category == number
             if number < len(BLOCK_CATEGORIES)
             else (category < 0) | (category >= number)
         )
-        found.append(
-            (before + np.concatenate(([0], np.cumsum(np.where(mine, size, 0)))))[
-                at - rows.start + 1
+        categories.append(
+            (before + np.concatenate(([0], np.cumsum(np.where(of_category, size, 0)))))[
+                records - rows.start + 1
             ]
         )
-    return np.array(found)
+    return np.array(categories)

@@ -6,34 +6,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import match, same_place
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.attribution import latest_before, matching_points
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace
 
 EVALUATE = "autograd::engine::evaluate_function: "
-"""How the engine names the call of a backward function (torch/csrc/autograd/engine.cpp)."""
+"""Prefix of the engine's calls of backward functions (torch/csrc/autograd/engine.cpp)."""
 _ACCUMULATE = "AccumulateGrad"
 _ARROWS = ("fwdbwd", "forward_backward")
 
 
 @dataclass(frozen=True)
 class Functions:
-    """Outermost calls of the backward pass, one per function of the graph that was run.
+    """Outermost calls of the backward pass, one per graph function that ran.
 
     position: their nodes, ascending; int64 of shape (functions,).
-    numbered: which have a sequence number of their own; the others belong to the one before them.
-    around: of every node the node of the innermost function at or around it; −1 outside the
-        backward pass.
-    number, thread: of every node its sequence number (−1 none) and the forward thread that it names
-    (≤ 0: it is itself of the forward pass, or none).
-    track: of every node.
-    maker: nodes that may have made a node of the graph: operators with a number that are not of the
-        backward pass by it; ascending.
+    numbered: which have a sequence number of their own; the others belong to the previous one.
+    around: per node the node of the innermost function at or around it; −1 outside the backward
+        pass.
+    number: per node its sequence number; −1 none.
+    thread: per node the forward thread that it names; ≤ 0 if it is itself of the forward pass, or
+        none.
+    track: per node.
+    maker: nodes that may have created a graph node: numbered operators outside the backward pass;
+        ascending.
     """
 
     position: Ints
@@ -46,25 +47,21 @@ class Functions:
 
 
 def functions_of(trace: Trace, nodes: Nodes) -> Functions:
-    """What runs in the backward pass: what the engine evaluates, what names a forward thread, and,
-    on a thread that does nothing else, what
-    stands between (PyTorch before 1.9 records no ``evaluate_function``)."""
+    """What runs in the backward pass: what the engine evaluates, and what names a forward thread.
+
+    PyTorch before 1.9 records no ``evaluate_function``: there also what lies between, on threads
+    that do nothing else.
+    """
     number, thread = _numbers(trace, nodes)
     name = trace["spans"]["name"][nodes.row]
-    named = distinct(name, trace.strings)
-    evaluate, accumulate = (np.zeros(len(trace.strings) + 1, np.bool_) for _ in range(2))
-    evaluate[[text for text in named if trace.strings[text].startswith(EVALUATE)]] = True
-    accumulate[[text for text in named if trace.strings[text].endswith(_ACCUMULATE)]] = True
+    evaluate = name_mask(trace.strings, name, lambda text: text.startswith(EVALUATE))
+    accumulate = name_mask(trace.strings, name, lambda text: text.endswith(_ACCUMULATE))
     operator = nodes.kind == PathKind.OPERATOR
     marked = operator & (evaluate[name] | (thread > 0))
     track = trace["spans"]["track"][nodes.row]
     marked |= _between(nodes, marked, evaluate[name], number, track)
-    outer = (
-        np.where(nodes.parent >= 0, nearest(nodes.parent, marked)[nodes.parent], -1)
-        if len(marked)
-        else nodes.parent
-    )
-    # The function itself stands within the engine's call of it and repeats its number.
+    outer = np.append(nearest(nodes.parent, marked), -1)[nodes.parent]
+    # The function itself is nested in the engine's call of it and repeats its number.
     begins = marked & (evaluate[name] | (outer < 0) | (number[outer] != number))
     around = nearest(nodes.parent, begins)
     position = np.flatnonzero(begins)
@@ -76,15 +73,13 @@ def functions_of(trace: Trace, nodes: Nodes) -> Functions:
 def _numbers(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
     arguments = trace["operator_args"]
     number, thread = np.full(len(nodes.row), -1, np.int64), np.full(len(nodes.row), -1, np.int64)
-    own, place = nodes.of_spans(arguments["span"])
-    number[place], thread[place] = arguments["sequence"][own], arguments["forward_thread"][own]
+    own, node = nodes.of_spans(arguments["span"])
+    number[node], thread[node] = arguments["sequence"][own], arguments["forward_thread"][own]
     return number, thread
 
 
 def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Array) -> Mask:
-    """Outermost operators behind a function, on threads that run nothing but the backward pass and
-    record no ``evaluate_function``.
-    """
+    """Outermost operators between functions on threads of pure backward without engine calls."""
     outermost = nodes.parent < 0
     tracks = int(track.max()) + 1 if len(track) else 0
     first = np.full(tracks, len(track), np.int64)
@@ -96,68 +91,66 @@ def _between(nodes: Nodes, marked: Mask, evaluate: Mask, number: Ints, track: Ar
 
 
 def forwards(trace: Trace, nodes: Nodes, functions: Functions) -> Ints:
-    """The node of the forward operator of every function, −1 unknown; it begins before the
-    function.
-    """
-    found = np.full(len(functions.position), -1, np.int64)
+    """The forward operator's node of every function, −1 unknown; it starts earlier."""
+    forward = np.full(len(functions.position), -1, np.int64)
     if not len(functions.maker):
-        return found
-    _by_arrow(trace, nodes, functions, found)
-    missing = np.flatnonzero(functions.numbered & (found < 0))
+        return forward
+    _by_arrow(trace, nodes, functions, forward)
+    missing = np.flatnonzero(functions.numbered & (forward < 0))
     if len(missing):
-        found[missing] = _by_number(trace, nodes, functions, functions.position[missing])
-    found[(found >= functions.position) | ~functions.numbered] = -1
-    return found
+        forward[missing] = _by_number(trace, nodes, functions, functions.position[missing])
+    forward[(forward >= functions.position) | ~functions.numbered] = -1
+    return forward
 
 
-def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, found: Ints) -> None:
+def _by_arrow(trace: Trace, nodes: Nodes, functions: Functions, forward: Ints) -> None:
     flows = trace["flows"]
     kinds = [number for number in map(trace.strings.number, _ARROWS) if number >= 0]
     arrow = np.isin(flows["category"], kinds)
-    begin, end = (
-        np.flatnonzero(arrow & (flows["phase"] == ord("s"))),
-        np.flatnonzero(arrow & (flows["phase"] == ord("f"))),
-    )
+    begin = np.flatnonzero(arrow & (flows["phase"] == ord("s")))
+    end = np.flatnonzero(arrow & (flows["phase"] == ord("f")))
     if not len(begin) or not len(end):
         return
     start = trace["spans"]["start"][nodes.row]
-    tied = match(flows["id"][begin], flows["time"][begin], flows["id"][end], flows["time"][end])
+    tied = latest_before(
+        flows["id"][begin], flows["time"][begin], flows["id"][end], flows["time"][end]
+    )
     begin, end = begin[tied[tied >= 0]], end[tied >= 0]
     maker, target = functions.maker, np.flatnonzero(functions.thread > 0)
-    at_begin = same_place(
+    at_begin = matching_points(
         (functions.track[maker], start[maker]), (flows["track"][begin], flows["time"][begin])
     )
-    at_end = same_place(
+    at_end = matching_points(
         (functions.track[target], start[target]), (flows["track"][end], flows["time"][end])
     )
     both = np.flatnonzero((at_begin >= 0) & (at_end >= 0))
     function = np.searchsorted(functions.position, functions.around[target[at_end[both]]])
-    found[function] = maker[at_begin[both]]
+    forward[function] = maker[at_begin[both]]
 
 
 def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -> Ints:
-    """The last operator before that begins with the number, on the forward thread.
+    """The last operator before each function that starts with its number, on the forward thread.
 
-    Each thread counts for itself, and functions name it by a number of PyTorch's own: where that
-    number is seen with sequence numbers that only one thread has, it is that thread.
+    Threads count separately, and functions name the forward thread by a number of PyTorch's own.
+    Sequence numbers that only one thread has reveal which thread it is.
     """
     maker, number, track = functions.maker, functions.number, functions.track
     first, _ = group_rows((number[maker], track[maker]))
     have, threads = number[maker][first], track[maker][first]
-    ids, at, count = np.unique(have, return_index=True, return_counts=True)
-    place = np.minimum(np.searchsorted(ids, number[wanted]), len(ids) - 1)
-    known = ids[place] == number[wanted]
-    alone = known & (count[place] == 1)
-    on = np.where(alone, threads[at[place]], -1)
+    ids, any_maker, count = np.unique(have, return_index=True, return_counts=True)
+    position = positions_of(ids, number[wanted])
+    known = position >= 0
+    unique = known & (count[position] == 1)
+    on = np.where(unique, threads[any_maker[position]], -1)
     thread = functions.thread[wanted]
-    voters = np.flatnonzero(alone & (thread > 0))
-    pair, of = group_rows((thread[voters], on[voters]))
-    # The last assignment to a place stays: of each thread the pair with the most votes.
-    pair = voters[pair[np.argsort(np.bincount(of, minlength=len(pair)), kind="stable")]]
+    voters = np.flatnonzero(unique & (thread > 0))
+    pair, vote = group_rows((thread[voters], on[voters]))
+    # The last assignment wins: for each thread the pair with the most votes.
+    pair = voters[pair[np.argsort(np.bincount(vote, minlength=len(pair)), kind="stable")]]
     named, which = np.unique(thread, return_inverse=True)
-    meant = np.full(len(named), -1, np.int64)
-    meant[which[pair]] = on[pair]
-    on = np.where(known & ~alone, meant[which], on)
+    elected = np.full(len(named), -1, np.int64)
+    elected[which[pair]] = on[pair]
+    on = np.where(known & ~unique, elected[which], on)
     use = np.flatnonzero(on >= 0)
     _, key = group_rows(
         (
@@ -166,7 +159,7 @@ def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -
         )
     )
     start = trace["spans"]["start"][nodes.row]
-    tied = match(key[: len(maker)], start[maker], key[len(maker) :], start[wanted[use]])
-    found = np.full(len(wanted), -1, np.int64)
-    found[use[tied >= 0]] = maker[tied[tied >= 0]]
-    return found
+    tied = latest_before(key[: len(maker)], start[maker], key[len(maker) :], start[wanted[use]])
+    forward = np.full(len(wanted), -1, np.int64)
+    forward[use[tied >= 0]] = maker[tied[tied >= 0]]
+    return forward

@@ -7,6 +7,7 @@ from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayT
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count
 
 _KINDS = {
     PathKind.MODULE: "module",
@@ -59,7 +60,7 @@ def frame_names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:
         frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True
     ):
         if kind == REST:
-            names.append(f"{name:,} smaller")
+            names.append(f"{format_count(name)} smaller")
         elif kind == LINE:
             names.append(facts.strings[name])
         else:

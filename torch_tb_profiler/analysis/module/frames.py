@@ -7,33 +7,35 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import carried_up
+from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
-from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
+from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 LINE = 3
-"""Kind of a frame that is a Python source line, beside those of ``PathKind``."""
+"""Kind of a Python source line, beside those of ``PathKind``."""
 REST = 4
-"""Kind of a frame that stands for several that are too small to be drawn."""
+"""Kind of a frame that replaces several that are too small to draw."""
 MOST_FRAMES = 1000
-"""Levels of Python calls: the interpreter's own limit on recursion."""
+"""Python's own recursion limit."""
 SMALLEST = 10_000
-"""A frame is drawn when it has at least one in so many parts of the time of all."""
+"""A frame is drawn if it has at least 1 / this of the total time."""
 
 
 @dataclass(frozen=True)
 class Frames:
     """A tree of frames, parents before children; arrays of shape (frames,).
 
-    parent: −1 outermost. name: number of a string of the insight (``kind`` line: of the facts); of
-        kind REST how many it stands for.
-    kind: ``PathKind``, ``LINE`` or ``REST``. backward: bool. calls: how many. host, device: ns, of
-        the frame and those beneath it.
-    first: begin of the first call in ns, −1 unknown. event: an example, −1 none.
+    parent: −1 outermost.
+    name: insight string; of a line a string of the facts; of REST the number of frames that it
+        stands for.
+    kind: ``PathKind``, ``LINE`` or ``REST``.
+    host, device: ns, including the frames beneath.
+    first: start of the first call, ns, −1 unknown.
+    event: an example, −1 none.
     """
 
     parent: Ints
@@ -48,83 +50,75 @@ class Frames:
 
 
 def module_frames(insight: Insight, selection: Selection) -> tuple[Frames, int]:
-    """(the paths of the selected steps, ns of device work that no path launched)."""
+    """``(frames, rest)``: paths of the selected steps, and ns that no path launched."""
     paths = insight["paths"]
     sums, rest = path_sums(insight, selection)
     parent = paths["parent"].astype(np.int64)
-    found = Frames(
+    frames = Frames(
         parent,
         paths["name"].astype(np.int64),
         paths["kind"].astype(np.int64),
         paths["backward"] == 1,
         sums["calls"],
-        carried_up(parent, sums["host_self"] + sums["runtime"]),
-        carried_up(parent, sums["device_self"]),
+        subtree_totals(parent, sums["host_self"] + sums["runtime"]),
+        subtree_totals(parent, sums["device_self"]),
         paths["first"],
         paths["event"].astype(np.int64),
     )
-    return found, rest
+    return frames, rest
 
 
 def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[Frames, int]:
-    """(the Python lines that called operators or launched device work in the selected steps, ns of
-    device work of which no line is known).
+    """``(frames, rest)``: the Python lines of the selected steps, and the ns of device work without
+    a known line.
 
-    Host time is that of the operators that the lines called, backward operators at the line of
-    their forward; Python's own is not in it.
+    Host time is that of operators, those of the backward pass at the line of their forward;
+    Python's own time is not included.
     """
     stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
     own = sums_over(selection, facts["operator_steps"], "operator", dict(insight["operator_sums"]))
     operator = np.flatnonzero((facts["operators"]["stack"] >= 0) & (own["calls"] > 0))
     launch = np.flatnonzero(mask(selection, launches["step"]))
-    # The two trees of frames become one.
+    # Merge the two trees of frames.
     parent = np.concatenate(
         (stacks["parent"], np.where(lines["parent"] >= 0, lines["parent"] + stacks.n, -1))
     )
     frame = np.concatenate((stacks["frame"], lines["frame"])).astype(np.int64)
-    nothing = np.zeros(0, np.int64)
-    tree = number_paths(
-        PathLayout(parent, frame, np.full(len(parent), -1), np.zeros(len(parent), np.bool_)),
-        nothing,
-        nothing,
-        deep=MOST_FRAMES,
-        most=len(parent),
-    )
+    tree = number_tree(parent, frame, MOST_FRAMES)
     n = len(tree.parent)
-    place = np.concatenate(
+    line = np.concatenate(
         (
             tree.path[facts["operators"]["stack"][operator]],
             tree.path[stacks.n + launches["line"][launch]],
         )
     )
     none = np.zeros(len(launch), np.int64)
-    calls = sum_by(place, n, np.concatenate((own["calls"][operator], none)))
-    host = sum_by(place, n, np.concatenate((own["host_self"][operator], none)))
+    calls = sum_by(line, n, np.concatenate((own["calls"][operator], none)))
+    host = sum_by(line, n, np.concatenate((own["host_self"][operator], none)))
     device = sum_by(
-        place, n, np.concatenate((own["device_self"][operator], launches["device"][launch]))
+        line, n, np.concatenate((own["device_self"][operator], launches["device"][launch]))
     )
     unknown = np.full(n, -1, np.int64)
-    found = Frames(
+    frames = Frames(
         tree.parent,
         tree.code,
         np.full(n, LINE),
         np.zeros(n, np.bool_),
-        carried_up(tree.parent, calls),
-        carried_up(tree.parent, host),
-        carried_up(tree.parent, device),
+        subtree_totals(tree.parent, calls),
+        subtree_totals(tree.parent, host),
+        subtree_totals(tree.parent, device),
         unknown,
         unknown,
     )
     sums, rest = path_sums(insight, selection, ("device_self",))
-    return found, max(int(sums["device_self"].sum()) + rest - int(device.sum()), 0)
+    return frames, max(int(sums["device_self"].sum()) + rest - int(device.sum()), 0)
 
 
 def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
-    """(the frames that are large enough to be drawn on the host or on the device, how many are
-    not).
+    """``(frames, left_out)``: the frames large enough to draw on host or device, and the number of
+    the others.
 
-    Those beneath one frame that are too small for themselves but not together become one frame of
-    kind REST behind it.
+    Small siblings that are large enough together become one frame of kind REST.
     """
     outermost = frames.parent < 0
     limits = [
@@ -133,27 +127,26 @@ def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
     ]
     large = (frames.host >= limits[0]) | (frames.device >= limits[1])
     small = np.flatnonzero(~large & ((frames.host > 0) | (frames.device > 0) | (frames.calls > 0)))
-    # What is beneath a small frame is small: only those right beneath a large one, or outermost,
-    # add something.
+    # Everything beneath a small frame is small, so only small children of large frames count.
     above = frames.parent[small]
     edge = small[(above < 0) | large[above]]
     n = len(frames.parent)
-    at = np.where(frames.parent[edge] >= 0, frames.parent[edge], n)
-    host, device = (sum_by(at, n + 1, values[edge]) for values in (frames.host, frames.device))
+    target = np.where(frames.parent[edge] >= 0, frames.parent[edge], n)
+    host, device = (sum_by(target, n + 1, values[edge]) for values in (frames.host, frames.device))
     rest = np.flatnonzero((host >= limits[0]) | (device >= limits[1]))
-    kept = np.flatnonzero(large)
-    place = np.full(n + 1, -1, np.int64)
-    place[kept] = np.arange(len(kept))
-    joined = {key: getattr(frames, key)[kept] for key in Frames.__dataclass_fields__}
+    chosen = np.flatnonzero(large)
+    position = np.full(n + 1, -1, np.int64)
+    position[chosen] = np.arange(len(chosen))
+    joined = {key: getattr(frames, key)[chosen] for key in Frames.__dataclass_fields__}
     above = joined["parent"]
-    joined["parent"] = np.where(above >= 0, place[above], -1)
-    count = np.bincount(at, minlength=n + 1)[rest]
+    joined["parent"] = np.where(above >= 0, position[above], -1)
+    count = np.bincount(target, minlength=n + 1)[rest]
     nothing = np.full(len(rest), -1, np.int64)
     first = np.full(n + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, at, frames.first[edge])
-    calls = sum_by(at, n + 1, frames.calls[edge])[rest]
+    np.minimum.at(first, target, frames.first[edge])
+    calls = sum_by(target, n + 1, frames.calls[edge])[rest]
     more: dict[str, Array] = {
-        "parent": place[rest],
+        "parent": position[rest],
         "name": count,
         "kind": np.full(len(rest), REST),
         "backward": np.zeros(len(rest), np.bool_),

@@ -1,4 +1,4 @@
-"""Paths → the module tree: every module once, what ran in it forward and backward.
+"""The module tree from the paths: every module once, with what ran in it forward and backward.
 
 ::
 
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import carried_up, depths, nearest
+from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, subtree_totals
 from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
-from torch_tb_profiler.analysis.module.numbering import PathLayout, number_paths
-from torch_tb_profiler.analysis.module.written import MOST_LEVELS
+from torch_tb_profiler.analysis.module.named_modules import MOST_LEVELS
+from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -33,11 +33,11 @@ _COLUMNS = ("calls", "host_self", "runtime", "device_self", "allocated", "increa
 
 @dataclass(frozen=True)
 class ModuleTree:
-    """The modules of a trace, arrays of shape (modules,) unless said otherwise; parents before
-    children.
+    """The modules of a trace, arrays of shape (modules,); parents before children.
 
-    parent, name: row of the module around it (−1 none); number of a string of the insight.
-    event: the longest forward call, −1 none known.
+    parent: row of the enclosing module, −1 none.
+    name: insight string.
+    event: the longest forward call, −1 unknown.
     of_path: the innermost module at or around every path, −1 outside modules; shape (paths,).
     """
 
@@ -49,11 +49,13 @@ class ModuleTree:
 
 @dataclass(frozen=True)
 class ModuleSums:
-    """Sums over some steps. ``own`` and ``total`` by (``forward`` or ``backward``, ``host`` or
-    ``device``): int64 ns of shape (modules,), of what
-    ran directly in the module, and with the modules beneath. ``outside``: by the same kinds of
-    time, what ran outside modules. ``launched_by_none``: ns
-    of device work that no path launched."""
+    """Sums over some steps.
+
+    own, total: by (``forward`` or ``backward``, ``host`` or ``device``): int64 ns of shape
+        (modules,), without and with the modules beneath.
+    outside: by ``host`` or ``device``, ns outside modules.
+    launched_by_none: ns of device work that no path launched.
+    """
 
     own: dict[tuple[str, str], Ints]
     total: dict[tuple[str, str], Ints]
@@ -66,27 +68,18 @@ class ModuleSums:
 
 
 def module_tree(insight: Insight) -> ModuleTree:
-    """The module tree of a trace: paths of modules with the same modules above them are one,
-    forward and backward.
-    """
+    """The module tree: equal module paths are merged, forward and backward."""
     paths = insight["paths"]
     is_module = paths["kind"] == PathKind.MODULE
     inner = nearest(paths["parent"], is_module)
     path = np.flatnonzero(is_module)
-    place = np.full(paths.n, -1, np.int64)
-    place[path] = np.arange(len(path))
+    position = np.full(paths.n, -1, np.int64)
+    position[path] = np.arange(len(path))
     outer = paths["parent"][path]
-    around = np.where(outer >= 0, inner[outer], -1)
-    parent = np.where(around >= 0, place[around], -1)
-    nothing = np.zeros(0, np.int64)
-    laid = PathLayout(
-        parent,
-        paths["name"][path].astype(np.int64),
-        np.full(len(path), -1),
-        np.zeros(len(path), np.bool_),
-    )
-    # There are no more modules than paths of them, and none is deeper than its path.
-    numbered = number_paths(laid, nothing, nothing, deep=DEEP + MOST_LEVELS + 1, most=len(path))
+    around = np.append(inner, -1)[outer]
+    parent = np.append(position, -1)[around]
+    # No module is deeper than its path.
+    numbered = number_tree(parent, paths["name"][path].astype(np.int64), DEEP + MOST_LEVELS + 1)
     n = len(numbered.parent)
     first, event = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
     np.minimum.at(first, numbered.path, paths["first"][path])
@@ -97,9 +90,7 @@ def module_tree(insight: Insight) -> ModuleTree:
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
     above = numbered.parent[order]
-    module = (
-        np.where(inner >= 0, rank[numbered.path[place[inner]]], -1) if n else np.full(paths.n, -1)
-    )
+    module = np.append(rank[numbered.path], -1)[np.append(position, -1)[inner]]
     return ModuleTree(
         np.where(above >= 0, rank[above], -1), numbered.code[order], event[order], module
     )
@@ -126,7 +117,7 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     operators = forward & inside & (paths["kind"] == PathKind.OPERATOR) & ~beneath_operator
     return ModuleSums(
         own,
-        {key: carried_up(tree.parent, values) for key, values in own.items()},
+        {key: subtree_totals(tree.parent, values) for key, values in own.items()},
         sum_by(tree.of_path[is_module], n, per_path["calls"][is_module]),
         sum_by(tree.of_path[operators], n, per_path["calls"][operators]),
         sum_by(module, n, per_path["allocated"][inside]),
@@ -139,9 +130,7 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
 def path_sums(
     insight: Insight, selection: Selection, columns: Sequence[str] = _COLUMNS
 ) -> tuple[dict[str, Ints], int]:
-    """(sums over the selected steps by column of ``path_steps``, each of shape (paths,); ns of
-    device work that no path launched).
-    """
+    """``(sums, rest)`` of the selected steps: per column (paths,), and ns that no path launched."""
     table, sums = insight["path_steps"], insight["path_sums"]
     # Device work that no path launched has one row per step.
     none = np.flatnonzero(table["path"] < 0)

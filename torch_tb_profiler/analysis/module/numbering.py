@@ -1,7 +1,6 @@
-"""Calls with parents → paths: one number for all calls with the same names above them.
+"""Numbers paths: calls with the same names above them share one path.
 
-Level by level from the outermost calls, so that the work is linear in the calls and no path is
-compared as a whole::
+Works level by level from the roots, which is linear in the calls::
 
     level 0   A  A  B        (-1, A) → 0   (-1, B) → 1
     level 1   c  c  c        ( 0, c) → 2   ( 1, c) → 3
@@ -20,19 +19,19 @@ from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_PATHS = 200_000
-"""Distinct paths; programs that make up a name for every call would have millions."""
+"""Limit for programs that give every call a new name."""
 REST = -1
-"""Code of the path that holds the outermost calls beyond the limit."""
+"""Code of the path for the outermost calls beyond the limit."""
 
 
 @dataclass(frozen=True)
 class PathLayout:
-    """Where calls are laid; arrays of shape (calls,).
+    """Calls to be numbered; arrays of shape (calls,).
 
-    parent: position of the call above it, which stands before it; −1 none.
+    parent: position of the enclosing call, which comes first; −1 none.
     code: number of (kind, name, backward), ≥ 0.
-    given: row of the paths that there are before: of a call with ``settled`` its own, of an
-        outermost one that above it; −1 none.
+    given: an existing path: of a ``settled`` call its own, of an outermost one that above it; −1
+        none.
     settled: whether ``given`` is its own path.
     """
 
@@ -43,10 +42,13 @@ class PathLayout:
 
 
 @dataclass(frozen=True)
-class Numbered:
-    """``parent`` and ``code`` of every path, parents before children. Of every call ``path``, and
-    ``pooled``: beyond the limits, so that it belongs
-    to the path of a call around it."""
+class NumberedPaths:
+    """The paths, parents before children.
+
+    parent, code: of every path.
+    path: of every call.
+    pooled: whether a call is beyond the limits, so that it belongs to an enclosing call's path.
+    """
 
     parent: Ints
     code: Ints
@@ -54,23 +56,28 @@ class Numbered:
     pooled: Mask
 
 
+def number_tree(parent: Array, code: Ints, deep: int) -> NumberedPaths:
+    """Merge the siblings of equal code of a tree with at most ``deep`` levels."""
+    n, nothing = len(parent), np.zeros(0, np.int64)
+    layout = PathLayout(parent, code, np.full(n, -1), np.zeros(n, np.bool_))
+    return number_paths(layout, nothing, nothing, deep=deep, most=n)
+
+
 def number_paths(
-    laid: PathLayout, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
-) -> Numbered:
+    layout: PathLayout, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
+) -> NumberedPaths:
     """Number the paths of calls.
 
-    Args:
-        parent, code: the paths that there are before.
-        deep: levels, less than 65,536; calls beneath belong to the path of the last one.
-        most: number of paths beyond which new ones are not made: their calls belong to the path
-            above.
+    parent, code: the existing paths.
+    deep: levels, less than 65,536; deeper calls belong to the path of the last level.
+    most: number of paths; calls of further ones belong to the path above.
     """
     numbering = _Numbering(parent, code, most)
-    depth = depths(laid.parent)
+    depth = depths(layout.parent)
     shallow = depth < deep
-    pooled = ~shallow & ~laid.settled
-    path = np.where(laid.settled, laid.given, -1).astype(np.int32)
-    order = np.flatnonzero(shallow & ~laid.settled)
+    pooled = ~shallow & ~layout.settled
+    path = np.where(layout.settled, layout.given, -1).astype(np.int32)
+    order = np.flatnonzero(shallow & ~layout.settled)
     # numpy sorts 16-bit integers stably in linear time.
     order = order[np.argsort(depth[order].astype(np.uint16), kind="stable")]
     bounds = np.searchsorted(depth[order], np.arange(deep + 1))
@@ -78,17 +85,19 @@ def number_paths(
         if begin == end:
             continue
         level = order[begin:end]
-        outer = laid.parent[level]
-        above = np.where(outer >= 0, path[outer], laid.given[level])
-        path[level], pooled[level] = numbering.add(above, laid.code[level])
-    lost = np.flatnonzero(~shallow & ~laid.settled)
+        outer = layout.parent[level]
+        above = np.where(outer >= 0, path[outer], layout.given[level])
+        path[level], pooled[level] = numbering.add(above, layout.code[level])
+    lost = np.flatnonzero(~shallow & ~layout.settled)
     if len(lost):
-        path[lost] = path[nearest(laid.parent, shallow | laid.settled)[lost]]
-    return Numbered(np.concatenate(numbering.parent), np.concatenate(numbering.code), path, pooled)
+        path[lost] = path[nearest(layout.parent, shallow | layout.settled)[lost]]
+    return NumberedPaths(
+        np.concatenate(numbering.parent), np.concatenate(numbering.code), path, pooled
+    )
 
 
 class _Numbering:
-    """Paths so far; ``parent`` and ``code`` are lists of arrays to be joined."""
+    """The paths so far; ``parent`` and ``code`` are lists of arrays to be joined."""
 
     def __init__(self, parent: Ints, code: Ints, most: int) -> None:
         self.parent, self.code = [parent], [code]
@@ -96,15 +105,17 @@ class _Numbering:
         self._rest = -1
 
     def add(self, above: Array, code: Ints) -> tuple[Ints, Mask]:
-        """(path, pooled) of calls beneath the paths ``above``."""
-        first, of = group_rows((above, code))
-        kept = np.ones(len(first), np.bool_)
+        """``(path, pooled)`` of calls beneath the paths ``above``."""
+        first, group = group_rows((above, code))
+        is_kept = np.ones(len(first), np.bool_)
         room = max(self._most - self._count, 0)
         if len(first) > room:
-            kept[np.argsort(-np.bincount(of, minlength=len(first)), kind="stable")[room:]] = False
-        number = np.where(kept, self._count + np.cumsum(kept) - 1, -1)
-        self._append(above[first[kept]], code[first[kept]])
-        path = number[of]
+            is_kept[np.argsort(-np.bincount(group, minlength=len(first)), kind="stable")[room:]] = (
+                False
+            )
+        number = np.where(is_kept, self._count + np.cumsum(is_kept) - 1, -1)
+        self._append(above[first[is_kept]], code[first[is_kept]])
+        path = number[group]
         pooled = path < 0
         if pooled.any():
             path = np.where(

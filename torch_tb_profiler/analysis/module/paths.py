@@ -1,5 +1,4 @@
-"""Paths of calls: the call trees of all threads and steps laid over each other, with modules, and
-the backward pass at the modules of its forward.
+"""Paths of calls: the merged call trees of all threads and steps, with modules and backward pass.
 
 ::
 
@@ -19,21 +18,26 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.naming import MODULE
-from torch_tb_profiler.analysis.module.backward import lay_backward
-from torch_tb_profiler.analysis.module.lines import launch_lines
+from torch_tb_profiler.analysis.module.backward import attribute_backward
+from torch_tb_profiler.analysis.module.launch_lines import launch_lines
+from torch_tb_profiler.analysis.module.named_modules import (
+    LIGHTNING,
+    NamedModules,
+    hierarchy_names,
+    lightning_names,
+)
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
-from torch_tb_profiler.analysis.module.numbering import REST, Numbered, PathLayout, number_paths
+from torch_tb_profiler.analysis.module.numbering import (
+    REST,
+    NumberedPaths,
+    PathLayout,
+    number_paths,
+)
 from torch_tb_profiler.analysis.module.sums import (
     launched_work,
     operator_sums,
     path_steps,
     whole_sums,
-)
-from torch_tb_profiler.analysis.module.written import (
-    LIGHTNING,
-    ModuleTexts,
-    hierarchy_names,
-    lightning_names,
 )
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -46,11 +50,11 @@ _REST_NAME = "further calls"
 
 @dataclass(frozen=True)
 class _Written:
-    """Modules that texts name: the tree of them, and of every node (shape (nodes,), −1 none) the
-    module that its operator says to be in, or the
-    module whose call it is."""
+    """Modules named in texts: their tree; per node, of shape (nodes,), −1 none, the module it is
+    in, or is a call of.
+    """
 
-    tree: ModuleTexts
+    tree: NamedModules
     inside: Array
     itself: Array
 
@@ -58,32 +62,27 @@ class _Written:
 def build_paths(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables of paths, ``span_paths``, ``lines``, ``line_steps``, ``name_steps`` and
-    ``operator_sums``, and what is said (see ``store/insight.py``).
-    """
+    """All tables of paths, lines and operator sums."""
     nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
-    laid = lay_backward(trace, nodes, written.inside)
-    kinds, code, modules = _codes(trace, nodes, written, laid.backward, texts)
+    backward = attribute_backward(trace, nodes, written.inside)
+    kinds, code, modules = _codes(trace, nodes, written, backward.backward, texts)
     settled = written.itself >= 0
-    place = PathLayout(laid.parent, code, np.where(settled, written.itself, laid.given), settled)
-    numbered = number_paths(place, np.array(written.tree.parent, np.int64), modules)
+    given = np.where(settled, written.itself, backward.given)
+    layout = PathLayout(backward.parent, code, given, settled)
+    numbered = number_paths(layout, np.array(written.tree.parent, np.int64), modules)
     work = launched_work(trace, facts, nodes)
     steps, of_spans = path_steps(trace, facts, nodes, numbered, work)
     lines, line_steps = launch_lines(trace, facts, work)
     paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
-    source = (
-        "hierarchy"
-        if (written.inside >= 0).any()
-        else "lightning"
-        if settled.any()
-        else "python"
-        if (nodes.kind == PathKind.MODULE).any()
-        else ""
-    )
+    source = ""
+    if (written.inside >= 0).any():
+        source = "hierarchy"
+    elif (nodes.kind == PathKind.MODULE).any():
+        source = "lightning" if settled.any() else "python"
     about = {
         "module_source": source,
-        "backward": laid.counts,
+        "backward": backward.counts,
         "paths_pooled": int(numbered.pooled.sum()),
     }
     tables = {
@@ -98,9 +97,9 @@ def build_paths(
 
 
 def _written(trace: Trace, nodes: Nodes) -> _Written:
-    tree = ModuleTexts()
+    tree = NamedModules()
     none = np.full(len(nodes.row), -1, np.int64)
-    at = np.full(len(trace.strings) + 1, -1, np.int64)
+    module_of_text = np.full(len(trace.strings) + 1, -1, np.int64)
     module = nodes.kind == PathKind.MODULE
     if module.any():
         called = [
@@ -110,23 +109,23 @@ def _written(trace: Trace, nodes: Nodes) -> _Written:
         for text, names in lightning_names(
             [text for text in called if text.startswith(LIGHTNING)]
         ).items():
-            at[trace.strings.number(text)] = tree.add(names)
-        return _Written(tree, none, np.where(module, at[trace["spans"]["name"][nodes.row]], -1))
+            module_of_text[trace.strings.number(text)] = tree.add(names)
+        return _Written(
+            tree, none, np.where(module, module_of_text[trace["spans"]["name"][nodes.row]], -1)
+        )
     arguments = trace["operator_args"]
     for number in distinct(arguments["hierarchy"], trace.strings):
-        at[number] = tree.add(hierarchy_names(trace.strings[number]))
+        module_of_text[number] = tree.add(hierarchy_names(trace.strings[number]))
     inside = none.copy()
-    own, place = nodes.of_spans(arguments["span"])
-    inside[place] = at[arguments["hierarchy"][own]]
+    own, position = nodes.of_spans(arguments["span"])
+    inside[position] = module_of_text[arguments["hierarchy"][own]]
     return _Written(tree, inside, none)
 
 
 def _codes(
     trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder
 ) -> tuple[tuple[Array, ...], Ints, Ints]:
-    """((kind, name, backward) of every code, the code of every node, the code of every written
-    module).
-    """
+    """``(kinds, code, modules)``: distinct (kind, name, backward); codes of nodes and modules."""
     name = trace["spans"]["name"][nodes.row]
     used = distinct(name, trace.strings)
     own = np.full(len(trace.strings) + 1, texts.intern(""), np.int64)
@@ -147,21 +146,19 @@ def _codes(
 def _paths(
     trace: Trace,
     nodes: Nodes,
-    numbered: Numbered,
+    numbered: NumberedPaths,
     kinds: tuple[Array, ...],
     texts: StringBuilder,
     written: int,
 ) -> Table:
-    """The table; ``written`` is how many of its first rows are modules that have no call of their
-    own.
-    """
+    """The table ``paths``; its first ``written`` rows are named modules without calls."""
     start, dur = trace["spans"]["start"], trace["spans"]["dur"]
     n = len(numbered.parent)
     own = np.flatnonzero(~numbered.pooled)
     path, row = numbered.path[own], nodes.row[own]
     longest = np.full(n, -1, np.int64)
     np.maximum.at(longest, path, dur[row])
-    # The last assignment to a place stays, and rows are in the order of their begins.
+    # Rows are in time order; assigned in reverse, the earliest wins.
     earliest, example = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     earliest[path[::-1]] = row[::-1]
     most = dur[row] == longest[path]
@@ -184,9 +181,7 @@ def _paths(
 
 
 def _of_beneath(parent: Ints, earliest: Ints, written: int) -> None:
-    """Give the first ``written`` paths, where they have no call, the earliest call of the paths
-    beneath.
-    """
+    """Give the first ``written`` paths without a call their descendants' earliest call."""
     lowest = np.where(earliest >= 0, earliest, np.iinfo(np.int64).max)
     beneath = np.flatnonzero(
         (parent >= 0) & (parent < written) & (np.arange(len(parent)) >= written)

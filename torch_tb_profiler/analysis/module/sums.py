@@ -1,6 +1,4 @@
-"""What paths cost: the tables ``path_steps`` and ``path_sums``, the path of every span, and the
-sums of operators that go without paths.
-"""
+"""The tables ``path_steps``, ``path_sums``, ``span_paths``, ``name_steps`` and ``operator_sums``."""
 
 from __future__ import annotations
 
@@ -10,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import around, depths, nearest
+from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nearest
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.analysis.module.numbering import Numbered
+from torch_tb_profiler.analysis.module.numbering import NumberedPaths
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -27,9 +25,7 @@ _CPU = 0
 
 @dataclass(frozen=True)
 class LaunchedWork:
-    """All device work of a trace, arrays of shape (device events,): rows of spans ascending, the
-    node that launched each (−1 none), and the step:
-    that of the node, else of the launch."""
+    """Device work, arrays of shape (device events,); ``node``: the launching one, −1 none."""
 
     row: Ints
     node: Array
@@ -39,8 +35,8 @@ class LaunchedWork:
 def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
     """What launched the device work.
 
-    It is the operator that the Operator view lays it at, unless a module is called between that
-    operator and the launch: then the innermost node.
+    The operator that it is attributed to, unless a module is called between that and the launch:
+    then the innermost node.
     """
     links = facts["span_links"]
     row = device_rows(trace)
@@ -50,7 +46,7 @@ def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
     node = np.where(launch >= 0, nodes.around[launch], np.int32(-1))
     inner = np.where(node >= 0, nearest(nodes.parent, nodes.kind != PathKind.ANNOTATION)[node], -1)
     known = operator >= 0
-    # Only a module that the operator itself calls stands between.
+    # Only a module that the operator itself calls is in between.
     own = nearest(nodes.parent, nodes.kind == PathKind.OPERATOR)
     between = (
         known
@@ -63,9 +59,9 @@ def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
 
 
 def path_steps(
-    trace: Trace, facts: Facts, nodes: Nodes, numbered: Numbered, work: LaunchedWork
+    trace: Trace, facts: Facts, nodes: Nodes, numbered: NumberedPaths, work: LaunchedWork
 ) -> tuple[Table, Table]:
-    """``(path_steps, span_paths)``."""
+    """The tables ``path_steps`` and ``span_paths``."""
     path = numbered.path
     spans, step = trace["spans"], facts["span_links"]["step"]
     dur = spans["dur"][nodes.row]
@@ -100,58 +96,54 @@ def path_steps(
 
 
 def _unattributed(step: Array, dur: Ints) -> dict[str, Ints]:
-    first, of = group_rows((step,))
+    first, group = group_rows((step,))
     n = len(first)
-    total = sum_by(of, n, dur)
+    total = sum_by(group, n, dur)
     return {
         "path": np.full(n, -1, np.int64),
         "step": step[first].astype(np.int64),
         "device_self": total,
         "device_total": total,
-        "launched": np.bincount(of, minlength=n),
+        "launched": np.bincount(group, minlength=n),
     }
 
 
 def _carried_up(path: Ints, step: Ints, value: Ints, parent: Ints) -> dict[str, Ints]:
-    """Every path's own values and those of all beneath it, per step; one round per level of the
-    paths, the deepest first.
-    """
+    """Each path's total with its descendants, per step; level by level from the deepest."""
     depth = depths(parent)
-    some = np.flatnonzero(value)
-    some = some[np.argsort(-depth[path[some]], kind="stable")]
-    path, step, value = path[some], step[some], value[some]
+    nonzero = np.flatnonzero(value)
+    nonzero = nonzero[np.argsort(-depth[path[nonzero]], kind="stable")]
+    path, step, value = path[nonzero], step[nonzero], value[nonzero]
     levels = np.arange(int(depth.max()) + 2 if len(depth) else 1)
     bounds = np.searchsorted(-depth[path], -levels[::-1], side="left")
-    found: list[tuple[Ints, Ints, Ints]] = []
+    levels_done: list[tuple[Ints, Ints, Ints]] = []
     up = (path[:0], step[:0], value[:0])
     for begin, end in pairwise([*bounds[1:].tolist(), len(path)]):
         joined = [
             np.concatenate(both)
             for both in zip(up, (path[begin:end], step[begin:end], value[begin:end]), strict=True)
         ]
-        first, of = group_rows(joined[:2])
-        here = (joined[0][first], joined[1][first], sum_by(of, len(first), joined[2]))
-        found.append(here)
-        above = parent[here[0]]
-        up = (above[above >= 0], here[1][above >= 0], here[2][above >= 0])
+        first, group = group_rows(joined[:2])
+        level_sums = (joined[0][first], joined[1][first], sum_by(group, len(first), joined[2]))
+        levels_done.append(level_sums)
+        above = parent[level_sums[0]]
+        up = (above[above >= 0], level_sums[1][above >= 0], level_sums[2][above >= 0])
     columns = (
-        [np.concatenate(column) for column in zip(*found, strict=True)]
-        if found
+        [np.concatenate(column) for column in zip(*levels_done, strict=True)]
+        if levels_done
         else [path, step, value]
     )
     return dict(zip(("path", "step", "device_total"), columns, strict=True))
 
 
 def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
-    """Rows of equal path and step added up, step by step. Within a part they are distinct; what it
-    does not have is 0 there.
-    """
+    """Rows of equal path and step added up, by step; missing columns are 0."""
     path = np.concatenate([part["path"] for part in parts])
     step = np.concatenate([part["step"] for part in parts])
-    first, of = group_rows((step, path))
+    first, group = group_rows((step, path))
     summed = {key: np.zeros(len(first), np.int64) for key in _SUMS}
     for part, groups in zip(
-        parts, np.split(of, np.cumsum([len(part["path"]) for part in parts])[:-1]), strict=True
+        parts, np.split(group, np.cumsum([len(part["path"]) for part in parts])[:-1]), strict=True
     ):
         for key in part.keys() & summed.keys():
             summed[key][groups] += part[key]
@@ -159,11 +151,9 @@ def _table(parts: tuple[dict[str, Ints], ...]) -> Table:
 
 
 def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
-    """Of every record of memory that a node wrote by itself, the node and the bytes that it
-    allocated; negative, released.
-    """
+    """``(node, bytes)`` of every memory record that a node wrote; negative bytes are released."""
     memory = trace["memory"]
-    # What stood before the recording was allocated by nobody in it.
+    # Records from before the recording belong to no node.
     used = memory["ordinal"] >= 0
     other = used & (memory["device_type"] != _CPU)
     rows = np.flatnonzero(other if other.any() else used)
@@ -171,7 +161,7 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     start = trace["spans"]["start"][nodes.row]
     end = start + trace["spans"]["dur"][nodes.row]
-    node = around(
+    node = innermost_at(
         trace["spans"]["track"][nodes.row],
         start,
         end,
@@ -184,7 +174,7 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
 
 
 def whole_sums(steps: Table, paths: int) -> Table:
-    """The table ``path_sums``; ``paths``: how many there are."""
+    """The table ``path_sums``; ``paths``: their number."""
     own = np.flatnonzero(steps["path"] >= 0)
     path = steps["path"][own]
     return schema.PATH_SUMS.build(**{key: sum_by(path, paths, steps[key][own]) for key in _SUMS})
@@ -194,8 +184,8 @@ def operator_sums(facts: Facts) -> dict[str, Table]:
     """The tables ``name_steps`` and ``operator_sums``."""
     steps, n = facts["operator_steps"], facts["operators"].n
     name = facts["operators"]["name"][steps["operator"]]
-    first, of = group_rows((steps["step"], name))
-    by_name = {key: sum_by(of, len(first), steps[key]) for key in _OF_OPERATORS}
+    first, group = group_rows((steps["step"], name))
+    by_name = {key: sum_by(group, len(first), steps[key]) for key in _OF_OPERATORS}
     return {
         "name_steps": schema.NAME_STEPS.build(
             name=name[first], step=steps["step"][first], **by_name

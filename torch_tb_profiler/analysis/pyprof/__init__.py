@@ -1,3 +1,1 @@
-"""The kernel table of PyProf: every launch of a kernel with the call of the program that it does
-the work of.
-"""
+"""PyProf's kernel table: every kernel launch with the call of the program that it works for."""

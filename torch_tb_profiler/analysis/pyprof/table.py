@@ -1,8 +1,6 @@
-"""The kernel table of PyProf: one row per launch of a kernel, in the order of their begins. Copies
-and memsets are no kernels.
+"""PyProf's kernel table: one row per kernel launch in time order, without copies and memsets.
 
-``docs/definitions.md`` defines the columns. The table holds numbers only; texts are made when they
-are printed (``views/pyprof.py``).
+``docs/definitions.md`` defines the columns. ``views/pyprof.py`` turns the numbers into text.
 """
 
 from __future__ import annotations
@@ -12,15 +10,15 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.workloads import LaidWork, laid_work
+from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork, attributed_work
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.pyprof.calls import ordinals, shown_calls
-from torch_tb_profiler.analysis.pyprof.parameters import workloads_told
-from torch_tb_profiler.analysis.pyprof.passes import Passes, passes
-from torch_tb_profiler.analysis.pyprof.places import Places, places
-from torch_tb_profiler.analysis.pyprof.products import multiplying, with_gradients
+from torch_tb_profiler.analysis.pyprof.directions import KernelDirections, kernel_directions
+from torch_tb_profiler.analysis.pyprof.gradients import multiplying, with_gradients
+from torch_tb_profiler.analysis.pyprof.parameters import parameter_workloads
+from torch_tb_profiler.analysis.pyprof.sources import KernelSources, kernel_sources
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
@@ -38,27 +36,30 @@ class MatrixCores(IntEnum):
     USED = 1
     UNKNOWN = 2
     NOT_APPLICABLE = 3
-    """It multiplies no matrices, so far as its name tells."""
+    """By its name it multiplies no matrices."""
 
 
 @dataclass(frozen=True)
 class KernelTable:
-    """Arrays of shape (kernels,), −1 unknown or none; ``places`` and ``passes`` hold further
+    """Arrays of shape (kernels,), −1 unknown or none; ``directions`` and ``sources`` hold further
     columns.
 
-    row: rows of spans, ascending: their order is that of the begins.
+    row: rows of spans, ascending.
     track: row of tracks, the thread of the launch.
-    call: row of spans of the operator whose name and parameters it has.
-    workload: row of ``work.workloads``, whose parameters it has.
-    sub: how many kernels of the same call began before it.
-    dur: ns. tensor_cores: uint8 ``MatrixCores``. flops, bytes: of this launch.
-    device, stream: ids. grid, block: numbers of strings of the trace.
+    call: row of spans of the operator that names it.
+    workload: row of ``work.workloads`` whose parameters it shows.
+    sub: its ordinal among the kernels of that call.
+    dur: ns.
+    tensor_cores: uint8 ``MatrixCores``.
+    flops, bytes: of this launch.
+    device, stream: ids.
+    grid, block: string numbers of the trace.
     """
 
     row: Ints
-    passes: Passes
-    places: Places
-    work: LaidWork
+    directions: KernelDirections
+    sources: KernelSources
+    work: AttributedWork
     track: Ints
     call: Ints
     workload: Ints
@@ -74,43 +75,41 @@ class KernelTable:
 
 
 def kernel_table(trace: Trace, facts: Facts, insight: Insight) -> KernelTable:
-    """The kernel table of a trace. A trace without kernels has one of no rows."""
+    """The kernel table of a trace."""
     spans, links = trace["spans"], facts["span_links"]
     row = np.flatnonzero(spans["role"] == Role.KERNEL)
     tree = call_tree(trace)
     nodes = host_nodes(trace, facts, tree)
-    found = passes(trace, facts, nodes, tree.names, row)
-    work = laid_work(trace, facts, tree)
+    directions = kernel_directions(trace, facts, nodes, tree.names, row)
+    work = attributed_work(trace, facts, tree)
     piece = np.searchsorted(work.row, row)
-    node, part_of = shown_calls(trace, nodes, found, work.call[piece])
+    node, part_of = shown_calls(trace, nodes, directions, work.call[piece])
     call = _rows(nodes, node)
-    launch, operator = (
-        links["launch"][row].astype(np.int64),
-        links["operator"][row].astype(np.int64),
-    )
+    launch = links["launch"][row].astype(np.int64)
+    operator = links["operator"][row].astype(np.int64)
     caller = np.where(launch >= 0, launch, operator)
-    home, captured = _rows(nodes, found.home), found.captured
+    home, captured = _rows(nodes, directions.home), directions.captured
     anchor = np.where(captured >= 0, captured, np.where(operator >= 0, operator, launch))
-    where = places(
+    where = kernel_sources(
         trace,
         facts,
         insight,
         np.where(captured >= 0, captured, row),
         np.where(home >= 0, home, anchor),
     )
-    workload = workloads_told(work, call, _rows(nodes, part_of))
+    workload = parameter_workloads(work, call, _rows(nodes, part_of))
     flops, moved = with_gradients(
-        trace, work, found, row, workload, work.flops[piece], work.bytes[piece]
+        trace, work, directions, row, workload, work.flops[piece], work.bytes[piece]
     )
     return KernelTable(
         row,
-        found,
+        directions,
         where,
         work,
         np.append(spans["track"], NONE)[caller].astype(np.int64),
         call,
         workload,
-        ordinals(facts, found, node, row),
+        ordinals(facts, directions, node, row),
         spans["dur"][row],
         _tensor_cores(trace, facts, row),
         **device_arguments(trace, row, _LAUNCH_ARGUMENTS),

@@ -1,3 +1,1 @@
-"""What the timeline draws and answers: lanes, levels of detail, tiles, arrows, counters, search,
-areas, single events.
-"""
+"""The timeline: lanes, levels of detail, tiles, arrows, counters, search, areas, event details."""

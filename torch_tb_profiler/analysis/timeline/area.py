@@ -1,7 +1,7 @@
-"""What happened in a window of time on some lanes.
+"""Statistics of a time window on some lanes.
 
-Slices of a lane do not overlap, so at most the first and the last of a lane reach over the window's
-edges; all others count whole, and whole blocks of them were summed up when the timeline was made::
+Slices of a lane do not overlap, so only its first and last can cross the window's edges. The others
+count in full, whole blocks of them as sums that the timeline stores::
 
     lane    [a   ][b][c ][d     ]
     window     |             |          a and d clipped, b and c whole
@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -24,23 +24,17 @@ from torch_tb_profiler.store.timeline_schema import BLOCK_SLICES, GroupKind, Loo
 
 BLOCK = BLOCK_SLICES
 KEPT_ROWS = 2_000_000
-"""Rows of block sums that are stored; of a trace of mostly distinct names some blocks are summed up
-anew each time.
-"""
+"""Stored rows of block sums; with mostly distinct names the remaining blocks are summed on demand."""
 _LOOKS = 16
 _FEW = 64
 """Up to this many lanes are copied one by one."""
 _DENSE = 4
-"""Keys up to this many times the number of rows are summed in arrays of all keys, which needs no
-sort.
-"""
+"""Keys below this × rows are summed in dense arrays, without a sort."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Figures by key (row of names × 16 + look), arrays int64 of one length, each key once;
-    ``row``: the longest slice, the first of equal ones.
-    """
+    """Sums by key (row of names × 16 + look), int64, keys distinct; ``row``: a longest slice."""
 
     key: Ints
     count: Ints
@@ -52,9 +46,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class GroupBusy:
-    """A group of lanes: its row, the union of its chosen lanes' slices in ns, and how many events
-    touch the window.
-    """
+    """A group of lanes: row, busy ns of its chosen lanes, and events that touch the window."""
 
     group: int
     busy: int
@@ -63,7 +55,7 @@ class GroupBusy:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Device time of the window in ns; the four add up to its length."""
+    """Device time of the window, ns; the four add up to its length."""
 
     computation: int
     both: int
@@ -75,12 +67,11 @@ class Overlap:
 class Area:
     """Statistics of a window.
 
-    Attributes:
-        name, look: arrays of shape (rows,), by total time, then count, descending.
-        count, total, shortest, longest: of the parts of events within the window; ns.
-        event: the one with the longest part.
-        groups: those with a chosen lane, in order.
-        overlap: None without a chosen lane of device work.
+    name, look: arrays of shape (rows,), by total time, then count, descending.
+    count, total, shortest, longest: of the parts of events within the window; ns.
+    event: the one with the longest part.
+    groups: those with a chosen lane, in order.
+    overlap: None without a chosen lane of device work.
     """
 
     name: Ints
@@ -96,9 +87,10 @@ class Area:
 
 @dataclass(frozen=True)
 class _Window:
-    """Rows of slices that touch [begin, end) on each chosen lane; arrays of shape (chosen lanes,).
+    """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
 
-    first, stop: rows; whole_first, whole_stop: those of them that lie inside whole.
+    first, stop: all rows.
+    whole_first, whole_stop: the rows entirely inside.
     """
 
     begin: int
@@ -111,7 +103,7 @@ class _Window:
 
 
 def block_tables(slices: Table, places: Table) -> dict[str, Table]:
-    """The tables ``blocks`` and ``block_sums`` of a timeline, from its slices and places."""
+    """The tables ``blocks`` and ``block_sums`` of a timeline."""
     parts: list[Sums] = []
     rows = 0
     for first in range(0, slices.n - BLOCK + 1, BLOCK):
@@ -144,7 +136,7 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
 
 
 class Areas:
-    """Answers for one timeline."""
+    """Computes areas of one timeline."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -153,8 +145,8 @@ class Areas:
     def area(self, begin: int, end: int, lanes: Sequence[int]) -> Area:
         """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
 
-        An event counts when it shares time with the window, or has no length and lies at a time of
-        it. Its part within the window counts.
+        An event counts with its part within the window. Events without a length count if they lie
+        in it.
         """
         window = self._window(begin, end, np.array(lanes, np.int64))
         sums = _grouped(_joined([*self._whole(window), self._clipped(window)]))
@@ -176,7 +168,7 @@ class Areas:
         first = table["first"][lane]
         behind = first + table["count"][lane]
         low, high = (_earliest(start, first, behind, edge) for edge in (begin, end))
-        # Of what began before an edge only the last on each lane can reach over it.
+        # Only the last slice of a lane that starts before an edge can cross it.
         over = np.flatnonzero(low > first)
         over = over[start[low[over] - 1] + dur[low[over] - 1] > begin]
         beyond = np.flatnonzero(high > low)
@@ -187,9 +179,7 @@ class Areas:
         return _Window(begin, end, lane, outer, high, low, inner)
 
     def _whole(self, window: _Window) -> list[Sums]:
-        """Sums of the slices that lie inside whole: rows of neighbouring lanes follow each other,
-        so that blocks are cut from all of them.
-        """
+        """Sums of the slices entirely inside; blocks may span adjacent lanes."""
         filled = window.whole_stop > window.whole_first
         first, stop = window.whole_first[filled], window.whole_stop[filled]
         if not len(first):
@@ -219,24 +209,17 @@ class Areas:
         ]
 
     def _stored(self, low: int, high: int) -> Sums:
-        """Sums of the blocks from one to another."""
+        """Sums of the stored blocks [low, high)."""
         edges, table = self._timeline["blocks"]["first"], self._timeline["block_sums"]
-        found = {
-            name: table[name][int(edges[low]) : int(edges[high])].astype(np.int64) for name in table
-        }
-        return _grouped(
-            Sums(
-                found["name"] * _LOOKS + found["look"],
-                found["count"],
-                found["total"],
-                found["shortest"],
-                found["longest"],
-                found["slice"],
-            )
+        rows = slice(int(edges[low]), int(edges[high]))
+        name, look, *figures = (
+            table[column][rows].astype(np.int64)
+            for column in ("name", "look", "count", "total", "shortest", "longest", "slice")
         )
+        return _grouped(Sums(name * _LOOKS + look, *figures))
 
     def _clipped(self, window: _Window) -> Sums:
-        """Sums of the slices that reach over an edge of the window."""
+        """Sums of the slices that cross an edge of the window."""
         ends = np.concatenate(
             (
                 window.first[window.first < window.whole_first],
@@ -251,6 +234,7 @@ class Areas:
         return self._sums(row, part)
 
     def _sums(self, row: Ints, part: Ints) -> Sums:
+        """Sums of slices (their events and rows) that count with ``part`` ns each."""
         return _sums(self._timeline["places"], self._slices["event"][row], row, part)
 
     def _groups(self, window: _Window) -> tuple[GroupBusy, ...]:
@@ -258,28 +242,28 @@ class Areas:
         group = lanes["group"][window.lane]
         chosen = np.zeros(lanes.n, np.bool_)
         chosen[window.lane] = True
-        found = []
+        busy_groups = []
         edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
         for low, high in pairwise(edges.tolist()):
-            number, mine = int(group[low]), np.arange(low, high)
+            number, own = int(group[low]), np.arange(low, high)
             first = int(groups["lane"][number])
             depth = lanes["depth"][first : first + int(groups["lanes"][number])]
-            covered = _covered(depth, chosen[first : first + len(depth)])[window.lane[mine] - first]
-            start, end = self._parts(window, mine[~covered])
+            covered = _covered(depth, chosen[first : first + len(depth)])[window.lane[own] - first]
+            start, end = self._parts(window, own[~covered])
             # Slices of one lane do not overlap.
             busy = int((end - start).sum()) if (~covered).sum() == 1 else union(start, end).length
-            found.append(
-                GroupBusy(number, busy, int((window.stop[mine] - window.first[mine]).sum()))
+            busy_groups.append(
+                GroupBusy(number, busy, int((window.stop[own] - window.first[own]).sum()))
             )
-        return tuple(found)
+        return tuple(busy_groups)
 
     def _parts(self, window: _Window, places: Ints) -> tuple[Ints, Ints]:
-        """Begin and end of the slices of some of the chosen lanes, clipped."""
+        """Starts and ends of the slices of some of the chosen lanes, clipped to the window."""
         start, dur = (self._column(name, window, places) for name in ("start", "dur"))
         return np.maximum(start, window.begin), np.minimum(start + dur, window.end)
 
     def _column(self, name: str, window: _Window, places: Ints) -> Array:
-        """A column of slices over the window's rows of some of the chosen lanes."""
+        """A column of the window's slices on some of the chosen lanes."""
         first, stop, column = window.first[places], window.stop[places], self._slices[name]
         if len(places) > _FEW:
             return np.asarray(column[_rows(first, stop)])
@@ -293,7 +277,7 @@ class Areas:
         if not len(working):
             return None
         start, end = self._parts(window, working)
-        talks = (
+        is_communication = (
             np.take(
                 self._timeline["places"]["look"],
                 self._column("event", window, working),
@@ -301,10 +285,8 @@ class Areas:
             )
             == Look.COMMUNICATION
         )
-        communication = union(start[talks], end[talks])
-        computation = (
-            union(start[~talks], end[~talks]) if len(communication.start) else union(start, end)
-        )
+        communication = union(start[is_communication], end[is_communication])
+        computation = union(start[~is_communication], end[~is_communication])
         busy = join(computation, communication).length
         return Overlap(
             computation=busy - communication.length,
@@ -315,9 +297,7 @@ class Areas:
 
 
 def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
-    """For each range of rows [low, high) the first that begins at the time or later; ``high``
-    without any.
-    """
+    """The first row of each range [low, high) that starts at ``time`` or later, else ``high``."""
     low, high = low.copy(), high.copy()
     active = np.flatnonzero(low < high)
     while len(active):
@@ -330,8 +310,8 @@ def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
 
 
 def _rows(first: Ints, stop: Ints) -> Ints:
-    """The rows of some ranges, one after the other."""
-    return expand(first, np.maximum(stop - first, 0))
+    """The rows of some ranges, concatenated."""
+    return expand_ranges(first, np.maximum(stop - first, 0))
 
 
 def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:
@@ -343,34 +323,30 @@ def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:
 
 
 def _joined(parts: list[Sums]) -> Sums:
-    return Sums(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("key", "count", "total", "shortest", "longest", "row")
-        )
-    )
+    columns = (vars(part).values() for part in parts)
+    return Sums(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def _grouped(rows: Sums) -> Sums:
-    """The same with each key once, keys ascending."""
+    """The same with each key once, ascending."""
     n = len(rows.key)
     size = int(rows.key.max()) + 1 if n else 0
     if size <= _DENSE * max(n, BLOCK):
-        place = rows.key
+        index = rows.key
     else:
-        keys, place = np.unique(rows.key, return_inverse=True)
+        keys, index = np.unique(rows.key, return_inverse=True)
         size = len(keys)
     count, total, longest = (np.zeros(size, np.int64) for _ in range(3))
     shortest, first = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).max)
-    np.add.at(count, place, rows.count)
-    np.add.at(total, place, rows.total)
-    np.minimum.at(shortest, place, rows.shortest)
-    np.maximum.at(longest, place, rows.longest)
-    best = np.flatnonzero(rows.longest == longest[place])
-    np.minimum.at(first, place[best], rows.row[best])
+    np.add.at(count, index, rows.count)
+    np.add.at(total, index, rows.total)
+    np.minimum.at(shortest, index, rows.shortest)
+    np.maximum.at(longest, index, rows.longest)
+    best = np.flatnonzero(rows.longest == longest[index])
+    np.minimum.at(first, index[best], rows.row[best])
     used = np.flatnonzero(count)
     return Sums(
-        used if place is rows.key else keys[used],
+        used if index is rows.key else keys[used],
         count[used],
         total[used],
         shortest[used],
@@ -380,9 +356,7 @@ def _grouped(rows: Sums) -> Sums:
 
 
 def _covered(depth: Array, chosen: Mask) -> Mask:
-    """Which lanes of a group add nothing to the union of the chosen ones: each event of a depth
-    lies within one of the depth above.
-    """
+    """Which lanes lie within chosen ones: events of a depth lie within those above."""
     deepest = int(depth.max(initial=0))
     missing = np.zeros(deepest + 1, np.bool_)
     missing[depth[~chosen]] = True

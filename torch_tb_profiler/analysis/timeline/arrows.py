@@ -1,11 +1,11 @@
-"""What leads from one event to another, and which of it touches a window of time.
+"""Arrows between events, and those that touch a time window.
 
-Arrows come from two places: the launches that the analysis found, and the flow events of the file
-(``ph`` s, t, f). A flow's ends carry a thread and a time, no event, so each end is tied to the span
-of its thread that begins then, else to the innermost one around that time::
+They come from the launches in the facts and from the file's flow events (``ph`` s, t, f). A flow
+end has a thread and a time but no event: it belongs to the span that starts there, else to the
+innermost one around::
 
-    main   [aten::mul        ]                 s at the begin of aten::mul, t inside the kernel's launch, f at MulBackward
-             <launch>    [MulBackward]         two arrows: aten::mul → launch → MulBackward
+    main   [aten::mul        ]              s at the start of aten::mul, t inside the launch,
+             <launch>    [MulBackward]      f at MulBackward: aten::mul → launch → MulBackward
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.span_at import span_at
+from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store import flow_categories, timeline_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
@@ -29,7 +29,7 @@ LABELS = {
     REST: "other flows",
 }
 MOST_CATEGORIES = 32
-"""Flow categories with a kind of their own; the rarest beyond share the kind ``other``."""
+"""Flow categories with their own kind; rarer ones share the kind ``other``."""
 BLOCK = 4096
 _BEGIN, _STEP, _FINISH = (ord(letter) for letter in "stf")
 
@@ -37,16 +37,14 @@ _BEGIN, _STEP, _FINISH = (ord(letter) for letter in "stf")
 def arrows_of(
     trace: Trace, facts: Facts, lane_of_event: Array
 ) -> tuple[list[dict[str, Any]], Table]:
-    """``(kinds, arrows)``: the rows of ``about["arrow_kinds"]`` and the table ``arrows``, ordered
-    by source_time.
+    """``(kinds, arrows)``: the rows of ``about["arrow_kinds"]``, and the table ``arrows`` by
+    source_time.
 
-    ``lane_of_event``: the lane of every event, shape (events,), −1 none; what has no lane has no
-        arrows.
+    ``lane_of_event``: shape (events,), −1 none; events without a lane have no arrows.
 
-    A kind is ``{"kind", "label", "total", "untied"}``; ``untied`` counts its flow events that lead
-    nowhere. A flow that repeats a known launch is left out. In a chain s → t → f each t and f is
-    reached from the s or t before it; an f before its s (clocks of devices differ) from the
-    earliest s after it. Linear in the number of spans and flows but for the sort of the flows.
+    A kind is ``{"kind", "label", "total", "untied"}``; ``untied``: flow events without a
+    counterpart. Flows that repeat a known launch are left out. In a chain s → t → f each end starts
+    at the previous s or t; an f before its s (device clocks differ) at the earliest s after it.
     """
     spans, launch = trace["spans"], facts["span_links"]["launch"]
     work = np.flatnonzero(launch >= 0)
@@ -81,20 +79,15 @@ def arrows_of(
 
 
 class ArrowIndex:
-    """Finds the arrows of a window; keep one per timeline. Blocks of arrows whose times lie all
-    inside or all outside are not looked into.
-    """
+    """Finds the arrows of a window, block by block; keep one per timeline."""
 
     def __init__(self, arrows: Table) -> None:
         self._arrows = arrows
         first = np.arange(0, arrows.n, BLOCK)
         low, high = self._ends(slice(None))
-        self._first_low, self._last_low = (
-            extreme.reduceat(low, first) if arrows.n else low
-            for extreme in (np.minimum, np.maximum)
-        )
-        self._first_high, self._last_high = (
-            extreme.reduceat(high, first) if arrows.n else high
+        self._first_low, self._last_low, self._first_high, self._last_high = (
+            extreme.reduceat(times, first) if arrows.n else times
+            for times in (low, high)
             for extreme in (np.minimum, np.maximum)
         )
 
@@ -105,13 +98,11 @@ class ArrowIndex:
         kinds: Array | None = None,
         lanes: tuple[Array, Mask] | None = None,
     ) -> Ints:
-        """Rows of arrows that touch [begin, end): leave before its end and arrive at or after its
-        begin (the other way round where an arrow
-        runs backwards in time).
+        """Rows of arrows that overlap [begin, end) in time, forwards or backwards.
 
-        ``kinds``: rows of the arrow kinds, None for all. ``lanes``: the lane of every event and
-            which lanes count, bool of shape (lanes,): one end
-        of the arrow must lie on one; None for all.
+        kinds: rows of the arrow kinds, None for all.
+        lanes: lane of every event, and which lanes count, bool of shape (lanes,): one end must lie
+            on one; None for all.
         """
         touched = np.zeros(self._arrows.n, np.bool_)
         possible = (self._first_low < end) & (self._last_high >= begin)
@@ -122,16 +113,16 @@ class ArrowIndex:
             rows = slice(block * BLOCK, (block + 1) * BLOCK)
             low, high = self._ends(rows)
             touched[rows] = (low < end) & (high >= begin)
-        found = np.flatnonzero(touched)
+        arrows = np.flatnonzero(touched)
         if kinds is not None:
-            found = found[np.isin(self._arrows["kind"][found], kinds)]
+            arrows = arrows[np.isin(self._arrows["kind"][arrows], kinds)]
         if lanes is not None:
             lane, chosen = lanes
-            found = found[
-                chosen[lane[self._arrows["source"][found]]]
-                | chosen[lane[self._arrows["target"][found]]]
+            arrows = arrows[
+                chosen[lane[self._arrows["source"][arrows]]]
+                | chosen[lane[self._arrows["target"][arrows]]]
             ]
-        return found
+        return arrows
 
     def _ends(self, rows: slice) -> tuple[Ints, Ints]:
         source, target = self._arrows["source_time"][rows], self._arrows["target_time"][rows]
@@ -139,9 +130,7 @@ class ArrowIndex:
 
 
 def spread(rows: Ints, most: int) -> Ints:
-    """At most ``most`` of the rows, evenly from the first to the last; the same ones for the same
-    rows.
-    """
+    """At most ``most`` rows, evenly from first to last, deterministically."""
     if len(rows) <= most:
         return rows
     return rows[np.arange(most) * (len(rows) - 1) // max(most - 1, 1)]
@@ -160,18 +149,11 @@ class _Part:
 
 
 def _on_lanes(part: _Part, lane: Array) -> _Part:
-    kept = (lane[part.source] >= 0) & (lane[part.target] >= 0)
-    if kept.all():
-        return part
-    lost = len(kept) - int(kept.sum())
-    return _Part(
-        part.kind,
-        part.source[kept],
-        part.target[kept],
-        part.source_time[kept],
-        part.target_time[kept],
-        part.untied + lost,
-    )
+    """The arrows of which both ends are on a lane."""
+    on_lanes = (lane[part.source] >= 0) & (lane[part.target] >= 0)
+    columns = ("source", "target", "source_time", "target_time")
+    chosen = {key: getattr(part, key)[on_lanes] for key in columns}
+    return _Part(part.kind, **chosen, untied=part.untied + int((~on_lanes).sum()))
 
 
 def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
@@ -184,8 +166,7 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     source, target = tied[begin], tied[end]
     whole = (source >= 0) & (target >= 0) & (source != target)
     caused = np.where(whole, launch[target], -1)
-    # Old versions round to µs, so that the launch and the operator around it may begin together:
-    # the place tells, not the row.
+    # Old versions round to µs, so launch and operator may start together: compare time, not row.
     known = (
         (caused >= 0)
         & (flows["track"][begin] == spans["track"][caused])
@@ -197,15 +178,15 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     used[end[whole]] = True
     parts = []
     for number, kind in enumerate(kinds):
-        mine = whole & ~known & (kind_of[begin] == number)
+        own = whole & ~known & (kind_of[begin] == number)
         untied = int(((kind_of == number) & ~used).sum())
         parts.append(
             _Part(
                 kind,
-                source[mine],
-                target[mine],
-                flows["time"][begin[mine]],
-                flows["time"][end[mine]],
+                source[own],
+                target[own],
+                flows["time"][begin[own]],
+                flows["time"][end[own]],
                 untied,
             )
         )
@@ -213,16 +194,14 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
 
 
 def _kinds(trace: Trace) -> tuple[Ints, list[str]]:
-    """The kind of every flow event, and the kinds. A kind is a category without what would break it
-    as a parameter of a URL.
-    """
-    numbers, of, count = np.unique(
+    """The kind of every flow event, and the kinds: categories that are safe as URL parameters."""
+    numbers, group, count = np.unique(
         trace["flows"]["category"], return_inverse=True, return_counts=True
     )
     kinds: list[str] = []
     kind_of = np.zeros(len(numbers), np.int64)
-    for rank, place in enumerate(np.argsort(-count, kind="stable").tolist()):
-        text = trace.strings[int(numbers[place])]
+    for rank, index in enumerate(np.argsort(-count, kind="stable").tolist()):
+        text = trace.strings[int(numbers[index])]
         kind = (
             FORWARD_BACKWARD
             if text.lower() in flow_categories.FORWARD_BACKWARD
@@ -232,8 +211,8 @@ def _kinds(trace: Trace) -> tuple[Ints, list[str]]:
             kind = REST
         if kind not in kinds:
             kinds.append(kind)
-        kind_of[place] = kinds.index(kind)
-    return kind_of[of], kinds
+        kind_of[index] = kinds.index(kind)
+    return kind_of[group], kinds
 
 
 def _harmless(category: str) -> str:
@@ -244,7 +223,7 @@ def _harmless(category: str) -> str:
 
 
 def _chains(flows: Table) -> tuple[Ints, Ints]:
-    """Pairs (from, to) of rows of flows: links of the chains of each (category, id)."""
+    """``(source, target)``: rows of flows, the links of the chains of each (category, id)."""
     rank = np.zeros(256, np.uint8)
     rank[[_STEP, _FINISH]] = 1, 2
     order = np.lexsort((rank[flows["phase"]], flows["time"]))
@@ -253,21 +232,21 @@ def _chains(flows: Table) -> tuple[Ints, Ints]:
     # numpy sorts 16-bit integers stably in linear time.
     narrow = category.astype(np.int16) if int(category.max()) < 1 << 15 else category
     order = order[np.argsort(narrow[order], kind="stable")]
-    phase, place = flows["phase"][order], np.arange(flows.n)
+    phase, position = flows["phase"][order], np.arange(flows.n)
     opens = np.ones(flows.n, np.bool_)
     opens[1:] = (flows["id"][order[1:]] != flows["id"][order[:-1]]) | (
         category[order[1:]] != category[order[:-1]]
     )
-    first = np.maximum.accumulate(np.where(opens, place, 0))
+    first = np.maximum.accumulate(np.where(opens, position, 0))
     before = np.full(flows.n, -1, np.int64)
-    before[1:] = np.maximum.accumulate(np.where(phase != _FINISH, place, -1))[:-1]
-    found = np.where((before >= first) & (phase != _BEGIN), before, -1)
-    late = np.flatnonzero((found < 0) & (phase == _FINISH))
+    before[1:] = np.maximum.accumulate(np.where(phase != _FINISH, position, -1))[:-1]
+    previous = np.where((before >= first) & (phase != _BEGIN), before, -1)
+    late = np.flatnonzero((previous < 0) & (phase == _FINISH))
     if len(late):
         begins = np.flatnonzero(phase == _BEGIN)
         after = np.searchsorted(begins, late)
         late, after = late[after < len(begins)], begins[after[after < len(begins)]]
         same = first[after] == first[late]
-        found[late[same]] = after[same]
-    end = np.flatnonzero(found >= 0)
-    return order[found[end]], order[end]
+        previous[late[same]] = after[same]
+    end = np.flatnonzero(previous >= 0)
+    return order[previous[end]], order[end]

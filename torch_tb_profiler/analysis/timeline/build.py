@@ -1,4 +1,4 @@
-"""A trace's timeline, made once when somebody first looks at it."""
+"""Builds a trace's timeline when it is first requested."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 
 def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None) -> Timeline:
-    """Lanes, levels, arrows and counters of a trace. ``progress`` is called with (done, total)."""
+    """Lanes, levels, arrows and counters of a trace; ``progress`` is called with (done, total)."""
     tell = progress or (lambda done, total: None)
     lanes = lay_out(trace, track_order(trace))
     tell(35, 100)
@@ -73,16 +73,14 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
 
 
 def track_order(trace: Trace) -> Ints:
-    """The rank of every track: hosts before devices, then as the metadata events sort processes and
-    threads, then by number.
-    """
+    """The rank of every track: hosts before devices, then by sort metadata, then by number."""
     tracks, spans = trace["tracks"], trace["spans"]
     device = np.zeros(tracks.n, np.bool_)
     device[spans["track"][device_rows(trace)]] = True
     process_device: dict[int, bool] = {}
     for pid, is_device in zip(tracks["pid"].tolist(), device.tolist(), strict=True):
         process_device[pid] = process_device.get(pid, False) or is_device
-    # Where nothing is said about its place, a process comes last: that are the profiler's own.
+    # Processes without sort metadata come last: those are the profiler's own.
     keys = [
         (
             process_device[pid],
@@ -171,13 +169,11 @@ def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str
 
 
 def _activity(trace: Trace, span_ns: int) -> dict[str, list[int] | None]:
-    """Busy share of equal parts of the span, 0 to 255: any device work; any operator or runtime
-    call (annotations would cover everything).
-    """
+    """Busy share of equal parts of the span, 0 to 255, of device and of host calls."""
     spans = trace["spans"]
     role = spans["role"]
     calls = (role == Role.OPERATOR) | (role == Role.RUNTIME)
-    # Old versions write steps and other regions as operators.
+    # Old versions record steps and other regions as operators.
     region = host_names(trace.strings, spans["name"][calls]).region
     called = np.flatnonzero(calls & ~region[spans["name"]])
     return {

@@ -1,4 +1,4 @@
-"""Everything about one event of a timeline, as numbers of other events and figures."""
+"""The details of one event of a timeline."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.steps import host_step
-from torch_tb_profiler.analysis.timeline.chain import (
+from torch_tb_profiler.analysis.timeline.call_path import (
+    CallPath,
     DeviceWork,
-    Way,
+    call_path,
     device_work,
     launched_by,
     longest_first,
-    way_of,
 )
-from torch_tb_profiler.analysis.timeline.siblings import Family, Standing, family, standing
-from torch_tb_profiler.analysis.timeline.stack_of import stack_of
+from torch_tb_profiler.analysis.timeline.event_stack import event_stack
+from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers, find_peers, rank_among
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -30,14 +30,14 @@ MOST_ARROWS = 50
 
 
 class Memoise(Protocol):
-    """Keeps results with the trace: ``Opened.memoise``."""
+    """Caches results with the trace: ``Opened.memoise``."""
 
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T: ...
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Events around one; -1 where there is none. ``children``: how many it encloses directly."""
+    """Events around one, −1 none; ``children``: number of direct children."""
 
     parent: int
     children: int
@@ -48,9 +48,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An arrow of the event. ``kind``: row of ``about["arrow_kinds"]``; ``outgoing``: the event is
-    where it begins.
-    """
+    """An arrow of the event; ``kind``: row of ``about["arrow_kinds"]``."""
 
     kind: int
     outgoing: bool
@@ -59,9 +57,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Launched:
-    """Device work that the event or what it called launched: ``first`` the longest of it, at most
-    ``MOST_LAUNCHED``; ``time`` in ns.
-    """
+    """Device work launched within the event: the longest ``MOST_LAUNCHED``, number and total ns."""
 
     first: tuple[int, ...]
     total: int
@@ -70,17 +66,17 @@ class Launched:
 
 @dataclass(frozen=True)
 class Detail:
-    """``delay`` and ``queue`` are ns, None where the way has no launch with its device work;
-    ``operator`` and ``kernel`` are rows of spans, -1 none.
+    """``delay``, ``queue``: ns, None without a launch and its device work; ``operator``,
+    ``kernel``: rows of spans, −1 none.
     """
 
     around: Neighbours
-    way: Way
+    way: CallPath
     launched: Launched
     delay: int | None
     queue: int | None
-    among: Family
-    standing: Standing
+    peers: Peers
+    peer_rank: PeerRank
     arrows: tuple[Arrow, ...]
     arrows_total: int
     step: int
@@ -90,38 +86,38 @@ class Detail:
 
 
 def is_event(trace: Trace, timeline: Timeline, event: int) -> bool:
-    """Whether there is such an event on the timeline: samples of counters are none."""
+    """Whether there is such an event on the timeline; counter samples are not events."""
     return 0 <= event < timeline["places"].n and int(timeline["places"]["lane"][event]) >= 0
 
 
 def event_detail(
     trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise
 ) -> Detail:
-    """The detail of an event for which ``is_event`` holds."""
+    """The details of an event for which ``is_event`` holds."""
     spans, places = trace["spans"], timeline["places"]
     work = memoise("device work", lambda: device_work(trace, facts))
     name, look = int(places["name"][event]), int(places["look"][event])
-    among = memoise(("family", name, look), lambda: family(trace, timeline, name, look))
+    among = memoise(("family", name, look), lambda: find_peers(trace, timeline, name, look))
     arrows, arrows_total = _arrows(timeline, event)
-    launched, way, stack = Launched((), 0, 0), Way((), -1, -1), tuple[str, ...]()
+    launched, path, stack = Launched((), 0, 0), CallPath((), -1, -1), tuple[str, ...]()
     operator = kernel = -1
     if event < spans.n:
         rows = launched_by(trace, work, event)
         launched = _launched(trace, rows)
-        way = way_of(trace, facts, event, _target(trace, work, event, launched))
-        operator, kernel = _to_look_up(trace, facts, event, way)
-        stack = tuple(stack_of(trace, facts, event))
+        path = call_path(trace, facts, event, _target(trace, work, event, launched))
+        operator, kernel = _operator_and_kernel(trace, facts, event, path)
+        stack = tuple(event_stack(trace, facts, event))
     delay = queue = None
-    if way.launch >= 0 and way.work >= 0:
-        delay, queue = launch_delay(trace, way), queue_time(trace, timeline, way)
+    if path.launch >= 0 and path.work >= 0:
+        delay, queue = launch_delay(trace, path), queue_time(trace, timeline, path)
     return Detail(
         _neighbours(trace, facts, timeline, event),
-        way,
+        path,
         launched,
         delay,
         queue,
         among,
-        standing(trace, among, event),
+        rank_among(trace, among, event),
         arrows,
         arrows_total,
         _step(trace, facts, event),
@@ -142,43 +138,44 @@ def _launched(trace: Trace, rows: Ints) -> Launched:
     return Launched(tuple(first.tolist()), len(rows), int(trace["spans"]["dur"][rows].sum()))
 
 
-def launch_delay(trace: Trace, way: Way) -> int:
-    """Begin of the launch to begin of the device work; negative where the clocks of host and device
-    disagree.
-    """
+def launch_delay(trace: Trace, path: CallPath) -> int:
+    """Start of launch to start of device work; negative if host and device clocks differ."""
     start = trace["spans"]["start"]
-    return int(start[way.work]) - int(start[way.launch])
+    return int(start[path.work]) - int(start[path.launch])
 
 
-def queue_time(trace: Trace, timeline: Timeline, way: Way) -> int:
-    """The part of the launch delay, after the launch call's end, in which the stream was busy with
-    earlier work.
-    """
+def queue_time(trace: Trace, timeline: Timeline, path: CallPath) -> int:
+    """The launch delay after the launch call in which the stream was still busy."""
     spans = trace["spans"]
-    begin = int(spans["start"][way.work])
-    called = int(spans["start"][way.launch]) + int(spans["dur"][way.launch])
-    return max(0, min(begin, _end_before(timeline, way.work, begin)) - called)
+    begin = int(spans["start"][path.work])
+    called = int(spans["start"][path.launch]) + int(spans["dur"][path.launch])
+    return max(0, min(begin, _end_before(timeline, path.work, begin)) - called)
 
 
 def _end_before(timeline: Timeline, event: int, begin: int) -> int:
-    """When the work of the event's stream that began before it ended, the latest of it; a time
-    before everything without any.
-    """
-    lanes, groups, slices = timeline["lanes"], timeline["groups"], timeline["slices"]
-    group = int(lanes["group"][timeline["places"]["lane"][event]])
-    first = int(groups["lane"][group])
+    """The latest end of earlier work on the event's stream; a time before everything without any."""
+    slices = timeline["slices"]
     latest = -(1 << 62)
-    for lane in range(first, first + int(groups["lanes"][group])):
-        low = int(lanes["first"][lane])
-        # Slices of a lane do not overlap, so the last one that began before ended last.
-        place = (
-            low
-            + int(np.searchsorted(slices["start"][low : low + int(lanes["count"][lane])], begin))
-            - 1
-        )
-        if place >= low:
-            latest = max(latest, int(slices["start"][place]) + int(slices["dur"][place]))
+    for lane in _lanes_of_group(timeline, int(timeline["places"]["lane"][event])):
+        rows = _slices_of(timeline, lane)
+        # Slices of a lane do not overlap, so the last one that starts earlier ends last.
+        row = rows.start + int(np.searchsorted(slices["start"][rows], begin)) - 1
+        if row >= rows.start:
+            latest = max(latest, int(slices["start"][row]) + int(slices["dur"][row]))
     return latest
+
+
+def _lanes_of_group(timeline: Timeline, lane: int) -> range:
+    """The lanes of a lane's group."""
+    groups, group = timeline["groups"], int(timeline["lanes"]["group"][lane])
+    first = int(groups["lane"][group])
+    return range(first, first + int(groups["lanes"][group]))
+
+
+def _slices_of(timeline: Timeline, lane: int) -> slice:
+    """The rows of slices of a lane."""
+    first = int(timeline["lanes"]["first"][lane])
+    return slice(first, first + int(timeline["lanes"]["count"][lane]))
 
 
 def _neighbours(trace: Trace, facts: Facts, timeline: Timeline, event: int) -> Neighbours:
@@ -192,8 +189,7 @@ def _neighbours(trace: Trace, facts: Facts, timeline: Timeline, event: int) -> N
         int(np.searchsorted(spans["start"], int(spans["start"][event]) + int(spans["dur"][event]))),
         event + 1,
     )
-    # A child begins after its parent and before its end; of two that begin together the longer
-    # stands first.
+    # Children start within their parent and come after it.
     child = np.flatnonzero(parent[event + 1 : behind] == event)
     return Neighbours(
         int(parent[event]),
@@ -205,59 +201,35 @@ def _neighbours(trace: Trace, facts: Facts, timeline: Timeline, event: int) -> N
 
 
 def _beside(timeline: Timeline, event: int) -> tuple[int, int]:
-    lanes, slices = timeline["lanes"], timeline["slices"]
-    lane = int(timeline["places"]["lane"][event])
-    low = int(lanes["first"][lane])
-    high = low + int(lanes["count"][lane])
-    place = low + _place_in_lane(timeline, lane, event)
-    return int(slices["event"][place - 1]) if place > low else -1, int(
-        slices["event"][place + 1]
-    ) if place + 1 < high else -1
-
-
-def _place_in_lane(timeline: Timeline, lane: int, event: int) -> int:
-    """Which slice of its lane an event is; events of a lane lie in the order of their numbers, as
-    spans and instants do in that of time.
-    """
-    lanes, slices = timeline["lanes"], timeline["slices"]
-    low = int(lanes["first"][lane])
-    events = slices["event"][low : low + int(lanes["count"][lane])]
-    return int(np.searchsorted(events, events.dtype.type(event)))
+    """The previous and next event on the event's lane, −1 none; events of a lane ascend."""
+    rows = _slices_of(timeline, int(timeline["places"]["lane"][event]))
+    events = timeline["slices"]["event"][rows]
+    index = int(np.searchsorted(events, events.dtype.type(event)))
+    previous = int(events[index - 1]) if index else -1
+    return previous, int(events[index + 1]) if index + 1 < len(events) else -1
 
 
 def _family_by_lane(trace: Trace, timeline: Timeline, event: int) -> tuple[int, int, int]:
-    """(parent, children, first child) of what nests on a stream, where only the lanes know the
-    depth.
-    """
-    spans, lanes, groups, slices = (
-        trace["spans"],
-        timeline["lanes"],
-        timeline["groups"],
-        timeline["slices"],
-    )
+    """(parent, children, first child) of what nests on a stream, where only lanes know the depth."""
+    spans, slices, depth = trace["spans"], timeline["slices"], timeline["lanes"]["depth"]
     lane = int(timeline["places"]["lane"][event])
-    group, depth = int(lanes["group"][lane]), int(lanes["depth"][lane])
     begin = int(spans["start"][event])
     end = begin + int(spans["dur"][event])
-    parent, children = -1, []
-    count = 0
-    for other in range(
-        int(groups["lane"][group]), int(groups["lane"][group]) + int(groups["lanes"][group])
-    ):
-        low, n = int(lanes["first"][other]), int(lanes["count"][other])
-        start = slices["start"][low : low + n]
-        if int(lanes["depth"][other]) == depth - 1:
-            place = low + int(np.searchsorted(start, begin, side="right")) - 1
-            if place >= low and int(slices["start"][place]) + int(slices["dur"][place]) >= end:
-                parent = int(slices["event"][place])
-        elif int(lanes["depth"][other]) == depth + 1:
-            inside = slice(
-                low + int(np.searchsorted(start, begin)), low + int(np.searchsorted(start, end))
-            )
-            whole = slices["event"][inside][slices["start"][inside] + slices["dur"][inside] <= end]
-            count += len(whole)
-            children += whole[:1].tolist()
-    return parent, count, min(children, default=-1)
+    parent, count = -1, 0
+    first_children: list[int] = []
+    for other in _lanes_of_group(timeline, lane):
+        rows = _slices_of(timeline, other)
+        start, dur, events = (slices[name][rows] for name in ("start", "dur", "event"))
+        if depth[other] == depth[lane] - 1:
+            outer = int(np.searchsorted(start, begin, side="right")) - 1
+            if outer >= 0 and int(start[outer]) + int(dur[outer]) >= end:
+                parent = int(events[outer])
+        elif depth[other] == depth[lane] + 1:
+            inside = slice(*np.searchsorted(start, [begin, end]).tolist())
+            children = events[inside][start[inside] + dur[inside] <= end]
+            count += len(children)
+            first_children += children[:1].tolist()
+    return parent, count, min(first_children, default=-1)
 
 
 def _arrows(timeline: Timeline, event: int) -> tuple[tuple[Arrow, ...], int]:
@@ -265,15 +237,15 @@ def _arrows(timeline: Timeline, event: int) -> tuple[tuple[Arrow, ...], int]:
     rows = np.flatnonzero((arrows["source"] == event) | (arrows["target"] == event))
     first = rows[:MOST_ARROWS]
     columns = (arrows[name][first].tolist() for name in ("kind", "source", "target"))
-    found = [
+    first_arrows = [
         Arrow(kind, source == event, target if source == event else source)
         for kind, source, target in zip(*columns, strict=True)
     ]
-    return tuple(found), len(rows)
+    return tuple(first_arrows), len(rows)
 
 
 def _step(trace: Trace, facts: Facts, event: int) -> int:
-    """Row of steps; -1 outside all."""
+    """Row of steps; −1 outside all."""
     spans, steps = trace["spans"], facts["steps"]
     if event < spans.n:
         return int(facts["span_links"]["step"][event])
@@ -281,14 +253,11 @@ def _step(trace: Trace, facts: Facts, event: int) -> int:
     return int(host_step(steps["host_start"], steps["host_end"], time)[0])
 
 
-def _to_look_up(trace: Trace, facts: Facts, event: int, way: Way) -> tuple[int, int]:
-    """(operator, kernel) that an operator, a launch or device work belongs to; -1 where none is
-    known, and for what stands above operators.
-    """
+def _operator_and_kernel(trace: Trace, facts: Facts, event: int, path: CallPath) -> tuple[int, int]:
+    """The (operator, kernel) of an operator, launch or device work; −1 otherwise."""
     role = trace["spans"]["role"]
     if not Role.OPERATOR <= role[event] <= Role.MEMSET:
         return -1, -1
-    kernel = way.work if way.work >= 0 and role[way.work] == Role.KERNEL else -1
-    return event if role[event] == Role.OPERATOR else int(
-        facts["span_links"]["operator"][event]
-    ), kernel
+    kernel = path.work if path.work >= 0 and role[path.work] == Role.KERNEL else -1
+    is_operator = role[event] == Role.OPERATOR
+    return event if is_operator else int(facts["span_links"]["operator"][event]), kernel

@@ -16,7 +16,7 @@ def events_table(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Table
     spans, instants = trace["spans"], trace["instants"]
     text = np.concatenate((spans["name"], instants["name"]))
     shown = lanes.lane >= 0
-    texts = len(trace.strings) + 1  # the last one stands for -1, an event without a name
+    texts = len(trace.strings) + 1  # the last one is for −1, an event without a name
     events = np.bincount(text[shown] % texts, minlength=texts)
     total = np.bincount(text[shown] % texts, weights=lanes.dur[shown], minlength=texts)
     used = np.flatnonzero(events)

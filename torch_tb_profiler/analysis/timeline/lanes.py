@@ -1,7 +1,7 @@
-"""A lane for every event, so that nothing overlaps on a lane and nothing is left out.
+"""Assigns every event to a lane so that no lane has overlaps.
 
-A thread's calls lie by depth. What overlaps without being enclosed gets a sub-lane of the same
-depth, and so does every overlap on a stream::
+Calls of a thread are laid out by depth. Events that overlap without nesting, and all overlaps on a
+stream, get sub-lanes of the same depth::
 
     calls of a thread                       work of a stream
     depth 0          [step              ]   depth 0 sub 0   {a     }   {c}
@@ -29,14 +29,14 @@ _COUNTER_PHASE = ord("C")
 
 @dataclass(frozen=True)
 class Lanes:
-    """Attributes; events without a lane (counter samples) are left out of ``order``.
+    """The lanes; counter samples have none and are left out of ``order``.
 
     start, dur: int64 ns of shape (events,), spans first, then instants (length 0).
     order: events by (lane, start); int64 of shape (slices,).
-    lane: int32 of shape (events,), -1 for counter samples.
+    lane: int32 of shape (events,), −1 for counter samples.
     group, depth, sub, first, count: int64 of shape (lanes,).
     track, kind: int64 of shape (groups,).
-    overlapping: int64 of shape (groups,): events on a sub-lane.
+    overlapping: events on a sub-lane, int64 of shape (groups,).
     """
 
     start: Ints
@@ -64,9 +64,9 @@ def kind_of_role() -> Array:
 
 
 def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
-    """Lanes of all spans and instants; ``rank_of_track`` (shape (tracks,)) orders the groups."""
+    """Lanes of all spans and instants; ``rank_of_track``, shape (tracks,), orders the groups."""
     spans, instants = trace["spans"], trace["instants"]
-    # What happened before the first span is drawn at its begin: a timeline has no negative times.
+    # Instants before the first span are drawn at its start: a timeline has no negative times.
     start = np.concatenate((spans["start"], np.maximum(instants["time"], 0)))
     dur = np.concatenate((spans["dur"], np.zeros(instants.n, np.int64)))
     kind = np.concatenate(
@@ -112,9 +112,7 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
 
 
 def _compact(key: Ints, shown: Mask) -> tuple[Array, Ints]:
-    """Keys as 0, 1, 2 … in their order, and the keys; what is not shown has key 0 and counts for
-    nothing.
-    """
+    """Keys as 0, 1, 2 … in their order, and the distinct keys; hidden events get 0."""
     present = np.zeros(int(key.max()) + 1 if len(key) else 0, np.bool_)
     present[key[shown]] = True
     codes = np.flatnonzero(present)
@@ -124,7 +122,7 @@ def _compact(key: Ints, shown: Mask) -> tuple[Array, Ints]:
 
 
 def _depth(code: Array, kind: Array, start: Ints, dur: Ints, shown: Mask) -> Array:
-    """How many events of its own group enclose each event; int32."""
+    """The number of events of its own group that enclose each event; int32."""
     depth = np.zeros(len(start), np.int32)
     nested = np.zeros(_KINDS, np.bool_)
     nested[list(NESTED)] = True
@@ -136,7 +134,7 @@ def _depth(code: Array, kind: Array, start: Ints, dur: Ints, shown: Mask) -> Arr
 
 
 def _stable_order(key: Ints, shown: Mask) -> Ints:
-    """Events by key, equal ones in their order (which is that of time)."""
+    """Events by key, equal ones in time order."""
     row = np.flatnonzero(shown)
     if not len(row):
         return row
@@ -147,7 +145,7 @@ def _stable_order(key: Ints, shown: Mask) -> Ints:
 
 
 def _sub_lanes(key: Ints, start: Ints, end: Ints) -> Ints:
-    """The lowest sub-lane that is free at each begin; events are ordered by (key, start)."""
+    """The lowest sub-lane that is free at each start; events are ordered by (key, start)."""
     sub = np.zeros(len(key), np.int64)
     edges = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
     for begin, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
@@ -161,24 +159,22 @@ def _sub_lanes(key: Ints, start: Ints, end: Ints) -> Ints:
 
 
 def _spread(sub: Ints, begin: int, crossing: Mask, start: Ints, end: Ints) -> None:
-    """Sub-lanes of one key's events; ``crossing[i]`` says that event i + 1 begins before all
-    earlier ones ended. Only such runs are walked.
-    """
+    """Set one key's sub-lanes; ``crossing[i]``: event i + 1 overlaps an earlier one."""
     member = np.zeros(len(crossing) + 1, np.bool_)
     member[1:] = crossing
     member[:-1] |= crossing
     position = begin + np.flatnonzero(member)
-    found: list[int] = []
+    lanes: list[int] = []
     running: list[tuple[int, int]] = []
     free: list[int] = []
     used = 0
-    for at, until in zip(start[position].tolist(), end[position].tolist(), strict=True):
-        while running and running[0][0] <= at:
+    for started, until in zip(start[position].tolist(), end[position].tolist(), strict=True):
+        while running and running[0][0] <= started:
             heapq.heappush(free, heapq.heappop(running)[1])
         if free:
             lane = heapq.heappop(free)
         else:
             lane, used = used, used + 1
         heapq.heappush(running, (until, lane))
-        found.append(lane)
-    sub[position] = found
+        lanes.append(lane)
+    sub[position] = lanes

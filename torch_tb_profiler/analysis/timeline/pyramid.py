@@ -1,5 +1,4 @@
-"""Levels of detail: on level L, what is shorter than 2^L ns is merged with its neighbours in the
-same bucket of 2^L ns.
+"""Levels of detail: level L merges neighbours shorter than 2^L ns within buckets of 2^L ns.
 
 ::
 
@@ -7,9 +6,9 @@ same bucket of 2^L ns.
     level 0     [a][b] [c]       [d                 ] [e][f]
     level L     [3 events ]      [d                 ] [2    ]
 
-A summary begins with its first event and ends with its last one; it knows how many they are, how
-long they were busy, and which is the longest. So counts and busy time are the same on every level,
-and gaps between summaries are true gaps. A level is made from the one below.
+A summary spans its first to last event and records their number, busy time and the longest one. So
+counts and busy time agree on all levels, and gaps between summaries are real. Each level is built
+from the one below.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.store.columns import Array, Ints
 
 FEW = 2000
-"""The last stored level has fewer slices than this; coarser ones are made on request."""
+"""The last stored level has fewer slices; coarser ones are computed on request."""
 SHRINK = 4
-"""The first stored level has at most 1/4 of the events; finer ones are made on request from the
-events in sight.
-"""
+"""The first stored level has at most 1/4 of the events; finer ones are computed on request."""
 _SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True)
 class Slices:
-    """Columns over slices ordered by (lane, start), disjoint on a lane; all of shape (n,).
+    """Columns over slices ordered by (lane, start), disjoint per lane; all of shape (n,).
 
-    lane: int. start, dur, busy: int64 ns. count: int64. event: the longest one. longest: its length
-        in ns.
+    start, dur, busy: int64 ns.
+    count: number of events, int64.
+    event: the longest one.
+    longest: its duration in ns.
     """
 
     lane: Array
@@ -51,47 +50,35 @@ class Slices:
 
     def take(self, rows: Array) -> Slices:
         """Some of them."""
-        return Slices(
-            self.lane[rows],
-            self.start[rows],
-            self.dur[rows],
-            self.busy[rows],
-            self.count[rows],
-            self.event[rows],
-            self.longest[rows],
-        )
+        return Slices(**{name: column[rows] for name, column in vars(self).items()})
 
 
 def merge(slices: Slices, level: int) -> Slices:
-    """The slices of a level from those of any finer one (or from the events themselves)."""
+    """The slices of a level from those of a finer one, or from the events."""
     joins = _joins(slices.lane, slices.start, slices.dur, slices.count, level)
     if not joins.any():
         return slices
     first = np.flatnonzero(~joins)
     last = np.append(first[1:], len(joins)) - 1
     many = np.flatnonzero(last > first)
-    start = slices.start[first]
-    dur, busy, count = slices.dur[first], slices.busy[first], slices.count[first]
-    event, longest = slices.event[first], slices.longest[first]
-    # Only the runs of several are added up: on most levels most slices are left as they are.
+    merged = slices.take(first)
+    # Only runs of several are summed: on most levels most slices stay as they are.
     size = last[many] - first[many] + 1
-    member, run = expand(first[many], size), np.cumsum(size) - size
-    dur[many] = slices.start[last[many]] + slices.dur[last[many]] - start[many]
-    busy[many] = np.add.reduceat(slices.busy[member], run)
-    count[many] = np.add.reduceat(slices.count[member], run)
+    member, run = expand_ranges(first[many], size), np.cumsum(size) - size
+    merged.dur[many] = slices.start[last[many]] + slices.dur[last[many]] - merged.start[many]
+    merged.busy[many] = np.add.reduceat(slices.busy[member], run)
+    merged.count[many] = np.add.reduceat(slices.count[member], run)
     length = slices.longest[member]
-    longest[many] = np.maximum.reduceat(length, run)
-    of = np.repeat(np.arange(len(many)), size)
-    top = np.flatnonzero(length == longest[many][of])[::-1]
-    # Written backwards, so that of equally long ones the first stays.
-    chosen = np.empty(len(many), slices.event.dtype)
-    chosen[of[top]] = slices.event[member[top]]
-    event[many] = chosen
-    return Slices(slices.lane[first], start, dur, busy, count, event, longest)
+    merged.longest[many] = np.maximum.reduceat(length, run)
+    group = np.repeat(many, size)
+    # Assigned in reverse, so the first of the longest wins.
+    top = np.flatnonzero(length == merged.longest[group])[::-1]
+    merged.event[group[top]] = slices.event[member[top]]
+    return merged
 
 
 def _joins(lane: Array, start: Ints, dur: Ints, count: Ints, level: int) -> Array:
-    """Whether each slice joins the one before; bool of shape (n,)."""
+    """Whether each slice joins the previous one; bool of shape (n,)."""
     short = (count > 1) | (dur < (1 << level))
     bucket = start >> level
     joins = np.zeros(len(start), np.bool_)
@@ -100,19 +87,19 @@ def _joins(lane: Array, start: Ints, dur: Ints, count: Ints, level: int) -> Arra
 
 
 def build_levels(events: Slices) -> list[tuple[int, Slices]]:
-    """The levels that are kept, ascending; none for a small trace."""
+    """The stored levels, ascending; none for a small trace."""
     if len(events) < FEW:
         return []
-    found: list[tuple[int, Slices]] = []
+    levels: list[tuple[int, Slices]] = []
     level, slices = _first_level(events), events
     while level < 62:
         slices = merge(slices, level)
         if len(slices) * SHRINK <= len(events):
-            found.append((level, slices))
-        if len(slices) < FEW or (found and _settled(slices)):
+            levels.append((level, slices))
+        if len(slices) < FEW or (levels and _settled(slices)):
             break
         level += 1
-    return found
+    return levels
 
 
 def _settled(slices: Slices) -> bool:
@@ -121,9 +108,7 @@ def _settled(slices: Slices) -> bool:
 
 
 def _first_level(events: Slices) -> int:
-    """About the first level with a quarter of the slices, from stretches spread over the events:
-    finer ones need not be made.
-    """
+    """About the first level with 1/4 of the slices, estimated from samples of the events."""
     n = len(events)
     stretch = max(1, _SAMPLE // 16)
     begins = np.unique(np.linspace(0, max(0, n - stretch), 16).astype(np.int64))

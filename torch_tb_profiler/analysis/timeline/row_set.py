@@ -1,5 +1,4 @@
-"""A set of rows of a table as bits, with a count before every block of rows: small for any number
-of rows, and quick to count and to walk.
+"""A set of table rows as a bitmap with a running count per block: small, quick to count and walk.
 
 ::
 
@@ -13,14 +12,14 @@ import numpy as np
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 BLOCK = 512
-"""Rows between two counts; a multiple of 8."""
+"""Rows per count; a multiple of 8."""
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1).astype(np.uint8)
 _BEFORE = np.array([0, *(0xFF << (8 - bit) & 0xFF for bit in range(1, 8))], np.uint8)
-"""The bits of a byte that stand before a place in it: the first row is the highest bit."""
+"""Mask of the bits of a byte before a position; the first row is the highest bit."""
 
 
 class RowSet:
-    """The rows for which a mask holds. ``n`` is how many."""
+    """The rows for which a mask holds; ``n``: their number."""
 
     def __init__(self, mask: Mask) -> None:
         self._bytes = BLOCK // 8
@@ -35,25 +34,25 @@ class RowSet:
 
     @property
     def nbytes(self) -> int:
-        """Memory that it takes."""
+        """Memory in bytes."""
         return self._bits.nbytes + self._before.nbytes
 
     def below(self, rows: Ints) -> Ints:
-        """How many members are less than each row, int64; rows from 0 to the length of the mask."""
+        """The number of members less than each row, int64; rows may equal the length of the mask."""
         block, within = rows // BLOCK, rows % BLOCK
-        found = self._before[np.minimum(block, len(self._bits))]
+        count = self._before[np.minimum(block, len(self._bits))]
         inside = np.flatnonzero(block < len(self._bits))
         bits, byte = self._bits[block[inside]], within[inside] // 8
         ones = np.where(np.arange(self._bytes) < byte[:, None], _ONES[bits], 0).sum(
             axis=1, dtype=np.int64
         )
-        found[inside] += (
+        count[inside] += (
             ones + _ONES[bits[np.arange(len(inside)), byte] & _BEFORE[within[inside] % 8]]
         )
-        return found
+        return count
 
     def member(self, index: int) -> int:
-        """The member with that many members before it; ``index`` is less than ``n``."""
+        """The member with ``index`` (< ``n``) members before it."""
         block = int(np.searchsorted(self._before, index, "right")) - 1
         return int(self._members(np.array([block]))[index - int(self._before[block])])
 
@@ -64,5 +63,5 @@ class RowSet:
         return np.asarray(self._members(filled)[:most])
 
     def _members(self, blocks: Ints) -> Array:
-        at, bit = np.nonzero(np.unpackbits(self._bits[blocks], axis=1))
-        return blocks[at] * BLOCK + bit
+        block, bit = np.nonzero(np.unpackbits(self._bits[blocks], axis=1))
+        return blocks[block] * BLOCK + bit

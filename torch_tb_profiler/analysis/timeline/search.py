@@ -1,7 +1,7 @@
-"""Search over the names of events and the texts of their arguments.
+"""Search in the names of events and the texts of their arguments.
 
-A query is matched against the distinct texts; the events follow by their numbers. Rows of spans are
-in the order of time and so are those of instants, so the hits of either need no sorting::
+A query is matched against the distinct texts, whose numbers lead to the events. Spans and instants
+are each in time order, so their hits need no sorting::
 
     texts    matched?       spans      0 1 2 3 4 5     hits of spans     1 3 4
     gemm       yes          name       b a b a a b     hits of instants  7
@@ -24,9 +24,9 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 
 CHUNK = 1 << 17
-"""Rows looked at together: what is between stays in the processor's cache."""
+"""Rows per chunk, which fits in the processor's cache."""
 KEPT_BYTES = 16 << 20
-"""Hits kept per trace; those of the last query are always."""
+"""Cached hits per trace; those of the last query are always kept."""
 _ARGUMENTS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"),
     "device_args": ("grid", "block"),
@@ -37,12 +37,11 @@ _ARGUMENTS = {
 
 @dataclass(frozen=True)
 class Hits:
-    """What a query found.
+    """The hits of a query.
 
-    Attributes:
-        spans, instants: rows of the two tables.
-        names, count, total: rows of ``names``, by total time and then by count, descending; their
-        hits, and the sum of their durations in ns.
+    spans, instants: rows of the two tables.
+    names, count, total: rows of ``names`` by total time, then count, descending; their hits, and
+        total ns.
     """
 
     spans: RowSet
@@ -53,19 +52,19 @@ class Hits:
 
     @property
     def n(self) -> int:
-        """How many events were found."""
+        """The number of hits."""
         return self.spans.n + self.instants.n
 
     @property
     def nbytes(self) -> int:
-        """Memory that it takes."""
+        """Memory in bytes."""
         return sum(
             part.nbytes for part in (self.spans, self.instants, self.names, self.count, self.total)
         )
 
 
 class Search:
-    """Answers queries on one timeline; keep one per opened trace. Threads may share it."""
+    """Answers queries on one timeline; thread-safe, keep one per opened trace."""
 
     def __init__(self, trace: Trace, timeline: Timeline) -> None:
         self._trace, self._timeline = trace, timeline
@@ -76,10 +75,9 @@ class Search:
         self._look: Array | None = None
 
     def find(self, query: Query) -> Hits:
-        """The hits of a query, kept for the next question about them.
+        """The hits of a query, cached.
 
-        Raises:
-            BadRequest: the query is empty, no regular expression, or too expensive.
+        Raises BadRequest if the query is empty, not a regular expression, or too expensive.
         """
         with self._lock:
             hits = self._kept.get(query)
@@ -90,7 +88,7 @@ class Search:
                 self._names = Texts(
                     self._trace.strings, self._timeline["names"]["text"].astype(np.int64)
                 )
-            hits = self._found(
+            hits = self._search(
                 self._names.matching(query),
                 self._matching_arguments(query) if query.arguments else None,
             )
@@ -100,7 +98,7 @@ class Search:
             return hits
 
     def look(self, names: Ints) -> Array:
-        """What the first event of each name looks like, uint8 of the shape of ``names``."""
+        """The look of the first event of each name, uint8 of the shape of ``names``."""
         with self._lock:
             if self._look is None:
                 places = self._timeline["places"]
@@ -112,12 +110,9 @@ class Search:
             return np.asarray(self._look[names])
 
     def event_at(self, hits: Hits, index: int) -> int:
-        """The event of a hit by its place in time order; spans come before instants of the same
-        time.
-        """
+        """The event of a hit by its index in time order; at equal times spans come first."""
         spans = self._trace["spans"].n
-        # How many of the first `index` hits are spans: the least number whose next span is not
-        # before the last instant taken.
+        # Bisect for the number of spans among the first `index` hits.
         low, high = max(0, index - hits.instants.n), min(index, hits.spans.n)
         while low < high:
             middle = (low + high) // 2
@@ -143,7 +138,7 @@ class Search:
         return events
 
     def until(self, hits: Hits, times: Ints) -> Ints:
-        """How many hits begin before each time, int64 ns."""
+        """The number of hits that start before each time, int64 ns."""
         spans, instants = (
             np.searchsorted(self._trace[table][column], times)
             for table, column in (("spans", "start"), ("instants", "time"))
@@ -151,16 +146,12 @@ class Search:
         return np.where(times > 0, hits.spans.below(spans) + hits.instants.below(instants), 0)
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:
-        """How many hits come before an event in time order; ``included``: the event itself as well,
-        if it is one.
-        """
+        """The number of hits before an event in time order, or up to it if ``included``."""
         spans = self._trace["spans"]
         if event < spans.n:
             start = int(spans["start"][event])
-            row, point = (
-                event + included,
-                int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0,
-            )
+            row = event + included
+            point = int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0
         else:
             point = event - spans.n
             row = int(np.searchsorted(spans["start"], self._point(point), "right"))
@@ -171,15 +162,13 @@ class Search:
         return bool(self._trace["spans"]["start"][span] <= self._point(instant))
 
     def _point(self, rows: int | Ints) -> Ints:
-        """When instants are drawn: what happened before the first span stands at its begin."""
+        """When instants are drawn: those before the first span at its start."""
         return np.maximum(self._trace["instants"]["time"][rows], 0)
 
-    def _found(self, names: Mask, arguments: Mask | None) -> Hits:
-        places, table, spans = (
-            self._timeline["places"],
-            self._timeline["names"],
-            self._trace["spans"],
-        )
+    def _search(self, names: Mask, arguments: Mask | None) -> Hits:
+        places = self._timeline["places"]
+        table = self._timeline["names"]
+        spans = self._trace["spans"]
         wanted = np.append(names, False)
         named = np.zeros(places.n, np.bool_)
         for begin in range(0, places.n if names.any() else 0, CHUNK):
@@ -228,16 +217,14 @@ class _Arguments:
         self._texts = Texts(trace.strings, self._numbers)
 
     def matching(self, query: Query) -> Mask:
-        """Which strings of the trace are texts of arguments that the query matches; the last place
-        answers for −1.
-        """
-        found = np.zeros(len(self._trace.strings) + 1, np.bool_)
-        found[self._numbers] = self._texts.matching(query)
-        return found
+        """Which strings of the trace are matching argument texts; the last entry is for −1."""
+        mask = np.zeros(len(self._trace.strings) + 1, np.bool_)
+        mask[self._numbers] = self._texts.matching(query)
+        return mask
 
     def events(self, matched: Mask, count: int, spans: int) -> Mask:
-        """Which of ``count`` events have an argument of which ``matched`` holds."""
-        found = np.zeros(count, np.bool_)
+        """Which of ``count`` events have a ``matched`` argument."""
+        mask = np.zeros(count, np.bool_)
         for name, columns in _ARGUMENTS.items():
             table = self._trace[name]
             chosen = [
@@ -245,13 +232,13 @@ class _Arguments:
             ]
             for begin in range(0, table.n if chosen else 0, CHUNK):
                 rows = slice(begin, begin + CHUNK)
-                has = np.take(matched, chosen[0][rows], mode="wrap")
+                is_match = np.take(matched, chosen[0][rows], mode="wrap")
                 for column in chosen[1:]:
-                    has |= np.take(matched, column[rows], mode="wrap")
+                    is_match |= np.take(matched, column[rows], mode="wrap")
                 event = (
-                    table["span"][rows][has]
+                    table["span"][rows][is_match]
                     if "span" in table
-                    else np.flatnonzero(has) + begin + spans
+                    else np.flatnonzero(is_match) + begin + spans
                 )
-                found[event] = True
-        return found
+                mask[event] = True
+        return mask

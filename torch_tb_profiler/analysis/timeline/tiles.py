@@ -1,9 +1,7 @@
-"""Which slices a tile holds: stored levels are read, the others are merged on request from the
-finest level that is needed.
+"""The slices of tiles: read from stored levels, or merged from the next finer level on request.
 
-Tile k of level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns: 512 buckets. A slice that
-reaches into a tile from before belongs to it, too, so that a tile can be drawn without its
-neighbours.
+Tile k of level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns, 512 buckets, and includes slices
+that reach into it, so that it can be drawn without its neighbours.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.timeline import Timeline
@@ -23,9 +21,7 @@ TILE_BITS = 9
 
 @dataclass(frozen=True)
 class TileSlices:
-    """The slices of one tile, by lane and time; ``slices.lane`` holds positions in the asked lanes.
-    ``t0`` in ns.
-    """
+    """The slices of one tile, by lane and time; ``slices.lane`` indexes the requested lanes."""
 
     k: int
     t0: int
@@ -33,7 +29,7 @@ class TileSlices:
 
 
 def highest_level(span_ns: int) -> int:
-    """The level on which the whole span fits half a tile: coarser ones would show nothing."""
+    """The level on which the whole span fits half a tile; coarser ones would show nothing."""
     return max(0, (span_ns >> (TILE_BITS - 1)).bit_length())
 
 
@@ -42,14 +38,14 @@ def read_tiles(
 ) -> list[TileSlices]:
     """The tiles of some lanes (ascending), by number."""
     wanted = np.array(lanes, np.int64)
-    found: list[TileSlices] = []
+    tiles: list[TileSlices] = []
     for first, last in _runs(sorted(numbers)):
-        found += _split(_run(timeline, level, first, last, wanted), level, range(first, last + 1))
-    return found
+        tiles += _split(_run(timeline, level, first, last, wanted), level, range(first, last + 1))
+    return tiles
 
 
 def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Neighbouring numbers as (first, last)."""
+    """Consecutive numbers as (first, last)."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:
@@ -60,13 +56,13 @@ def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> Slices:
-    """What touches tiles ``first`` to ``last``."""
+    """The slices that touch tiles ``first`` to ``last``."""
     width = 1 << (level + TILE_BITS)
     t0, t1 = first * width, (last + 1) * width
     stored = timeline["levels"]["level"]
-    place = int(np.searchsorted(stored, level, side="right")) - 1
-    exact = place >= 0 and int(stored[place]) == level
-    table, edges = _base(timeline, place)
+    index = int(np.searchsorted(stored, level, side="right")) - 1
+    exact = index >= 0 and int(stored[index]) == level
+    table, edges = _base(timeline, index)
     start, dur = table["start"], table["dur"]
     rows = [
         _touching(start, dur, int(edges[lane]), int(edges[lane + 1]), t0, t1, 0 if exact else level)
@@ -75,44 +71,41 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
     begin, stop = np.array(rows, np.int64).reshape(-1, 2).T
     count = stop - begin
     slices = _gather(
-        table, expand(begin, count), np.repeat(np.arange(len(lanes)), count), place >= 0
+        table, expand_ranges(begin, count), np.repeat(np.arange(len(lanes)), count), index >= 0
     )
     if exact:
         return slices
     merged = merge(slices, level)
     end = merged.start + merged.dur
-    # Of the bucket before the first tile only a summary that reaches into it stays.
+    # Of the bucket before the first tile only summaries that reach into it stay.
     keep = (merged.start >= t0) | (end > t0)
     return merged if keep.all() else merged.take(keep)
 
 
-def _base(timeline: Timeline, place: int) -> tuple[dict[str, Array], Array]:
-    """(columns of a stored level, or of the events with ``place`` −1; where each lane begins and
-    the last one ends).
+def _base(timeline: Timeline, index: int) -> tuple[dict[str, Array], Array]:
+    """``(columns, edges)`` of a stored level, or with index −1 of the events; lane i has rows
+    ``edges[i]:edges[i + 1]``.
     """
-    if place < 0:
+    if index < 0:
         lanes, table = timeline["lanes"], timeline["slices"]
         return {name: table[name] for name in table}, np.append(lanes["first"], table.n)
     lanes, table = timeline["lanes"], timeline["summaries"]
     per = lanes.n + 1
     return {name: table[name] for name in table}, timeline["level_lanes"]["first"][
-        place * per : (place + 1) * per
+        index * per : (index + 1) * per
     ]
 
 
 def _touching(
     start: Array, dur: Array, begin: int, stop: int, t0: int, t1: int, level: int
 ) -> tuple[int, int]:
-    """Rows of a lane from ``begin`` to ``stop`` that touch t0 … t1, and with a level whole buckets
-    of it.
-    """
+    """Rows of a lane in [begin, stop) that touch [t0, t1), with a level extended to whole buckets."""
     lane = start[begin:stop]
     low = begin + int(np.searchsorted(lane, t0))
     high = begin + int(np.searchsorted(lane, t1))
     if low > begin:
         earlier = int(start[low - 1])
-        # A slice of no length just before the tile does not reach into it; with its bucket's others
-        # it may.
+        # A zero-length slice before the tile may reach into it as part of its bucket's summary.
         bucket = earlier >> level << level
         reaches = earlier + int(dur[low - 1]) > t0
         if reaches:
@@ -121,6 +114,7 @@ def _touching(
 
 
 def _gather(table: dict[str, Array], row: Ints, lane: Ints, summaries: bool) -> Slices:
+    """Rows of ``_base`` columns as slices."""
     start, dur, event = table["start"][row], table["dur"][row], table["event"][row]
     if not summaries:
         return Slices(lane, start, dur, dur, np.ones(len(row), np.int64), event, dur)
@@ -139,8 +133,8 @@ def _split(slices: Slices, level: int, numbers: range) -> list[TileSlices]:
     width = 1 << (level + TILE_BITS)
     first = slices.start // width
     last = np.maximum(slices.start + slices.dur - 1, slices.start) // width
-    found = []
+    tiles = []
     for k in numbers:
         rows = np.flatnonzero((first <= k) & (last >= k))
-        found.append(TileSlices(k, k * width, slices.take(rows)))
-    return found
+        tiles.append(TileSlices(k, k * width, slices.take(rows)))
+    return tiles

@@ -11,7 +11,7 @@ import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
-import { lacksDevice, lacksTimes } from "../missing";
+import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { readGroup, reasonText, rowKey, rowsOf, unattributed } from "./model";
@@ -44,7 +44,7 @@ export function KernelView(props: ViewProps): JSX.Element {
         ) : (
           <Nothing
             title={
-              lacksDevice(payload.missing)
+              lacks(payload.missing, "device", "device_times")
                 ? "This trace holds no kernel"
                 : "There is no kernel in the selected steps"
             }
@@ -52,7 +52,7 @@ export function KernelView(props: ViewProps): JSX.Element {
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
             actions={
-              lacksTimes(payload.missing) ? (
+              lacks(payload.missing, "device_times") ? (
                 <a href={props.hrefOf("counters")}>See the counters of each kernel</a>
               ) : null
             }

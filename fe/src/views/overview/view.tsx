@@ -12,7 +12,7 @@ import { basisText } from "../findings/model";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
-import { isWholeSpan, unrecorded } from "./model";
+import { isWholeSpan } from "./model";
 import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
@@ -129,11 +129,7 @@ function Breakdown({
         note={average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps` : null}
       >
         {average ? (
-          <AverageTable
-            average={average}
-            unknown={unrecorded(payload)}
-            whole={isWholeSpan(payload)}
-          />
+          <AverageTable average={average} whole={isWholeSpan(payload)} />
         ) : (
           <p class="muted">No step is selected.</p>
         )}

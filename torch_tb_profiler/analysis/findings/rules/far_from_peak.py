@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.efficiency.least import least_times
+from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, beyond_least, described
@@ -28,7 +28,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     work = work.take(work.end - work.start >= LONG_KERNEL)
     if not len(work.row):
         return None
-    least = least_times(case.trace, case.insight, work.row, case.peaks)
+    least = ideal_times(case.trace, case.insight, work.row, case.peaks)
     known = ~np.isnan(least.time) & (least.workload >= 0)
     if not known.any():
         return None

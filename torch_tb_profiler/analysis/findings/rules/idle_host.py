@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.timeline.chain import ancestors
+from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.roles import Role
 
 NAMED = 50

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late import Late
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
@@ -25,7 +25,7 @@ SHOWN = 20
 
 def with_stragglers(
     made: Mapping[str, Any],
-    late: Iterable[tuple[Late, Cause | None]],
+    late: Iterable[tuple[StepStraggler, Cause | None]],
     figures: RunFigures,
     asked: int,
     seats: Sequence[tuple[str, str]],
@@ -39,7 +39,7 @@ def with_stragglers(
     """
     length = made["step_ns"]
     common = {int(step) for step in figures.steps.place[asked][made["rows"]] if step >= 0}
-    by_rank: dict[int, list[tuple[Late, Cause | None]]] = {}
+    by_rank: dict[int, list[tuple[StepStraggler, Cause | None]]] = {}
     for one, cause in sorted(late, key=lambda item: -item[0].caused):
         if one.step in common:
             by_rank.setdefault(one.rank, []).append((one, cause))
@@ -76,7 +76,7 @@ def with_stragglers(
 
 
 def _told(
-    late: Sequence[tuple[Late, Cause | None]],
+    late: Sequence[tuple[StepStraggler, Cause | None]],
     lead: int,
     steps: int,
     figures: RunFigures,
@@ -108,7 +108,7 @@ def _doing(cause: Cause | None) -> str:
     return f"{cause.name} in {cause.module}" if cause.module else cause.name
 
 
-def _event(late: Late, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
+def _event(late: StepStraggler, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
     """The collective at which a straggler cost most in a step."""
     own = figures.ranks[late.rank]
     row = int(figures.matched.matches.row[late.rank, late.match])

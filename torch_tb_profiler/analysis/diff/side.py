@@ -1,0 +1,209 @@
+"""One side of a comparison: its steps, and the cost of each path of calls per step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
+from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+
+MOST_ODD = 1 / 3
+"""Odd steps are left out unless more than this share is odd: then they belong to the program."""
+
+_COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The entries of a table in compared steps; ``place``: index of the step, int64."""
+
+    table: Table
+    rows: slice | Ints
+    place: Ints
+
+    def __getitem__(self, name: str) -> Array:
+        """A column of these entries."""
+        return self.table[name][self.rows]
+
+    def taken(self, chosen: Ints) -> Cells:
+        """Some of these entries."""
+        return Cells(
+            self.table,
+            chosen + self.rows.start if isinstance(self.rows, slice) else self.rows[chosen],
+            self.place[chosen],
+        )
+
+
+@dataclass(frozen=True)
+class Side:
+    """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
+    ``odd``: steps left out.
+    """
+
+    facts: Facts
+    insight: Insight
+    steps: Ints
+    cold: int
+    cut: int
+    odd: int
+
+    @property
+    def walls(self) -> Floats:
+        """Durations of the compared steps, ns."""
+        table = self.facts["steps"]
+        return np.asarray((table["end"] - table["start"])[self.steps].astype(np.float64))
+
+    @property
+    def mean(self) -> float:
+        """Mean compared step, ns; NaN without one."""
+        return float(self.walls.mean()) if len(self.steps) else float("nan")
+
+    @property
+    def has_device_time(self) -> bool:
+        """Whether device work was attributed to operators."""
+        return operators_have_device_time(self.facts)
+
+    @cached_property
+    def of_paths(self) -> dict[str, Ints]:
+        """Sums of columns of ``path_sums`` over the compared steps, int64 of shape (paths,)."""
+        sums = self.insight["path_sums"]
+        return sums_in(
+            self.steps, self.insight["path_steps"], "path", {key: sums[key] for key in _COMPARED}
+        )
+
+    @cached_property
+    def of_work(self) -> dict[str, Ints]:
+        """``calls`` and ``total`` of ``work`` in the compared steps, int64 of shape (work,)."""
+        sums = self.insight["work"]
+        return sums_in(
+            self.steps,
+            self.insight["work_steps"],
+            "work",
+            {key: sums[key] for key in ("calls", "total")},
+        )
+
+    def cells(self, table: Table) -> Cells:
+        """The entries of a table with a column ``step`` that lie in the compared steps."""
+        step, chosen = table["step"], self.steps
+        if not len(chosen):
+            return Cells(table, slice(0, 0), np.zeros(0, np.int64))
+        begin, end = 0, len(step)
+        if (step[1:] >= step[:-1]).all():
+            begin = int(np.searchsorted(step, chosen[0]))
+            end = int(np.searchsorted(step, chosen[-1], side="right"))
+            if chosen[-1] - chosen[0] + 1 == len(chosen):
+                return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
+        index_of_step = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
+        index_of_step[chosen] = np.arange(len(chosen))
+        index = index_of_step[step[begin:end]]
+        inside = np.flatnonzero(index >= 0)
+        return Cells(table, inside + begin, index[inside])
+
+    def moments(self, row: Array, place: Array, value: Array, rows: int) -> Moments:
+        """``noise.moments`` over the compared steps."""
+        return moments(row, place, value, rows, len(self.steps))
+
+    def mean_of(self, row: Array, value: Array, rows: int) -> Floats:
+        """Means per compared step, float64 of shape (rows,)."""
+        return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(len(self.steps), 1))
+
+
+def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
+    """The chosen steps without cut, cold and odd ones; each kind stays if nothing else was chosen."""
+    flags = facts["steps"]["flags"]
+    whole = complete(facts, selection)
+    warm = whole[(flags[whole] & StepFlag.COLD) == 0]
+    warm = warm if len(warm) else whole
+    usual = warm[(flags[warm] & StepFlag.ODD) == 0]
+    if len(usual) < (1 - MOST_ODD) * len(warm):
+        usual = warm
+    return Side(
+        facts,
+        insight,
+        usual,
+        len(whole) - len(warm),
+        len(selection.steps) - len(whole),
+        len(warm) - len(usual),
+    )
+
+
+@dataclass(frozen=True)
+class PathCosts:
+    """The paths of one side that ran in the compared steps, parents before children, siblings by
+    first call.
+
+    row: row of ``paths``.
+    parent: position here, −1 none.
+    host, device: total, ns per step.
+    own: self time in ns per step, on the device, or on the host with runtime calls where devices
+        are not compared.
+    """
+
+    row: Ints
+    parent: Ints
+    kind: Array
+    backward: Array
+    name: tuple[str, ...]
+    event: Array
+    calls: Floats
+    host: Floats
+    device: Floats
+    own: Floats
+
+    def children(self) -> list[list[int]]:
+        """Positions of the children of every path; last those without a parent."""
+        listed: list[list[int]] = [[] for _ in range(len(self.row) + 1)]
+        for path, parent in enumerate(self.parent.tolist()):
+            listed[parent].append(path)
+        return listed
+
+
+def path_costs(side: Side, device: bool, limit: int) -> PathCosts:
+    """The paths of a side; beyond ``limit`` the cheapest are left out, with all beneath them."""
+    paths, steps = side.insight["paths"], max(len(side.steps), 1)
+    n = paths.n
+    mean = {key: values / steps for key, values in side.of_paths.items()}
+    size = (mean["calls"] > 0) | (mean["device_total"] > 0)
+    weight = subtree_totals(
+        paths["parent"],
+        np.where(size, mean["host_total"] + mean["device_total"] + 1e-9, 0.0),
+        np.maximum,
+    )
+    chosen = np.flatnonzero(weight > 0)
+    if len(chosen) > limit:
+        chosen = np.sort(chosen[np.lexsort((chosen, -weight[chosen]))[:limit]])
+    # A parent weighs no less than its children, so the chosen paths include all ancestors.
+    position = np.full(n + 1, -1, np.int64)
+    position[chosen] = np.arange(len(chosen))
+    order = np.lexsort((paths["first"][chosen], depths(position[paths["parent"][chosen]])))
+    chosen = chosen[order]
+    position[chosen] = np.arange(len(chosen))
+    own = mean["device_self"] if device else mean["host_self"] + mean["runtime"]
+    return PathCosts(
+        chosen,
+        position[paths["parent"][chosen]],
+        paths["kind"][chosen],
+        paths["backward"][chosen] != 0,
+        tuple(side.insight.strings.many(paths["name"][chosen])),
+        paths["event"][chosen],
+        mean["calls"][chosen],
+        mean["host_total"][chosen],
+        mean["device_total"][chosen],
+        own[chosen],
+    )
+
+
+def distinct(key: Ints) -> tuple[Ints, Ints]:
+    """The distinct values of ``key``, ascending, and the index of each entry's value."""
+    first, group = group_rows((key,))
+    return key[first], group

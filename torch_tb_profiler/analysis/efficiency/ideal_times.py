@@ -1,0 +1,75 @@
+"""The shortest time that the device's peaks allow for single pieces of device work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.efficiency.rates import (
+    everything,
+    kernel_rows,
+    representatives,
+    shares,
+)
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.hardware.peaks import Peaks
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.strings import NONE
+
+
+@dataclass(frozen=True)
+class IdealTimes:
+    """Arrays with one entry per piece of device work.
+
+    time: shortest time that the device's peaks allow, ns, float64, NaN unknown.
+    workload: representative row of ``workloads``, ignoring strides and concrete inputs; −1 none.
+    """
+
+    time: Array
+    workload: Ints
+
+
+def ideal_times(
+    trace: Trace, insight: Insight, row: Ints, peaks: Peaks, in_half: bool = False
+) -> IdealTimes:
+    """Ideal times of device rows; all launches of one kernel for one workload get the same time.
+
+    ``in_half``: as if all float32 products ran in a 16-bit type on matrix cores, with half the
+        bytes.
+    """
+    rows = kernel_rows(insight, everything())
+    # Fast algorithms (Winograd, FFT) beat this time, so any excess is a true loss.
+    rows = replace(rows, fast=np.zeros(len(rows.fast), np.bool_))
+    if in_half:
+        half = peaks.rates.get(("matrix", "bf16"), peaks.rates.get(("matrix", "fp16")))
+        if half is not None:
+            peaks = replace(peaks, rates=peaks.rates | {("matrix", "fp32"): half})
+        single = np.append(insight["workloads"]["precision"], NONE)[
+            rows.workload
+        ] == insight.strings.number("fp32")
+        rows = replace(
+            rows,
+            matrix=np.full(len(rows.matrix), Knowledge.YES, np.uint8),
+            bytes=np.where(single, rows.bytes / 2, rows.bytes),
+        )
+    per_launch = shares(insight, rows, peaks).ideal / np.maximum(rows.calls, 1)
+    workload = insight["device_workloads"]["workload"][
+        positions_of(device_rows(trace), row)
+    ].astype(np.int64)
+    workload = np.append(representatives(insight["workloads"]), NONE)[workload]
+    number_in_insight = np.full(len(trace.strings) + 1, NONE, np.int64)
+    name = trace["spans"]["name"][row]
+    used = distinct(name, trace.strings)
+    number_in_insight[used] = [insight.strings.number(trace.strings[number]) for number in used]
+    kernel = np.concatenate((rows.kernel, number_in_insight[name]))
+    _, group = group_rows((np.concatenate((rows.workload, workload)), kernel))
+    n = len(rows.time)
+    time = np.full(int(group.max(initial=-1)) + 1, np.nan)
+    time[group[:n]] = per_launch
+    return IdealTimes(time[group[n:]], workload)

@@ -1,0 +1,70 @@
+"""The span at a time of a thread or stream."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import nest
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Trace
+
+_KEY_LIMIT = 1 << 62
+
+
+def span_at(trace: Trace, track: Array, time: Ints) -> Ints:
+    """Rows of spans at points (track, time): the shortest span that starts there, else the
+    innermost around it; −1 none.
+    """
+    spans = trace["spans"]
+    is_wanted = np.zeros(trace["tracks"].n, np.bool_)
+    is_wanted[track] = True
+    rows = np.flatnonzero(is_wanted[spans["track"]])
+    if not len(rows):
+        return np.full(len(track), -1, np.int64)
+    own = spans["track"][rows]
+    # numpy sorts 16-bit integers stably in linear time.
+    narrow = own.astype(np.uint16) if trace["tracks"].n <= 1 << 16 else own
+    rows = rows[np.argsort(narrow, kind="stable")]
+    key, wanted = _keys(spans["track"][rows], spans["start"][rows], track, time)
+    position = np.searchsorted(key, wanted, side="right") - 1
+    span = rows[np.maximum(position, 0)]
+    span[(position < 0) | (spans["track"][span] != track)] = -1
+    inexact = np.flatnonzero((span >= 0) & (spans["start"][span] != time))
+    if len(inexact):
+        span[inexact] = _around(trace, track[inexact], time[inexact])
+    return span
+
+
+def _keys(track_a: Array, time_a: Ints, track_b: Array, time_b: Ints) -> tuple[Ints, Ints]:
+    """Each (track, time) as one integer; b compares as "the last a not later than b"."""
+    low, width = int(time_a.min()) - 1, int(time_a.max()) - int(time_a.min()) + 2
+    if (int(max(track_a.max(), track_b.max())) + 1) * width >= _KEY_LIMIT:
+        times, number = np.unique(time_a, return_inverse=True)
+        time_a, time_b = number.astype(np.int64), np.searchsorted(times, time_b, side="right") - 1
+        low, width = -1, len(times) + 1
+    inside = np.clip(time_b, low, low + width - 1)
+    return track_a.astype(np.int64) * width + (time_a - low), track_b.astype(np.int64) * width + (
+        inside - low
+    )
+
+
+def _around(trace: Trace, track: Array, time: Ints) -> Ints:
+    """Rows of the innermost spans around points, −1 none; points nest as zero-length spans."""
+    spans = trace["spans"]
+    # Equal points would enclose one another.
+    first, group = group_rows((track, time))
+    track, time = track[first], time[first]
+    is_wanted = np.zeros(trace["tracks"].n, np.bool_)
+    is_wanted[track] = True
+    rows = np.flatnonzero(is_wanted[spans["track"]])
+    n = len(rows)
+    begin = np.concatenate((spans["start"][rows], time))
+    length = np.concatenate((spans["dur"][rows], np.zeros(len(time), np.int64)))
+    order = np.lexsort((-length, begin))
+    nested = nest(
+        np.concatenate((spans["track"][rows], track))[order], begin[order], (begin + length)[order]
+    )
+    parent = np.full(len(begin), -1, np.int64)
+    parent[order] = np.where(nested.parent >= 0, order[nested.parent], -1)
+    return np.append(rows, -1)[parent[n:]][group]

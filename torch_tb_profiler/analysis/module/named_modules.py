@@ -1,0 +1,87 @@
+"""Modules that are named in texts: ``Module Hierarchy`` arguments and Lightning's annotations.
+
+::
+
+    "TOP(ResNet)::forward.layer1(Sequential)::forward.0(Block)::forward"   → TOP(ResNet) ▸ layer1(Sequential) ▸ 0(Block)
+    "[pl][module]torch.nn.modules.linear.Linear: model.fc1"                → model ▸ fc1(Linear)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+LIGHTNING = "[pl][module]"
+"""Prefix of Lightning's module calls (pytorch_lightning/profilers/pytorch.py)."""
+MOST_LEVELS = 100
+"""Levels that are read of one text."""
+MOST_MODULES = 100_000
+"""Limit on modules; what would be beyond belongs to the enclosing module."""
+MOST_TEXT = 10_000
+"""Characters that are read of one text."""
+_CALL = re.compile(r"(?P<instance>[^().:]*)\((?P<kind>[^()]*)\)(?:::[A-Za-z_0-9]+)?")
+_LIGHTNING_NAME = re.compile(r"\[pl\]\[module\](?P<kind>[^:]+):\s*(?P<path>.*)$")
+
+
+@dataclass
+class NamedModules:
+    """A tree of named modules: parent and name of each, parents before children."""
+
+    parent: list[int] = field(default_factory=list)
+    name: list[str] = field(default_factory=list)
+    _known: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def add(self, names: Iterable[str]) -> int:
+        """The module at the end of a path of names, created where needed; −1 for no names."""
+        module = -1
+        for name in names:
+            if len(self.name) >= MOST_MODULES and (module, name) not in self._known:
+                break
+            inner = self._known.setdefault((module, name), len(self.name))
+            if inner == len(self.name):
+                self.parent.append(module)
+                self.name.append(name)
+            module = inner
+        return module
+
+
+def hierarchy_names(text: str) -> list[str]:
+    """The modules of a ``Module Hierarchy`` argument (JSON text), outermost first; empty if it
+    names none.
+
+    PyTorch writes ``instance(Class)::method`` joined by dots (``moduleHierarchy`` in
+    torch/csrc/jit/runtime/interpreter.cpp); functions have no instance and are left out.
+    """
+    try:
+        plain = json.loads(text)
+    except ValueError:
+        plain = text
+    if not isinstance(plain, str):
+        return []
+    # The limit matters: the search is quadratic in text without brackets.
+    names = [
+        f"{match['instance']}({match['kind']})"
+        for match in _CALL.finditer(plain[:MOST_TEXT])
+        if match["instance"]
+    ]
+    return names[:MOST_LEVELS]
+
+
+def lightning_names(texts: list[str]) -> dict[str, list[str]]:
+    """The modules of each Lightning call name, outermost first; class only if known."""
+    parsed = {text: match for text in texts if (match := _LIGHTNING_NAME.match(text))}
+    kind_of = {match["path"]: match["kind"].strip().rpartition(".")[2] for match in parsed.values()}
+    modules = {}
+    for text in texts:
+        if text not in parsed:
+            modules[text] = [text.removeprefix(LIGHTNING).strip() or text]
+            continue
+        parts = parsed[text]["path"].split(".")[:MOST_LEVELS]
+        names = []
+        for end, part in enumerate(parts, 1):
+            kind = kind_of.get(".".join(parts[:end]))
+            names.append(f"{part}({kind})" if kind else part)
+        modules[text] = names
+    return modules

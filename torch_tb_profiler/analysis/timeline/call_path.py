@@ -1,0 +1,158 @@
+"""The call path of an event, from a Python line to the device.
+
+::
+
+    train.py(7): step ▸ nn.Module: Linear_0 ▸ aten::linear ▸ aten::mm ▸ cudaLaunchKernel ▸ gemm
+                                                └── up the parents       └── down to the longest work it launched
+
+Parents come from ``span_links``, Python frames included. A path includes the launch if it is known,
+else the operator.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+
+LinkKind = Literal["python", "module", "annotation", "operator", "launch", "device"]
+
+USER_FRAMES = 3
+"""Frames of user code that are shown of a path, the nearest ones."""
+MOST_OF_A_KIND = 32
+"""Modules, annotations and operators shown of a path, the nearest of each."""
+
+_LINE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): .")
+_KIND_OF_ROLE: dict[int, LinkKind] = {
+    Role.PYTHON: "python",
+    Role.ANNOTATION: "annotation",
+    Role.OPERATOR: "operator",
+    Role.RUNTIME: "launch",
+    **dict.fromkeys(DEVICE_ROLES, "device"),
+}
+
+
+@dataclass(frozen=True)
+class DeviceWork:
+    """Rows of device work; ``anchor``: row of its launch, else operator; −1 unknown."""
+
+    row: Ints
+    anchor: Array
+
+
+@dataclass(frozen=True)
+class Link:
+    """One event of a path."""
+
+    kind: LinkKind
+    row: int
+
+
+@dataclass(frozen=True)
+class CallPath:
+    """``links``: outermost first. ``launch``, ``work``: rows of its last two links; −1 none."""
+
+    links: tuple[Link, ...]
+    launch: int
+    work: int
+
+
+def device_work(trace: Trace, facts: Facts) -> DeviceWork:
+    """The position of each device event in the call tree; one pass over the spans, worth keeping."""
+    links = facts["span_links"]
+    row = device_rows(trace)
+    launch = links["launch"][row]
+    return DeviceWork(row, np.where(launch >= 0, launch, links["operator"][row]))
+
+
+def launched_by(trace: Trace, work: DeviceWork, row: int) -> Ints:
+    """Rows of the device work launched within a host span, ascending; else empty."""
+    spans = trace["spans"]
+    if _KIND_OF_ROLE.get(int(spans["role"][row])) in (None, "device"):
+        return np.zeros(0, np.int64)
+    start = spans["start"]
+    end = int(start[row]) + int(spans["dur"][row])
+    behind = max(int(np.searchsorted(start, end)), row + 1)
+    candidates = np.flatnonzero((work.anchor >= row) & (work.anchor < behind))
+    anchor = work.anchor[candidates]
+    inside = (spans["track"][anchor] == spans["track"][row]) & (
+        start[anchor] + spans["dur"][anchor] <= end
+    )
+    return np.asarray(work.row[candidates[inside]])
+
+
+def longest_first(trace: Trace, rows: Ints, most: int) -> Ints:
+    """The ``most`` longest of some spans, the longest first, equal ones in time order."""
+    dur = trace["spans"]["dur"][rows]
+    if len(rows) > 4 * most:
+        least = np.partition(dur, len(dur) - most)[len(dur) - most]
+        rows, dur = rows[dur >= least], dur[dur >= least]
+    return np.asarray(rows[np.argsort(-dur, kind="stable")[:most]])
+
+
+def ancestors(facts: Facts, row: int) -> list[int]:
+    """A span and its ancestors, innermost first."""
+    parent = facts["span_links"]["parent"]
+    rows = []
+    while row >= 0:
+        rows.append(row)
+        row = int(parent[row])
+    return rows
+
+
+def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:
+    """The path that a span lies on, itself included; empty for spans on none (synchronisation,
+    overhead, …).
+
+    ``longest``: row of the longest device work that it launched, or itself if it is device work; −1
+        none.
+    """
+    links = facts["span_links"]
+    if _KIND_OF_ROLE.get(int(trace["spans"]["role"][row])) is None:
+        return CallPath((), -1, -1)
+    launch = int(links["launch"][longest]) if longest >= 0 else -1
+    inner = launch if launch >= 0 else int(links["operator"][longest]) if longest >= 0 else row
+    path = ancestors(facts, inner) if inner >= 0 else []
+    if row not in path and row != longest:
+        # A partially overlapping span is nobody's child, but its path must include it.
+        path = ([launch] if launch >= 0 else []) + ancestors(facts, row)
+    chosen = _readable(trace, path, row)
+    if longest >= 0:
+        chosen.append(Link("device", longest))
+    return CallPath(tuple(chosen), launch, longest)
+
+
+def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
+    """The readable links of a path (innermost first), outermost first."""
+    role, name = trace["spans"]["role"], trace["spans"]["name"]
+    seen: dict[str, int] = {}
+    links = []
+    lines = users = 0
+    for row in path:
+        kind = _KIND_OF_ROLE.get(int(role[row]))
+        if kind is None:
+            continue
+        text = trace.strings[int(name[row])] if kind == "python" else ""
+        if text.startswith(MODULE):
+            kind = "module"
+        seen[kind] = seen.get(kind, 0) + 1
+        needed = seen[kind] <= MOST_OF_A_KIND
+        if kind == "python":
+            line = _LINE.match(text)
+            lines += line is not None
+            user = line is not None and users < USER_FRAMES and is_user_code(line["file"])
+            users += user
+            needed = user or (line is not None and lines == 1)
+        if not needed and row != wanted:
+            continue
+        links.append(Link(kind, row))
+    return links[::-1]

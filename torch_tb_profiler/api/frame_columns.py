@@ -8,6 +8,7 @@ in texts.
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
@@ -74,49 +75,6 @@ STEPS = TableSpec(
             "Slower than the others by far more than they differ among themselves.",
         ),
         C("cut", "bool", "", "The end of the recording cut its device work off."),
-    ),
-)
-
-COLLECTIVES = TableSpec(
-    "collectives",
-    "One row per collective or point-to-point transfer of the worker, in time order.",
-    (
-        C("kind", "str", "", "`all_reduce`, `all_gather`, `send` …"),
-        C("library", "str", "", "`nccl`, `rccl`, `gloo` …"),
-        C("group", "str", "", "Process group."),
-        C("group_size", "Int64", "ranks", "Ranks of the group."),
-        C("dtype", "str", "", "Element type."),
-        C("bytes", "Int64", "bytes", "Message size as nccl-tests counts it."),
-        C("sequence", "Int64", "", "Number that the backend gave it."),
-        C("peer", "Int64", "rank", "The other rank of a send or recv."),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-        C("dur_ns", "int64", "ns", "Length, waiting included."),
-        C("exposed_ns", "int64", "ns", "Of it, time in which the device computed nothing."),
-        C("step", "Int64", "step", "The step."),
-        C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
-        C("host_event", "Int64", "row of events", "The host call that started it."),
-        C(
-            "match",
-            "Int64",
-            "",
-            "Of a run: number of the collective, the same on every worker that took part; missing"
-            " where no other worker's is known to be it.",
-        ),
-        C(
-            "wait_ns",
-            "Int64",
-            "ns",
-            "Of a run: of its length, waiting for the last worker; missing where it cannot be"
-            " told.",
-        ),
-        C("transfer_ns", "Int64", "ns", "Of a run: the rest of its length."),
-        C("last_worker", "str", "", "Of a run: the worker that came last."),
-        C(
-            "skewed",
-            "bool",
-            "",
-            "Of a run: the profilers' own starts spoil its waiting, which the page leaves out.",
-        ),
     ),
 )
 

@@ -38,9 +38,9 @@ export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
   {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
   {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
   {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
-  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "width": 100, "bar": true},
-  {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at", "width": 100},
-  {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at", "width": 100},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "bar": true},
+  {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at"},
+  {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at"},
   {"key": "lifetime_ns", "label": "Lifetime", "kind": "time", "term": "memory_lifetime", "width": 84},
 ];
 
@@ -49,8 +49,8 @@ export const MEMORY_STATISTICS: readonly DeclaredColumn[] = [
   {"key": "calls", "label": "Calls", "kind": "count", "term": "memory_calls", "width": 80},
   {"key": "increase_bytes", "label": "Size increase", "kind": "bytes", "term": "memory_increase", "width": 116},
   {"key": "self_increase_bytes", "label": "Self size increase", "kind": "bytes", "term": "memory_self_increase", "width": 120, "bar": true},
-  {"key": "allocations", "label": "Allocations", "kind": "count", "term": "memory_allocations", "width": 104},
-  {"key": "self_allocations", "label": "Self allocations", "kind": "count", "term": "memory_self_allocations", "width": 104},
+  {"key": "allocations", "label": "Allocations", "kind": "count", "term": "memory_allocations", "width": 116},
+  {"key": "self_allocations", "label": "Self allocations", "kind": "count", "term": "memory_self_allocations", "width": 120},
   {"key": "allocation_bytes", "label": "Allocated in all", "kind": "bytes", "term": "memory_allocation_bytes", "width": 116},
   {"key": "self_allocation_bytes", "label": "Self allocated in all", "kind": "bytes", "term": "memory_self_allocation_bytes", "width": 120, "bar": true},
 ];
@@ -60,11 +60,11 @@ export const MEMORY_ALIVE: readonly DeclaredColumn[] = [
   {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
   {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
   {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
-  {"key": "category", "label": "Category", "kind": "text", "term": "memory_block_category", "width": 120},
-  {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "width": 110, "bar": true},
-  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count", "width": 80},
-  {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest", "width": 92},
-  {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest", "width": 100},
+  {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "bar": true},
+  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count"},
+  {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest"},
+  {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest"},
 ];
 
 export const MODULES: readonly DeclaredColumn[] = [
@@ -134,15 +134,15 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
 
 export const COUNTERS: readonly DeclaredColumn[] = [
   {"key": "kernel", "label": "Kernel", "kind": "code", "term": "counters_kernel", "width": 240},
-  {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "width": 320, "hidden": true},
+  {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "hidden": true},
   {"key": "top_op", "label": "Top operator", "kind": "code", "term": "counters_top", "width": 170},
   {"key": "bottom_op", "label": "Bottom operator", "kind": "code", "term": "counters_bottom", "width": 170},
-  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "width": 64, "hidden": true},
-  {"key": "time_ns", "label": "Time", "kind": "time", "term": "counters_time", "width": 100, "bar": true},
-  {"key": "flops", "label": "FLOPs", "kind": "FLOP", "term": "counters_flops", "width": 100, "bar": true},
-  {"key": "bytes", "label": "Memory traffic", "kind": "bytes", "term": "counters_bytes", "width": 100, "bar": true},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "hidden": true},
+  {"key": "time_ns", "label": "Time", "kind": "time", "term": "counters_time", "bar": true},
+  {"key": "flops", "label": "FLOPs", "kind": "FLOP", "term": "counters_flops", "bar": true},
+  {"key": "bytes", "label": "Memory traffic", "kind": "bytes", "term": "counters_bytes", "bar": true},
   {"key": "intensity", "label": "FLOP/B", "kind": "number", "term": "counters_intensity", "width": 76},
-  {"key": "flops_rate", "label": "FLOP/s", "kind": "FLOP/s", "term": "counters_rate", "width": 104},
+  {"key": "flops_rate", "label": "FLOP/s", "kind": "FLOP/s", "term": "counters_rate"},
 ];
 
 export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
@@ -150,8 +150,8 @@ export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
   {"key": "unit", "label": "Unit", "kind": "text", "term": "counters_unit", "width": 90},
   {"key": "device", "label": "Device", "kind": "text", "term": "counters_device", "width": 110},
   {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "width": 130},
-  {"key": "samples", "label": "Samples", "kind": "count", "term": "counters_samples", "width": 84},
-  {"key": "mean", "label": "Mean", "kind": "number", "term": "counters_mean", "width": 100},
-  {"key": "min", "label": "Least", "kind": "number", "term": "counters_least", "width": 100},
-  {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest", "width": 100},
+  {"key": "samples", "label": "Samples", "kind": "count", "term": "counters_samples"},
+  {"key": "mean", "label": "Mean", "kind": "number", "term": "counters_mean"},
+  {"key": "min", "label": "Least", "kind": "number", "term": "counters_least"},
+  {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest"},
 ];

@@ -1039,7 +1039,7 @@ export interface MemoryTable {
   reserved_bytes: (number | null)[];
 }
 
-/** One row per block of memory from its allocation to its release. */
+/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
 export interface MemoryBlocksTable {
   operator: (string | null)[];
   parent: (string | null)[];
@@ -1065,7 +1065,7 @@ export interface MemoryStatisticsTable {
   self_allocation_bytes: number[];
 }
 
-/** What is alive at a moment, blocks of one origin together, the largest first. */
+/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
 export interface MemoryAliveTable {
   operator: (string | null)[];
   parent: (string | null)[];
@@ -1160,7 +1160,7 @@ export interface EfficiencyTable {
   event: number[];
 }
 
-/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. */
+/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
 export interface CountersTable {
   kernel: string[];
   short_name: string[];
@@ -1180,7 +1180,7 @@ export interface CountersTable {
   event: number[];
 }
 
-/** One row per sampled counter, device and step. */
+/** One row per sampled counter, device and step; the step is missing outside all. */
 export interface CounterSamplesTable {
   counter: string[];
   unit: string[];

@@ -20,12 +20,11 @@ _NO_NAME = "__missing__"
 _SHORT_NAMES = {_NO_NAME: "kernel without a name"}
 WHOLE = "whole recording"
 """What the page calls a range that stands for everything that ran in it."""
-_EVENT = "row of events"
 _C = DisplayColumn
 COUNTERS = DisplaySpec(
     "counters",
     "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
-    " under its own name.",
+    " under its own name. `time_ns` is missing where the times of the file are no measured ones.",
     (
         _C("kernel", "code", "Kernel", "Full name.", "counters_kernel", width=240),
         _C("short_name", "code", "", "The name without its template arguments."),
@@ -35,18 +34,9 @@ COUNTERS = DisplaySpec(
             "Operators",
             "Tuple of the operators around the launch, outermost first.",
             "counters_path",
-            width=320,
             hidden=True,
         ),
-        _C(
-            "top_op",
-            "code",
-            "Top operator",
-            "The outermost operator.",
-            "counters_top",
-            True,
-            width=170,
-        ),
+        _C("top_op", "code", "Top operator", "Outermost one.", "counters_top", True, width=170),
         _C(
             "bottom_op",
             "code",
@@ -56,87 +46,40 @@ COUNTERS = DisplaySpec(
             True,
             width=170,
         ),
-        _C(
-            "step",
-            "id",
-            "Step",
-            "The step of the launch.",
-            "counters_step",
-            True,
-            unit="step",
-            width=64,
-            hidden=True,
-        ),
-        _C(
-            "time_ns",
-            "time",
-            "Time",
-            "Duration; missing where the times of the file are no measured ones.",
-            "counters_time",
-            True,
-            bar=True,
-            width=100,
-        ),
-        _C(
-            "flops",
-            "FLOP",
-            "FLOPs",
-            "From the instruction counters.",
-            "counters_flops",
-            True,
-            bar=True,
-            width=100,
-        ),
+        _C("step", "id", "Step", "The launch's.", "counters_step", True, unit="step", hidden=True),
+        _C("time_ns", "time", "Time", "Duration.", "counters_time", True, bar=True),
+        _C("flops", "FLOP", "FLOPs", "By instruction counters.", "counters_flops", True, bar=True),
         _C(
             "bytes",
             "bytes",
             "Memory traffic",
-            "From the memory counters.",
+            "By memory counters.",
             "counters_bytes",
             True,
             bar=True,
-            width=100,
         ),
         _C("intensity", "number", "FLOP/B", "", "counters_intensity", width=76),
-        _C("flops_rate", "FLOP/s", "FLOP/s", "", "counters_rate", width=104),
+        _C("flops_rate", "FLOP/s", "FLOP/s", "", "counters_rate"),
         _C("unit", "text", "", "`matrix` or `vector`: what did most of its FLOPs.", optional=True),
         _C("precision", "text", "", "Of the multiplied elements.", optional=True),
         _C("peak", "FLOP/s", "", "The device's rate of that unit and precision."),
-        _C("launch", "row", "", "The launch.", unit=_EVENT),
-        _C("event", "row", "", "The range.", unit=_EVENT),
+        _C("launch", "row", "", "The launch."),
+        _C("event", "row", "", "The range."),
     ),
 )
+_VALUE = "see `unit`"
 COUNTER_SAMPLES = DisplaySpec(
     "counter_samples",
-    "One row per sampled counter, device and step.",
+    "One row per sampled counter, device and step; the step is missing outside all.",
     (
         _C("counter", "code", "Counter", "Name.", "counters_counter", width=280),
         _C("unit", "text", "Unit", "Its unit.", "counters_unit", width=90),
         _C("device", "text", "Device", "The device.", "counters_device", width=110),
-        _C(
-            "step",
-            "id",
-            "Step",
-            "The step; missing outside all.",
-            "counters_step",
-            True,
-            unit="step",
-            width=130,
-        ),
-        _C(
-            "samples", "count", "Samples", "How many.", "counters_samples", unit="samples", width=84
-        ),
-        _C("mean", "number", "Mean", "Mean.", "counters_mean", unit="see `unit`", width=100),
-        _C("min", "number", "Least", "Least.", "counters_least", unit="see `unit`", width=100),
-        _C(
-            "max",
-            "number",
-            "Greatest",
-            "Greatest.",
-            "counters_greatest",
-            unit="see `unit`",
-            width=100,
-        ),
+        _C("step", "id", "Step", "The step.", "counters_step", True, unit="step", width=130),
+        _C("samples", "count", "Samples", "How many.", "counters_samples", unit="samples"),
+        _C("mean", "number", "Mean", "Mean.", "counters_mean", unit=_VALUE),
+        _C("min", "number", "Least", "Least.", "counters_least", unit=_VALUE),
+        _C("max", "number", "Greatest", "Greatest.", "counters_greatest", unit=_VALUE),
     ),
 )
 

@@ -9,221 +9,90 @@ from torch_tb_profiler.analysis.memory.usage import Usage
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, Kind, known
 from torch_tb_profiler.store.insight import Insight
 
 UNKNOWN_CATEGORY = "unknown"
-_EVENT = "row of events"
 _C = DisplayColumn
+
+
+def _origin(kind: Kind) -> tuple[DisplayColumn, ...]:
+    """Where blocks were allocated; of ``aten::empty`` and its like the parent says more."""
+    return tuple(
+        _C(name, kind, label, doc, f"memory_block_{name}", True, width=width)
+        for name, label, doc, width in (
+            ("operator", "Operator", "The operator that allocated.", 200),
+            ("parent", "Called by", "The operator around it.", 180),
+            ("module", "Module", "The module around that.", 150),
+            ("line", "Line", "Where the program allocated.", 220),
+            ("category", "Category", "What the file says that it is for.", 120),
+        )
+    )
+
+
+def _sums(name: str, kind: Kind, label: str, term: str) -> tuple[DisplayColumn, DisplayColumn]:
+    """A total, and the sum without what lies beneath."""
+    own, bar = f"Self {label.lower()}", kind != "count"
+    return (
+        _C(name, kind, label, "", f"memory_{term}", pool="sum", width=116),
+        _C(f"self_{name}", kind, own, "", f"memory_self_{term}", pool="sum", bar=bar, width=120),
+    )
+
+
 MEMORY = DisplaySpec(
     "memory",
     "One row per record of the allocator, by device and time: the memory curve.",
     (
         _C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`.", page=False),
         _C("time_ns", "time", "", "When, after the first event of the trace."),
-        _C(
-            "change_bytes",
-            "delta bytes",
-            "",
-            "Allocated (above 0) or released (below 0).",
-            page=False,
-        ),
+        _C("change_bytes", "delta bytes", "", "Allocated, or released (below 0).", page=False),
         _C("allocated_bytes", "bytes", "", "Allocated after it."),
         _C("reserved_bytes", "bytes", "", "Reserved after it.", optional=True),
         _C("operator", "category", "", "The innermost operator that ran then.", page=False),
         _C("module", "category", "", "The innermost module around it.", page=False),
-        _C("event", "row", "", "That operator's call.", unit=_EVENT, page=False),
+        _C("event", "row", "", "That operator's call.", page=False),
     ),
 )
 MEMORY_BLOCKS = DisplaySpec(
     "memory_blocks",
-    "One row per block of memory from its allocation to its release.",
+    "One row per block of memory from its allocation to its release. `allocated_ns` is missing"
+    " before the recording, `released_ns` where it is not within it.",
     (
         _C("device", "category", "", "The device.", page=False),
-        _C(
-            "operator",
-            "category",
-            "Operator",
-            "The operator that allocated it.",
-            "memory_block_operator",
-            True,
-            width=200,
-        ),
-        _C("parent", "category", "Called by", "", "memory_block_parent", True, width=180),
-        _C(
-            "module",
-            "category",
-            "Module",
-            "The module around that.",
-            "memory_block_module",
-            True,
-            width=150,
-        ),
-        _C(
-            "line",
-            "category",
-            "Line",
-            "Where the program allocated it.",
-            "memory_block_line",
-            True,
-            width=220,
-        ),
-        _C(
-            "category",
-            "category",
-            "Category",
-            "What the file says that it is for (memory timelines).",
-            "memory_block_category",
-            True,
-            width=120,
-        ),
-        _C("bytes", "bytes", "Size", "Size.", "memory_block_bytes", bar=True, width=100),
-        _C(
-            "allocated_ns",
-            "time",
-            "Allocated at",
-            "When it was allocated; missing before the recording.",
-            "memory_allocated_at",
-            True,
-            width=100,
-        ),
-        _C(
-            "released_ns",
-            "time",
-            "Released at",
-            "When it was released; missing where not within the recording.",
-            "memory_released_at",
-            True,
-            width=100,
-        ),
+        *_origin("category"),
+        _C("bytes", "bytes", "Size", "Size.", "memory_block_bytes", bar=True),
+        _C("allocated_ns", "time", "Allocated at", "When.", "memory_allocated_at", True),
+        _C("released_ns", "time", "Released at", "When.", "memory_released_at", True),
         _C("lifetime_ns", "time", "Lifetime", "", "memory_lifetime", True, width=84),
-        _C("event", "row", "", "The allocating call.", unit=_EVENT),
-        _C("release_event", "row", "", "The releasing call.", unit=_EVENT, page=False),
+        _C("event", "row", "", "The allocating call."),
+        _C("release_event", "row", "", "The releasing call.", page=False),
     ),
 )
-"""``parent``: the operator around the one that allocated; of ``aten::empty`` and its like it says more."""
 MEMORY_STATISTICS = DisplaySpec(
     "memory_statistics",
     "One row per operator or module; a total counts a recursion once.",
     (
         _C("name", "code", "Name", "", width=240),
         _C("calls", "count", "Calls", "", "memory_calls", True, width=80),
-        _C(
-            "increase_bytes",
-            "delta bytes",
-            "Size increase",
-            "",
-            "memory_increase",
-            pool="sum",
-            width=116,
-        ),
-        _C(
-            "self_increase_bytes",
-            "delta bytes",
-            "Self size increase",
-            "",
-            "memory_self_increase",
-            pool="sum",
-            bar=True,
-            width=120,
-        ),
-        _C("allocations", "count", "Allocations", "", "memory_allocations", pool="sum", width=104),
-        _C(
-            "self_allocations",
-            "count",
-            "Self allocations",
-            "",
-            "memory_self_allocations",
-            pool="sum",
-            width=104,
-        ),
-        _C(
-            "allocation_bytes",
-            "bytes",
-            "Allocated in all",
-            "",
-            "memory_allocation_bytes",
-            pool="sum",
-            width=116,
-        ),
-        _C(
-            "self_allocation_bytes",
-            "bytes",
-            "Self allocated in all",
-            "",
-            "memory_self_allocation_bytes",
-            pool="sum",
-            bar=True,
-            width=120,
-        ),
+        *_sums("increase_bytes", "delta bytes", "Size increase", "increase"),
+        *_sums("allocations", "count", "Allocations", "allocations"),
+        *_sums("allocation_bytes", "bytes", "Allocated in all", "allocation_bytes"),
     ),
 )
-"""``increase`` is allocated less released; ``self`` without the operators or modules beneath. ``calls``: all calls of that name
-that share time with the window, whether or not they allocated.
+"""``increase`` is allocated less released. ``calls``: all calls of that name that share time with
+the window, whether or not they allocated.
 """
 MEMORY_ALIVE = DisplaySpec(
     "memory_alive",
-    "What is alive at a moment, blocks of one origin together, the largest first.",
+    "What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is"
+    " missing before the recording.",
     (
         _C("device", "text", "", "The device.", page=False),
-        _C(
-            "operator",
-            "code",
-            "Operator",
-            "The operator that allocated.",
-            "memory_block_operator",
-            True,
-            width=200,
-        ),
-        _C(
-            "parent",
-            "code",
-            "Called by",
-            "The operator around it.",
-            "memory_block_parent",
-            True,
-            width=180,
-        ),
-        _C("module", "code", "Module", "The module.", "memory_block_module", True, width=150),
-        _C(
-            "line",
-            "code",
-            "Line",
-            "Where the program allocated.",
-            "memory_block_line",
-            True,
-            width=220,
-        ),
-        _C(
-            "category",
-            "text",
-            "Category",
-            "What the file says that it is for.",
-            "memory_block_category",
-            True,
-            width=120,
-        ),
-        _C("bytes", "bytes", "Alive", "Together.", "memory_alive", bar=True, width=110),
-        _C(
-            "blocks",
-            "count",
-            "Blocks",
-            "How many.",
-            "memory_alive_count",
-            True,
-            unit="blocks",
-            width=80,
-        ),
-        _C("largest_bytes", "bytes", "Largest", "The largest.", "memory_largest", True, width=92),
-        _C(
-            "oldest_ns",
-            "time",
-            "Oldest",
-            "Begin of the oldest; missing before the recording.",
-            "memory_oldest",
-            True,
-            width=100,
-        ),
+        *_origin("code"),
+        _C("bytes", "bytes", "Alive", "Together.", "memory_alive", bar=True),
+        _C("blocks", "count", "Blocks", "How many.", "memory_alive_count", True, unit="blocks"),
+        _C("largest_bytes", "bytes", "Largest", "The largest.", "memory_largest", True),
+        _C("oldest_ns", "time", "Oldest", "Begin of the oldest.", "memory_oldest", True),
     ),
 )
 """``blocks`` and ``largest_bytes`` are unknown where the file gives sums only."""

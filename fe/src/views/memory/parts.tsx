@@ -155,6 +155,7 @@ function originLinks(
     parent: { grow: true, ...linked(parent, links.operator) },
     module: linked(module, links.module),
     line: { grow: true },
+    category: { kind: "text" },
   };
 }
 
@@ -168,7 +169,6 @@ export function blockColumns(rows: MemoryBlocksTable, links: MemoryLinks): Colum
   return [
     ...declaredColumns(MEMORY_BLOCKS, rows, {
       ...originLinks(rows, links),
-      category: { kind: "text" },
       allocated_ns: before,
       released_ns: { unknown: () => "not in the recording" },
     }),

@@ -28,7 +28,6 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.nullable import optional_texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -99,9 +98,7 @@ def work_per_call(
     row = np.flatnonzero(calls > 0)
     key = [table[name][row] for name in ("name", "dims", "types")]
     first, of = group_rows(key)
-    names = [
-        [text or "" for text in optional_texts(insight.strings, column[first])] for column in key
-    ]
+    names = [insight.strings.many(column[first]) for column in key]
     means = [
         _mean_call(of, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")
     ]

@@ -92,7 +92,7 @@ def counter_table(
     kernels = trace.strings.many(names[launches.row[chosen]])
     whole = (launches.how[chosen] == RangeMatch.WHOLE).tolist()
     distinct, place = np.unique(names[profiled.operators], return_inverse=True)
-    texts = [trace.strings[number] if number >= 0 else "" for number in distinct.tolist()]
+    texts = trace.strings.many(distinct)
     operators, first = [texts[i] for i in place.tolist()], profiled.first.tolist()
     stacks = [tuple(operators[first[row] : first[row + 1]]) for row in chosen.tolist()]
     roofs, of_range = main_roofs(profiled)

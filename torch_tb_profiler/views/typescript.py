@@ -75,8 +75,7 @@ def typescript() -> str:
 
 def tables() -> str:
     """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    specs = _declared(_reachable())
-    shown = [page_columns(spec) for spec in specs if any(c.label for c in spec.columns)]
+    shown = filter(None, map(page_columns, _declared(_reachable())))
     return "\n".join([TABLES_HEADER, *shown])
 
 

@@ -1,6 +1,5 @@
 /** The page around the views: what is chosen, and what is said when there is nothing to choose from. */
 
-import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
@@ -19,7 +18,7 @@ import { Header } from "./Header";
 import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
 import { VIEWS, type View } from "./registry";
 
-export function App(): JSX.Element {
+export function App() {
   const page = useStore(pageStore);
   const { payload, error } = useStore(runsStore);
   useEffect(pollRuns, []);
@@ -59,7 +58,7 @@ interface ContentProps {
   payload: RunsPayload | null;
 }
 
-function Content({ view, props, payload }: ContentProps): JSX.Element {
+function Content({ view, props, payload }: ContentProps) {
   const { selection } = props;
   const found = find(payload, selection);
   if (view.needsTrace && !found.span)

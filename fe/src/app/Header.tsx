@@ -1,6 +1,6 @@
 /** The two lines at the top: which trace and which of its steps, and which view. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
@@ -31,7 +31,7 @@ export function Header({
   onSelect,
   onSteps,
   hrefOf,
-}: HeaderProps): JSX.Element {
+}: HeaderProps) {
   return (
     <header class="top">
       <div class="top-line">
@@ -69,7 +69,7 @@ interface TraceChoiceProps {
   children: ComponentChildren;
 }
 
-function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProps): JSX.Element {
+function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProps) {
   return (
     <div class="trace-choice">
       <TraceSelects payload={payload} selection={selection} onSelect={onSelect} />
@@ -92,7 +92,7 @@ function Steps({
   selection: Selection;
   steps: StepRange;
   onSteps: (steps: StepRange) => void;
-}): JSX.Element | null {
+}) {
   const failed = useStore(
     runsStore,
     (runs) => find(runs.payload, selection).span?.state === "failed",
@@ -116,7 +116,7 @@ const THEMES: Readonly<
   dark: { next: "system", icon: "moon", label: "Theme: dark. Press to follow the surroundings" },
 };
 
-function ThemeButton(): JSX.Element {
+function ThemeButton() {
   const [choice, setChoice] = useState<ThemeChoice>(storedChoice);
   const control = useRef<ReturnType<typeof followTheme>>(undefined);
   useEffect(() => {
@@ -139,7 +139,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Esc", "close, clear"],
 ];
 
-function Help(): JSX.Element {
+function Help() {
   return (
     <Menu label="Help" icon="help">
       <div class="help">

@@ -1,6 +1,5 @@
 /** What the page says when there is no trace to show. */
 
-import type { JSX } from "preact";
 import type { ApiError } from "../api/client";
 import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { recordInto } from "../base/record";
@@ -15,7 +14,7 @@ interface NoTraceProps {
 }
 
 /** Waiting for the first answer, no run at all, or a selection that is gone. */
-export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps): JSX.Element {
+export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps) {
   if (!payload) return <Skeleton height={320} label="Loading the list of runs" />;
   if (selection.run)
     return <Gone payload={payload} selection={selection} diagnosisHref={diagnosisHref} />;
@@ -39,11 +38,7 @@ export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps): JS
   );
 }
 
-function Gone({
-  payload,
-  selection,
-  diagnosisHref,
-}: NoTraceProps & { payload: RunsPayload }): JSX.Element {
+function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: RunsPayload }) {
   const { run, worker } = find(payload, selection);
   const what = !run
     ? `The run ${selection.run}`
@@ -72,7 +67,7 @@ export function FailedTrace({
   span: SpanItem;
   worker: string;
   diagnosisHref: string;
-}): JSX.Element {
+}) {
   return (
     <ErrorState
       title={`The trace of ${worker} could not be imported`}
@@ -85,7 +80,7 @@ export function FailedTrace({
   );
 }
 
-export function ConnectionLost({ error }: { error: ApiError }): JSX.Element {
+export function ConnectionLost({ error }: { error: ApiError }) {
   return (
     <div class="banner" role="status">
       <Icon name="warn" />

@@ -1,6 +1,5 @@
 /** The timeline: minimap, ruler, names and canvas, with their controls. The moving part is the scene (`scene.ts`). */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { messageOf } from "../base/errors";
 import { useId } from "../base/id";
@@ -31,7 +30,7 @@ const INSTRUCTIONS =
   "W and S zoom, A and D pan, the arrow keys go from the selected slice to its neighbours, F zooms to the selection, R makes a table of what is in view, " +
   "slash searches, question mark shows all keys.";
 
-export function Timeline(given: TimelineProps): JSX.Element {
+export function Timeline(given: TimelineProps) {
   const [settled, setSettled] = useState<TimeRange | null>(null);
   const props: TimelineProps = {
     ...given,
@@ -89,7 +88,7 @@ export function Timeline(given: TimelineProps): JSX.Element {
 }
 
 /** A native scroll bar whose content is as high as the rows: the canvas itself cannot scroll. */
-function ScrollBar({ state: { refs, scene } }: { state: SceneState }): JSX.Element {
+function ScrollBar({ state: { refs, scene } }: { state: SceneState }) {
   const follow = (top: number): void => {
     const now = scene.current;
     if (!now || Math.abs(top - now.camera.scroll) < 1) return;
@@ -138,7 +137,7 @@ interface StageProps {
   areaTool: boolean;
 }
 
-function Stage({ props, state, areaTool }: StageProps): JSX.Element {
+function Stage({ props, state, areaTool }: StageProps) {
   const { refs, scene, layout, hover, problem, busy, grabbed } = state;
   const id = useId("timeline");
   const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : "";
@@ -182,7 +181,7 @@ function Spoken({
   props: TimelineProps;
   state: SceneState;
   settled: TimeRange | null;
-}): JSX.Element {
+}) {
   const { selected, span, sources } = props;
   const { scene, layout, refs } = state;
   const selection = useAnnouncement(

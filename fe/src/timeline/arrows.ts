@@ -1,7 +1,7 @@
 /** Arrows between slices: curved, with heads, those of the selected slice over the others. */
 
 import { topOf } from "./place";
-import type { Arrow, Frame, Row } from "./types";
+import type { Arrow, Context, Frame, Row } from "./types";
 import { xAt } from "./viewport";
 
 interface Point {
@@ -42,7 +42,7 @@ class Heights {
 }
 
 /** Draws arrows that have something in sight; returns how many. */
-export function drawArrows(ctx: CanvasRenderingContext2D, frame: Frame): number {
+export function drawArrows(ctx: Context, frame: Frame): number {
   if (frame.arrows.length === 0) return 0;
   const heights = new Heights(frame);
   const ends = (arrow: Arrow): readonly [Point, Point] => [
@@ -79,7 +79,7 @@ function inSight(frame: Frame, from: Point, to: Point): boolean {
 }
 
 function drawAll(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   arrows: readonly (readonly [Point, Point])[],
   colour: string,
   ground: string,
@@ -111,14 +111,14 @@ function bend(from: Point, to: Point): number {
   return Math.min(120, Math.max(across / 2, Math.min(24, Math.abs(to.y - from.y) / 3)));
 }
 
-function curve(ctx: CanvasRenderingContext2D, from: Point, to: Point): void {
+function curve(ctx: Context, from: Point, to: Point): void {
   const off = bend(from, to);
   ctx.moveTo(from.x, from.y);
   ctx.bezierCurveTo(from.x + off, from.y, to.x - off - HEAD, to.y, to.x - HEAD, to.y);
 }
 
 /** The curve arrives from the left, whichever way it came, so every head points to the right. */
-function head(ctx: CanvasRenderingContext2D, to: Point, size: number): void {
+function head(ctx: Context, to: Point, size: number): void {
   ctx.moveTo(to.x, to.y);
   ctx.lineTo(to.x - size - 1, to.y - size / 2);
   ctx.lineTo(to.x - size - 1, to.y + size / 2);

@@ -1,6 +1,5 @@
 /** The controls beside minimap and ruler: which rows, how close, and the area tool. */
 
-import type { JSX } from "preact";
 import { Button, Icon } from "../widgets";
 
 interface CornerProps {
@@ -18,7 +17,7 @@ interface CornerProps {
 /** How much a button zooms. */
 const STEP = 2;
 
-export function Corner(props: CornerProps): JSX.Element {
+export function Corner(props: CornerProps) {
   const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold } = props;
   return (
     <div class="timeline-corner">

@@ -1,7 +1,7 @@
 /** A counter over time: a filled area of steps, with the span of its values behind where a px holds several. */
 
 import { xAt } from "./viewport";
-import type { Curve, Frame, Row } from "./types";
+import type { Context, Curve, Frame, Row } from "./types";
 
 /** Css px left free above and below the curve. */
 const MARGIN = 3;
@@ -22,7 +22,7 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
 
 /** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
 export function drawCurve(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   frame: Frame,
   row: Row,
   top: number,
@@ -84,7 +84,7 @@ function stretches(
  * and end on whole device px, because smoothed edges side by side show as seams.
  */
 function area(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   frame: Frame,
   curve: Curve,
   values: Float64Array,
@@ -102,13 +102,7 @@ function area(
   });
 }
 
-function line(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  curve: Curve,
-  values: Float64Array,
-  axis: Axis,
-): void {
+function line(ctx: Context, frame: Frame, curve: Curve, values: Float64Array, axis: Axis): void {
   let end = NaN;
   ctx.beginPath();
   stretches(frame, curve, values, (x0, x1, i) => {
@@ -122,13 +116,7 @@ function line(
 }
 
 /** The bounds at the right, on a ground that keeps them readable; the upper one alone in a low row. */
-function scale(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  row: Row,
-  top: number,
-  curve: Curve,
-): void {
+function scale(ctx: Context, frame: Frame, row: Row, top: number, curve: Curve): void {
   const bounds: [number, number][] = [[curve.to, top + 8]];
   if (row.height >= 36) bounds.push([curve.from, top + row.height - 8]);
   for (const [value, middle] of bounds) {

@@ -1,6 +1,5 @@
 /** The width of the column of names, and the handle that changes it. It is kept for the next visit. */
 
-import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 const STORAGE_KEY = "pytorch_profiler.timeline_names";
@@ -41,7 +40,7 @@ export function NamesHandle({
 }: {
   width: number;
   onWidth: (width: number) => void;
-}): JSX.Element {
+}) {
   const from = useRef<{ x: number; width: number } | null>(null);
   return (
     <div

@@ -1,6 +1,5 @@
 /** The ruler's element and its pointer: a drag chooses a stretch of time over all rows in sight, a double click on a step shows it. */
 
-import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { STEP_BAND } from "./draw_ruler";
 import { wheelFactor, wheelPixels } from "./gestures";
@@ -17,7 +16,7 @@ interface RulerProps {
 
 const SLOP = 4;
 
-export function RulerView({ canvas, scene, props, height }: RulerProps): JSX.Element {
+export function RulerView({ canvas, scene, props, height }: RulerProps) {
   const from = useRef<number | null>(null);
   const columnOf = (event: MouseEvent): number =>
     event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);

@@ -1,6 +1,6 @@
 /** The names beside the canvas, with what folds, pins and moves them. Only rows in sight are in the document. */
 
-import type { CSSProperties, HTMLAttributes, JSX, Ref } from "preact";
+import type { CSSProperties, HTMLAttributes, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../base/units";
 import { Icon } from "../widgets";
@@ -34,9 +34,9 @@ interface TrackListProps {
 
 const INDENT = 12;
 
-export function TrackList({ layout, rows, pinned, actions, moving }: TrackListProps): JSX.Element {
+export function TrackList({ layout, rows, pinned, actions, moving }: TrackListProps) {
   const drag = useRowDrag(layout, actions);
-  const draw = (row: Row): JSX.Element => {
+  const draw = (row: Row) => {
     const note = layout.notes.get(row.key);
     if (!note?.node) return <LaneName key={row.key} row={row} />;
     return (
@@ -81,7 +81,7 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
   );
 }
 
-function LaneName({ row }: { row: Row }): JSX.Element {
+function LaneName({ row }: { row: Row }) {
   return (
     <div
       class={row.overlap ? "timeline-name timeline-name-overlap" : "timeline-name"}
@@ -114,7 +114,7 @@ interface TrackNameProps {
   drag: RowDrag;
 }
 
-function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps): JSX.Element {
+function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps) {
   const target =
     drag.target?.key === row.key
       ? drag.target.behind
@@ -155,7 +155,7 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
   );
 }
 
-function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }): JSX.Element {
+function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }) {
   const title = [row.label, row.note].filter(Boolean).join(" · ");
   const text = (
     <span class="timeline-words">
@@ -185,7 +185,7 @@ function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }): 
   );
 }
 
-function OverlapNote({ events }: { events: number }): JSX.Element {
+function OverlapNote({ events }: { events: number }) {
   const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}: they have rows of their own below`;
   return (
     <span class="timeline-overlap" title={text}>
@@ -203,13 +203,7 @@ interface RowButtonProps {
   onClick: () => void;
 }
 
-function RowButton({
-  icon,
-  label,
-  pressed,
-  disabled = false,
-  onClick,
-}: RowButtonProps): JSX.Element {
+function RowButton({ icon, label, pressed, disabled = false, onClick }: RowButtonProps) {
   return (
     <button
       type="button"

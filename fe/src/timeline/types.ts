@@ -10,6 +10,11 @@ export interface TimeRange {
   t1: number;
 }
 
+export type Context = CanvasRenderingContext2D;
+
+/** Lanes by the index of their source. */
+export type LanesBySource = ReadonlyMap<number, readonly number[]>;
+
 /** Tiles that are wanted: lanes of one level. Tile `k` of level L covers `k · 2^(L+9)` to `(k+1) · 2^(L+9)` ns of the source's own time. */
 export interface TileQuery {
   level: number;
@@ -167,7 +172,7 @@ export interface Palette {
 export interface Area {
   t0: number;
   t1: number;
-  lanes: ReadonlyMap<number, readonly number[]>;
+  lanes: LanesBySource;
 }
 
 /** Everything that one drawing needs. `rows` are those in sight; pinned ones come first and do not scroll. */

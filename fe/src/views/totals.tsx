@@ -1,6 +1,5 @@
 /** Figures in one line, each behind its name. */
 
-import type { JSX } from "preact";
 import { Term } from "../widgets";
 
 export interface Total {
@@ -10,7 +9,7 @@ export interface Total {
   term?: string;
 }
 
-export function Totals({ parts }: { parts: readonly Total[] }): JSX.Element {
+export function Totals({ parts }: { parts: readonly Total[] }) {
   return (
     <dl class="totals">
       {parts.map(({ term, label, text }) => (

@@ -1,6 +1,6 @@
 /** Buttons that copy and save, and the plain ones. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons";
 
@@ -23,7 +23,7 @@ export function Button({
   disabled = false,
   pressed,
   onClick,
-}: ButtonProps): JSX.Element {
+}: ButtonProps) {
   return (
     <button
       type="button"
@@ -71,7 +71,7 @@ interface CopyButtonProps {
 }
 
 /** Copies, and says for a moment that it did. */
-export function CopyButton({ text, label = "Copy", children }: CopyButtonProps): JSX.Element {
+export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) {
   const [state, setState] = useState<"idle" | "done" | "failed">("idle");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -126,7 +126,7 @@ export function DownloadButton({
   type = "text/csv",
   label,
   children,
-}: DownloadButtonProps): JSX.Element {
+}: DownloadButtonProps) {
   return (
     <Button
       kind="quiet"

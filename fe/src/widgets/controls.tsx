@@ -1,6 +1,6 @@
 /** Form controls with labels. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
@@ -25,13 +25,7 @@ interface SelectProps {
 }
 
 /** A native select with its label; a value that is not among the options is added as "not found". */
-export function Select({
-  label,
-  value,
-  options,
-  onChange,
-  disabled = false,
-}: SelectProps): JSX.Element {
+export function Select({ label, value, options, onChange, disabled = false }: SelectProps) {
   const id = useId("select");
   const lost = value !== "" && !options.some((option) => option.value === value);
   return (
@@ -74,7 +68,7 @@ export function Segmented<V extends string>({
   options,
   onChange,
   showLabel = true,
-}: SegmentedProps<V>): JSX.Element {
+}: SegmentedProps<V>) {
   const id = useId("segment");
   return (
     <div class="field" role="radiogroup" aria-labelledby={`${id}-label`}>
@@ -113,12 +107,7 @@ interface CheckboxProps {
   disabled?: boolean;
 }
 
-export function Checkbox({
-  label,
-  checked,
-  onChange,
-  disabled = false,
-}: CheckboxProps): JSX.Element {
+export function Checkbox({ label, checked, onChange, disabled = false }: CheckboxProps) {
   return (
     <label class="checkbox">
       <input
@@ -153,7 +142,7 @@ export function SearchBox({
   error,
   result,
   placeholder = "Search",
-}: SearchBoxProps): JSX.Element {
+}: SearchBoxProps) {
   const id = useId("search");
   return (
     <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
@@ -213,7 +202,7 @@ interface MenuProps {
 }
 
 /** A button that opens a box of controls below it; Esc and a click elsewhere close it. */
-export function Menu({ label, icon, focused = false, children }: MenuProps): JSX.Element {
+export function Menu({ label, icon, focused = false, children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId("menu");

@@ -1,6 +1,6 @@
 /** The frames in which everything stands, and what stands there when there is nothing to show. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { formatShare } from "../base/units";
 import { useId } from "../base/id";
 import { Button, CopyButton } from "./buttons";
@@ -30,7 +30,7 @@ export function Panel({
   children,
   class: name = "",
   flush = false,
-}: PanelProps): JSX.Element {
+}: PanelProps) {
   const id = useId("panel");
   return (
     <section class={`panel ${flush ? "panel-flush" : ""} ${name}`} aria-labelledby={id}>
@@ -45,7 +45,7 @@ export function Panel({
 }
 
 /** A card around what has a title of its own. */
-export function Card({ children }: { children: ComponentChildren }): JSX.Element {
+export function Card({ children }: { children: ComponentChildren }) {
   return (
     <section class="panel">
       <div class="panel-body">{children}</div>
@@ -59,7 +59,7 @@ interface BadgeProps {
   title?: string;
 }
 
-export function Badge({ tone = "neutral", children, title }: BadgeProps): JSX.Element {
+export function Badge({ tone = "neutral", children, title }: BadgeProps) {
   return (
     <span class={`badge badge-${tone}`} title={title}>
       {children}
@@ -68,13 +68,7 @@ export function Badge({ tone = "neutral", children, title }: BadgeProps): JSX.El
 }
 
 /** Text to be pasted, with a copy button. */
-export function CodeBlock({
-  code,
-  label = "Copy the code",
-}: {
-  code: string;
-  label?: string;
-}): JSX.Element {
+export function CodeBlock({ code, label = "Copy the code" }: { code: string; label?: string }) {
   return (
     <div class="code-block">
       <pre tabIndex={0} aria-label="Code">
@@ -105,7 +99,7 @@ export function EmptyState({
   diagnosisHref,
   actions,
   compact = false,
-}: EmptyStateProps): JSX.Element {
+}: EmptyStateProps) {
   return (
     <div class={`empty${compact ? " empty-compact" : ""}`}>
       <p class="empty-title">{title}</p>
@@ -135,7 +129,7 @@ export function ErrorState({
   title = "This could not be shown",
   retry,
   diagnosisHref,
-}: ErrorStateProps): JSX.Element {
+}: ErrorStateProps) {
   // Nothing went wrong: a report holds a part of the figures, see `api/kept.ts`.
   if (error.code === "not_in_report") return <EmptyState title={error.message} text={error.hint} />;
   return (
@@ -166,7 +160,7 @@ interface ProgressProps {
   detail?: string;
 }
 
-export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
+export function Progress({ value, label, detail }: ProgressProps) {
   const id = useId("progress");
   return (
     <div class="progress">
@@ -193,13 +187,7 @@ export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
 }
 
 /** Grey bars in the shape of what is coming, so that the page does not jump when it comes. */
-export function Skeleton({
-  height = 120,
-  label = "Loading",
-}: {
-  height?: number;
-  label?: string;
-}): JSX.Element {
+export function Skeleton({ height = 120, label = "Loading" }: { height?: number; label?: string }) {
   return (
     <div class="skeleton" style={{ minHeight: `${height}px` }} role="status">
       <span class="visually-hidden">{label}</span>

@@ -1,6 +1,5 @@
 /** Choosing steps: all, one, or a range. */
 
-import type { JSX } from "preact";
 import { useId } from "../base/id";
 import { formatTime } from "../base/units";
 import { Checkbox, type Option, Segmented, Select } from "./controls";
@@ -46,7 +45,7 @@ export function orderedRange(
   return { first: Math.min(a, b), last: Math.max(a, b) };
 }
 
-export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX.Element {
+export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
   const id = useId("steps");
   const mode = modeOf(value, steps.length);
   const first = value.first ?? 0;
@@ -110,7 +109,7 @@ interface FromToProps {
 }
 
 /** The two ends of a range: each takes the other along rather than pass it. */
-export function FromTo({ first, last, options, onChange }: FromToProps): JSX.Element {
+export function FromTo({ first, last, options, onChange }: FromToProps) {
   return (
     <>
       <Select

@@ -1,7 +1,7 @@
 /** Hover and focus explanations. */
 
 import { createPortal } from "./portal";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
@@ -19,12 +19,7 @@ interface TooltipProps {
 }
 
 /** Text that shows `content` on hover and on focus; Esc closes it. */
-export function Tooltip({
-  content,
-  children,
-  class: name = "",
-  focusable = true,
-}: TooltipProps): JSX.Element {
+export function Tooltip({ content, children, class: name = "", focusable = true }: TooltipProps) {
   const anchor = useRef<HTMLSpanElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [open, setOpen] = useState(false);
@@ -73,7 +68,7 @@ function Bubble({
   id: string;
   anchor: Element;
   content: ComponentChildren;
-}): JSX.Element {
+}) {
   const bubble = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (bubble.current) place(bubble.current, anchor.getBoundingClientRect());
@@ -116,7 +111,7 @@ interface FloatingProps {
 }
 
 /** The box at the pointer of a chart. Screen readers are told by the chart itself. */
-export function Floating({ anchor, class: name = "", children }: FloatingProps): JSX.Element {
+export function Floating({ anchor, class: name = "", children }: FloatingProps) {
   const put = (element: HTMLDivElement | null): void => {
     const beside = anchor();
     if (element && beside) place(element, beside.getBoundingClientRect());
@@ -137,7 +132,7 @@ interface TermProps {
 }
 
 /** A label with a dotted underline that shows its definition. Without a definition it is plain text. */
-export function Term({ id, children, focusable = true }: TermProps): JSX.Element {
+export function Term({ id, children, focusable = true }: TermProps) {
   const definition = definitionOf(id);
   const label = children ?? definition?.label ?? id;
   if (!definition) return <span>{label}</span>;

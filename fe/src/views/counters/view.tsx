@@ -1,6 +1,5 @@
 /** The Counters page: what hardware counters measured, of which kernel and operator. */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { CounterInfo, CountersTablePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -45,7 +44,7 @@ const column = columnsOf("counters");
 /** Charts that are drawn at once; a recording may have hundreds of counters. */
 const FIRST_CHARTS = 6;
 
-export function CountersView(props: ViewProps): JSX.Element {
+export function CountersView(props: ViewProps) {
   const resource = useResource("counters", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[60, 400, 300]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -67,7 +66,7 @@ export function CountersView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: CountersTablePayload };
 
-function CountersPage(props: PageProps): JSX.Element {
+function CountersPage(props: PageProps) {
   const { payload } = props;
   return (
     <>
@@ -84,7 +83,7 @@ function CountersPage(props: PageProps): JSX.Element {
   );
 }
 
-function Measured({ payload, params, setParam }: PageProps): JSX.Element | null {
+function Measured({ payload, params, setParam }: PageProps) {
   const search = params.search ?? "";
   const { points, roofs, groups, timed, left } = useMemo(
     () => measuredChart(payload, search),
@@ -187,7 +186,7 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   ]);
 }
 
-function Profiled(props: PageProps): JSX.Element {
+function Profiled(props: PageProps) {
   const { payload, params, setParam } = props;
   const { profiled, counters, pooled } = payload;
   const columns = useMemo(
@@ -236,7 +235,7 @@ function Profiled(props: PageProps): JSX.Element {
   );
 }
 
-function Sampled(props: PageProps): JSX.Element {
+function Sampled(props: PageProps) {
   const { payload, params, setParam, steps, setSteps, hrefOf } = props;
   const whole = useAllSteps("counters", props, payload);
   const { sampled } = payload;
@@ -303,7 +302,7 @@ function Sampled(props: PageProps): JSX.Element {
   );
 }
 
-function SampledTable({ payload }: { payload: CountersTablePayload }): JSX.Element {
+function SampledTable({ payload }: { payload: CountersTablePayload }) {
   const { sampled, sampled_counters: counters } = payload;
   const columns = useMemo(() => {
     const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];

@@ -1,6 +1,5 @@
 /** Pure parts of the Diagnosis page. */
 
-import type { JSX } from "preact";
 import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
@@ -30,7 +29,7 @@ const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
 };
 
 /** Where traces were looked for. */
-export function Places({ payload }: { payload: DiagnosisPayload }): JSX.Element {
+export function Places({ payload }: { payload: DiagnosisPayload }) {
   return (
     <div class="places">
       {payload.logdirs.length ? (
@@ -66,13 +65,8 @@ export function StateFilter({
   files: readonly FileItem[];
   state: FileState | null;
   onState: (s: FileState | null) => void;
-}): JSX.Element {
-  const entry = (
-    value: FileState | null,
-    word: string,
-    count: number,
-    meaning: string,
-  ): JSX.Element => (
+}) {
+  const entry = (value: FileState | null, word: string, count: number, meaning: string) => (
     <button
       key={word}
       type="button"
@@ -174,7 +168,7 @@ export function fileColumns(files: readonly FileItem[]): Column[] {
 }
 
 /** A reason at full length, below the row of its file. */
-export function FileDetail({ file }: { file: FileItem }): JSX.Element {
+export function FileDetail({ file }: { file: FileItem }) {
   return (
     <div class="file-detail">
       <p>{file.reason || STATE_TEXT[file.state].meaning}</p>
@@ -184,7 +178,7 @@ export function FileDetail({ file }: { file: FileItem }): JSX.Element {
 }
 
 /** What to do when nothing was found. */
-export function HowToRecord({ found }: { found: boolean }): JSX.Element {
+export function HowToRecord({ found }: { found: boolean }) {
   if (!found) {
     return (
       <EmptyState

@@ -1,6 +1,6 @@
 /** The tables of the Diff page: what changed, and where in the call tree. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -122,7 +122,7 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
 }
 
 /** Operators, kernels, modules … by how much they changed. */
-export function ChangesTable(props: TableProps & { downloads: ComponentChildren }): JSX.Element {
+export function ChangesTable(props: TableProps & { downloads: ComponentChildren }) {
   const { payload, params, setParam, downloads } = props;
   const { changes, wholes } = payload;
   const table = readTable(params.table, changes);
@@ -190,13 +190,7 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
 }
 
 /** The full names, and the host's part. */
-function ChangeDetail({
-  payload: { changes },
-  row,
-}: {
-  payload: DiffPayload;
-  row: number;
-}): JSX.Element {
+function ChangeDetail({ payload: { changes }, row }: { payload: DiffPayload; row: number }) {
   const names = [changes.name[row], changes.name_b[row]].filter(
     (name) => name !== null && name !== undefined,
   );
@@ -222,7 +216,7 @@ function ChangeDetail({
 }
 
 /** Both call trees, matched on their structure. */
-export function TreeTable(props: TableProps & { device: boolean }): JSX.Element {
+export function TreeTable(props: TableProps & { device: boolean }) {
   const { payload, device } = props;
   const { tree } = payload;
   const [sort, setSort] = useState<Sort | null>({ key: "delta", descending: true });

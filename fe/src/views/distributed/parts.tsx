@@ -1,6 +1,5 @@
 /** Pure parts of the Distributed page: the charts. */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -51,15 +50,7 @@ const WAITING = [
   series("unsplit", "Not told apart", "category-other"),
 ];
 
-function WorkerChart({
-  payload,
-  step,
-  title,
-  term,
-  series: all,
-  tables,
-  empty,
-}: WorkerChartProps): JSX.Element {
+function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps) {
   const some = tables.map((table) => table.some((row) => row.some(Boolean)));
   const unsplit = some[all.findIndex(({ key }) => key === "unsplit")] ?? false;
   // Beside what could not be told apart a 0 of its parts is not known.
@@ -87,7 +78,7 @@ function WorkerChart({
 }
 
 /** What the step consists of, per worker. */
-export function OverlapChart(props: ChartProps): JSX.Element {
+export function OverlapChart(props: ChartProps) {
   const { computation_ns, overlap_ns, communication_ns, other_ns } = props.payload.overlap;
   return (
     <WorkerChart
@@ -102,7 +93,7 @@ export function OverlapChart(props: ChartProps): JSX.Element {
 }
 
 /** What communication consists of, per worker. */
-export function WaitingChart(props: ChartProps): JSX.Element {
+export function WaitingChart(props: ChartProps) {
   const { transfer_ns, waiting_ns, unsplit_ns } = props.payload.waiting;
   return (
     <WorkerChart
@@ -119,7 +110,7 @@ export function WaitingChart(props: ChartProps): JSX.Element {
 type Order = "rank" | "late";
 
 /** How late each worker was in each step. */
-export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Element {
+export function LateMap({ payload }: { payload: DistributedPayload }) {
   const { workers, steps, waiting, late } = payload;
   const [by, setBy] = useState<Order>("rank");
   const rows = useMemo(() => workers.map(workerName), [workers]);
@@ -174,7 +165,7 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
 }
 
 /** How far the clocks of the workers can be trusted. */
-export function Clock({ payload }: { payload: DistributedPayload }): JSX.Element {
+export function Clock({ payload }: { payload: DistributedPayload }) {
   const { clock, skew_ns, left_out, matched } = payload;
   return (
     <ul class="notes">

@@ -1,6 +1,5 @@
 /** The tables of the Distributed page. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedDevice, DistributedPayload } from "../../api/types.gen";
@@ -26,7 +25,7 @@ function traceOf({ selection, payload }: TableProps, place: number): Selection {
 }
 
 /** Who was last in each step, what that cost, and what it did before. */
-export function LateTable(props: TableProps): JSX.Element {
+export function LateTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { late, steps, workers } = payload;
   const columns = useMemo<Column[]>(() => {
@@ -85,7 +84,7 @@ export function LateTable(props: TableProps): JSX.Element {
 }
 
 /** Communication by kind, size, type and group. */
-export function OperationsTable({ payload, params, setParam }: TableProps): JSX.Element {
+export function OperationsTable({ payload, params, setParam }: TableProps) {
   const { workers, operations } = payload;
   const chosen = readWorker(params.worker_of, workers);
   const rows = useMemo(() => operationRows(operations, chosen), [operations, chosen]);
@@ -125,7 +124,7 @@ export function OperationsTable({ payload, params, setParam }: TableProps): JSX.
 }
 
 /** Collectives that the workers did not record alike. */
-export function UnmatchedTable({ payload }: { payload: DistributedPayload }): JSX.Element {
+export function UnmatchedTable({ payload }: { payload: DistributedPayload }) {
   const { unmatched, workers } = payload;
   const columns = useMemo<Column[]>(
     () => [
@@ -202,7 +201,7 @@ const deviceText = ({ id, name, memory_bytes, capability }: DistributedDevice): 
     .join(" · ");
 
 /** Nodes, processes and devices. */
-export function WorkersTable(props: TableProps): JSX.Element {
+export function WorkersTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { workers } = payload;
   const columns = useMemo<Column[]>(() => {

@@ -1,6 +1,5 @@
 /** The table of the Efficiency page, and what is said of one row. */
 
-import type { JSX } from "preact";
 import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
@@ -128,7 +127,7 @@ export function RowDetail({
   payload: EfficiencyPayload;
   row: number;
   links: RowLinks;
-}): JSX.Element {
+}) {
   const { rows, group } = payload;
   const [name, kernel, event] = [
     rows.name[row] ?? null,

@@ -1,6 +1,5 @@
 /** The Efficiency page: how far operators and kernels are from what the hardware can do, and what limits them. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
@@ -33,7 +32,7 @@ import { efficiencyColumns, RowDetail, type RowLinks } from "./table";
 adoptStyles(tables);
 adoptStyles(css);
 
-export function EfficiencyView(props: ViewProps): JSX.Element {
+export function EfficiencyView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("efficiency", viewQuery(props, { group }));
   return (
@@ -60,7 +59,7 @@ export function EfficiencyView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: EfficiencyPayload };
 
-function EfficiencyPage(props: PageProps): JSX.Element {
+function EfficiencyPage(props: PageProps) {
   const { payload, steps, hrefOf, params } = props;
   const drawable = useMemo(() => drawableRows(payload), [payload]);
   const families = useMemo(() => familiesOf(payload.rows, drawable), [payload, drawable]);
@@ -123,7 +122,7 @@ function RooflinePanel({
   search,
   params,
   setParam,
-}: PanelProps): JSX.Element {
+}: PanelProps) {
   const { rows, group } = payload;
   const precisions = useMemo(() => precisionsOf(rows, drawable), [rows, drawable]);
   const precision = precisions.find((item) => item === params.precision) ?? "";
@@ -192,7 +191,7 @@ function RooflinePanel({
   );
 }
 
-function TablePanel({ payload, links, params, setParam }: PanelProps): JSX.Element {
+function TablePanel({ payload, links, params, setParam }: PanelProps) {
   const { rows, group, pooled } = payload;
   const columns = useMemo(
     () => efficiencyColumns(payload, links),

@@ -1,6 +1,5 @@
 /** Pure parts of the findings. */
 
-import type { JSX } from "preact";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { Badge, CopyButton, Icon, Term } from "../../widgets";
@@ -17,7 +16,7 @@ interface FindingListProps {
 }
 
 /** Findings below each other, each with what it rests on and what to try. */
-export function FindingList({ findings, hrefOf }: FindingListProps): JSX.Element {
+export function FindingList({ findings, hrefOf }: FindingListProps) {
   return (
     <ol class="findings">
       {findings.map((finding) => (
@@ -33,7 +32,7 @@ export function FindingList({ findings, hrefOf }: FindingListProps): JSX.Element
   );
 }
 
-function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }): JSX.Element {
+function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
   return (
     <article>
       <div class="finding-head">
@@ -76,7 +75,7 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
 }
 
 /** The upper bound in words, and as a part of the step. */
-function Gain({ finding }: { finding: Finding }): JSX.Element {
+function Gain({ finding }: { finding: Finding }) {
   const { share } = finding;
   return (
     <p class="finding-gain">
@@ -91,16 +90,10 @@ function Gain({ finding }: { finding: Finding }): JSX.Element {
 }
 
 /** The dearest events, each a press away from its place on the timeline. */
-function EvidenceLinks({
-  finding,
-  hrefOf,
-}: {
-  finding: Finding;
-  hrefOf: EvidenceHref;
-}): JSX.Element | null {
+function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
   const { evidence, evidence_count: count } = finding;
   if (!evidence.length) return null;
-  const item = (one: Evidence, place: number): JSX.Element => (
+  const item = (one: Evidence, place: number) => (
     <li key={place}>
       <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
         <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
@@ -127,7 +120,7 @@ function EvidenceLinks({
 }
 
 /** Only addresses of the web become links. */
-function WebLinks({ finding }: { finding: Finding }): JSX.Element | null {
+function WebLinks({ finding }: { finding: Finding }) {
   const links = finding.links.filter((link) => /^https?:\/\//i.test(link.url));
   if (!links.length) return null;
   return (
@@ -141,7 +134,7 @@ function WebLinks({ finding }: { finding: Finding }): JSX.Element | null {
   );
 }
 
-export function NothingFound({ children }: { children: string }): JSX.Element {
+export function NothingFound({ children }: { children: string }) {
   return (
     <p class="all-good">
       <Icon name="check" /> {children}
@@ -150,7 +143,7 @@ export function NothingFound({ children }: { children: string }): JSX.Element {
 }
 
 /** What could not be judged, and why. */
-export function Unsure({ reasons }: { reasons: readonly string[] }): JSX.Element | null {
+export function Unsure({ reasons }: { reasons: readonly string[] }) {
   if (!reasons.length) return null;
   return (
     <details class="unsure">

@@ -1,6 +1,5 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
-import type { JSX } from "preact";
 import type { FindingsPayload, FindingView, Missing } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
@@ -35,7 +34,7 @@ interface FindingsProps extends Place {
 }
 
 /** All findings, the largest first. */
-export function Findings({ resource, known, ...place }: FindingsProps): JSX.Element {
+export function Findings({ resource, known, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>
       {(payload) => (
@@ -62,7 +61,7 @@ interface FindingsStripProps extends Place {
 }
 
 /** The findings that concern a view, in one line that opens; as high while they are looked for as afterwards, so that nothing jumps. */
-export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Element {
+export function FindingsStrip({ view, ...place }: FindingsStripProps) {
   const { data, error } = useFindings(place);
   if (!data) {
     return (

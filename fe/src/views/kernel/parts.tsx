@@ -1,6 +1,6 @@
 /** Pure parts of the Kernel page. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -23,7 +23,7 @@ interface KernelChartsProps {
 }
 
 /** Time by kernel, and time by use of the matrix cores. */
-export function KernelCharts({ payload, top, onSelect }: KernelChartsProps): JSX.Element {
+export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
   const parts = timeByKernel(payload);
   const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
   const word = capitalised(payload.vocabulary.matrix_cores);
@@ -73,7 +73,7 @@ export function AttributionLine({
 }: {
   attribution: Attribution;
   onWhy?: () => void;
-}): JSX.Element {
+}) {
   const { kernels, with_launch, with_operator, device_events } = attribution;
   const shares = followed(attribution);
   const part = (
@@ -109,11 +109,7 @@ export function AttributionLine({
 }
 
 /** Kernels without a known operator, by reason. */
-export function UnattributedList({
-  items,
-}: {
-  items: readonly Unattributed[];
-}): JSX.Element | null {
+export function UnattributedList({ items }: { items: readonly Unattributed[] }) {
   if (!items.length) return null;
   return (
     <div class="unattributed">
@@ -170,7 +166,7 @@ export function KernelDetail({
   name: string;
   timelineHref: string;
   children?: ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <div class="kernel-detail">
       <div class="full-name">
@@ -199,7 +195,7 @@ export function Launchers({
 }: {
   launchers: readonly Launcher[];
   links: KernelLinks;
-}): JSX.Element {
+}) {
   return (
     <table class="plain-table launchers">
       <thead>
@@ -242,7 +238,7 @@ export function Launchers({
   );
 }
 
-function OperatorLink({ name, links }: { name: string; links: KernelLinks }): JSX.Element {
+function OperatorLink({ name, links }: { name: string; links: KernelLinks }) {
   const follow = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();

@@ -1,6 +1,5 @@
 /** The Kernel page: which kernels take the accelerator's time, how they fill it, and which operators launched them. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { KernelGroup, KernelPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
@@ -33,7 +32,7 @@ const TOP = 10;
 /** Launchers listed below a kernel; the table grouped by operator has them all. */
 const LAUNCHERS = 20;
 
-export function KernelView(props: ViewProps): JSX.Element {
+export function KernelView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("kernel", viewQuery(props, { group }));
   return (
@@ -65,7 +64,7 @@ export function KernelView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
 
-function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
+function KernelPage({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
   const top = readTop(params.top, TOP);
   const unknown = useMemo(() => unattributed(payload), [payload]);
@@ -100,7 +99,7 @@ function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
   );
 }
 
-function KernelTable({ payload, group, ...props }: PageProps): JSX.Element {
+function KernelTable({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
   const links = linksOf(props);
   const columns = useMemo(
@@ -152,7 +151,7 @@ function linksOf({ hrefOf, navigate }: ViewProps): KernelLinks {
 }
 
 /** Who launched a kernel, fetched when its row opens. */
-function LaunchersOf({ name, ...props }: ViewProps & { name: string }): JSX.Element {
+function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
   const resource = useResource("kernel", viewQuery(props, { group: "properties" }));
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>

@@ -1,6 +1,6 @@
 /** Pure parts of the Memory page. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type {
   AliveColumns,
   BlockColumns,
@@ -32,14 +32,7 @@ interface CurveProps {
   actions: ComponentChildren;
 }
 
-export function Curve({
-  curve,
-  categories,
-  steps,
-  note,
-  actions,
-  ...rest
-}: CurveProps): JSX.Element {
+export function Curve({ curve, categories, steps, note, actions, ...rest }: CurveProps) {
   const areas = curve.categories_bytes.map((values, i) => ({
     label: categories[i] ?? "",
     color: i === categories.length - 1 ? otherColor : seriesColor(i),
@@ -91,7 +84,7 @@ export function Curve({
 }
 
 /** The device's peak, and how near it is to what the device has. */
-export function Headline({ device }: { device: MemoryDevice }): JSX.Element {
+export function Headline({ device }: { device: MemoryDevice }) {
   const {
     name,
     peak_bytes,

@@ -64,7 +64,7 @@ const TABLE_LABELS: Readonly<Record<TableId, string>> = {
   module: "By module",
 };
 
-export function MemoryView(props: ViewProps): JSX.Element {
+export function MemoryView(props: ViewProps) {
   const { run, worker, span } = props.selection;
   const trace = { run, worker, span };
   const resource = useResource("memory", trace);
@@ -93,7 +93,7 @@ type PageProps = ViewProps & {
   trace: Parameters["memory"];
 };
 
-function MemoryPage(props: PageProps): JSX.Element {
+function MemoryPage(props: PageProps) {
   const { payload, device, params, setParam, hrefOf } = props;
   const window = readWindow(params, payload.span_ns);
   const setWindow = (next: Stretch | null): void => {
@@ -145,7 +145,7 @@ function CurvePanel({
   query,
   picked,
   ...props
-}: PanelProps & { picked: number }): JSX.Element {
+}: PanelProps & { picked: number }) {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
   const choose = (key: string): void => {
@@ -198,7 +198,7 @@ function AlivePanel({
   params,
   setParam,
   links,
-}: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }): JSX.Element {
+}: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }) {
   const [search, setSearch] = useState<Search>({ text: "", regex: false });
   const groups = groupsOf(alive.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
@@ -256,7 +256,7 @@ function AlivePanel({
   );
 }
 
-function TablePanel(props: PanelProps): JSX.Element | null {
+function TablePanel(props: PanelProps) {
   const { payload, device, params, setParam, window, query } = props;
   const tables = tablesOf(payload, device);
   const table = tables.find((id) => id === params.table) ?? tables[0];
@@ -305,7 +305,7 @@ function Table({
   links,
   params,
   setParam,
-}: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }): JSX.Element {
+}: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }) {
   const columns = useMemo(
     () => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)),
     [data], // eslint-disable-line react-hooks/exhaustive-deps
@@ -345,7 +345,7 @@ interface ChoiceProps<T extends string> {
 }
 
 /** Nothing where there is no choice. */
-function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>): JSX.Element | null {
+function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>) {
   return ids.length > 1 ? (
     <Segmented<T> {...rest} options={ids.map((value) => ({ value, label: labels[value] }))} />
   ) : null;

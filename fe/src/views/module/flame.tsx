@@ -1,6 +1,5 @@
 /** The flame graph of the Module page: of modules and operators, or of Python lines. */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { served, urlOf } from "../../api/client";
 import type { FlamePayload, FlameTree, Missing } from "../../api/types.gen";
@@ -47,7 +46,7 @@ interface PanelProps extends ViewProps {
   known: readonly Missing[];
 }
 
-export function FlamePanel(props: PanelProps): JSX.Element {
+export function FlamePanel(props: PanelProps) {
   const tree = readTree(props.params.flame);
   const resource = useResource("module/flame", viewQuery(props, { tree }));
   return (
@@ -66,7 +65,7 @@ export function FlamePanel(props: PanelProps): JSX.Element {
 
 type FlameProps = PanelProps & { payload: FlamePayload; tree: FlameTree };
 
-function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
+function FlameOf({ payload, tree, ...props }: FlameProps) {
   const { params } = props;
   const { rows } = payload;
   const metric = readMetric(params.metric, payload.has_device);
@@ -114,16 +113,7 @@ interface ToolsProps extends FlameProps {
   order: Order;
 }
 
-function Tools({
-  payload,
-  tree,
-  metric,
-  order,
-  params,
-  setParam,
-  device,
-  ...props
-}: ToolsProps): JSX.Element {
+function Tools({ payload, tree, metric, order, params, setParam, device, ...props }: ToolsProps) {
   const file = (format: "folded" | "speedscope"): string =>
     urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
   const choose = (key: string, value: string, first: string): void =>
@@ -180,7 +170,7 @@ function Tools({
 }
 
 /** The same frames for other programs. */
-function Files({ file }: { file: (format: "folded" | "speedscope") => string }): JSX.Element {
+function Files({ file }: { file: (format: "folded" | "speedscope") => string }) {
   return (
     <span class="toolbar-end">
       <a
@@ -205,7 +195,7 @@ type GraphProps = ViewProps & {
   metric: Metric;
 };
 
-function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.Element {
+function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
   const { params, setParam } = props;
   const { rows } = payload;
   const find = params.find ?? "";
@@ -282,7 +272,7 @@ type DetailProps = ViewProps & {
 };
 
 /** The chosen frame in words, with the ways to other pages; as high without one, so that nothing jumps. */
-function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps): JSX.Element {
+function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps) {
   const { rows } = payload;
   if (row < 0)
     return <p class="flame-detail muted">Press a frame to zoom to it and to see where it leads.</p>;
@@ -314,7 +304,7 @@ function FrameTable({
   payload,
   device,
   ...props
-}: ViewProps & { device: string; payload: FlamePayload }): JSX.Element {
+}: ViewProps & { device: string; payload: FlamePayload }) {
   const { rows, has_device } = payload;
   const { params, setParam, hrefOf } = props;
   const [sort, setSort] = useState<Sort | null>(null);

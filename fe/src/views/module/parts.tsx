@@ -1,6 +1,5 @@
 /** Pure parts of the Module page. */
 
-import type { JSX } from "preact";
 import { MODULES } from "../../api/tables.gen";
 import type { FlameColumns, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -108,7 +107,7 @@ const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
 };
 
 /** The kinds that occur, with their colour and their letters. */
-export function FlameLegend({ rows }: { rows: FlameColumns }): JSX.Element {
+export function FlameLegend({ rows }: { rows: FlameColumns }) {
   const kinds = new Set(rows.kind);
   return (
     <ul class="flame-legend" aria-label="Kinds of frames">

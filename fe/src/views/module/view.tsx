@@ -1,6 +1,5 @@
 /** The Module page: which modules take the time, forward and backward, and on which Python lines it is spent. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Missing, ModulePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -21,7 +20,7 @@ adoptStyles(css);
 const TABLE_HEIGHT = 400;
 const NOTHING: readonly Missing[] = [];
 
-export function ModuleView(props: ViewProps): JSX.Element {
+export function ModuleView(props: ViewProps) {
   const resource = useResource("module", viewQuery(props));
   return (
     <>
@@ -40,7 +39,7 @@ export function ModuleView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: ModulePayload };
 
-function Modules({ payload, ...props }: PageProps): JSX.Element {
+function Modules({ payload, ...props }: PageProps) {
   if (!payload.rows.name.length) {
     return (
       <Nothing
@@ -76,7 +75,7 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
   );
 }
 
-function ModuleTable({ payload, ...props }: PageProps): JSX.Element {
+function ModuleTable({ payload, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const flat = params.by === "class";
   const columns = useMemo(() => {

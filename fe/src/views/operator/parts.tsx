@@ -1,6 +1,5 @@
 /** Pure parts of the Operator page. */
 
-import type { JSX } from "preact";
 import type { OperatorPayload } from "../../api/types.gen";
 import { OPERATORS } from "../../api/tables.gen";
 import { Donut, Figure, type Column } from "../../widgets";
@@ -21,12 +20,7 @@ interface OperatorChartsProps {
 }
 
 /** The four charts, or two where no accelerator was recorded. */
-export function OperatorCharts({
-  charts,
-  device,
-  top,
-  onSelect,
-}: OperatorChartsProps): JSX.Element {
+export function OperatorCharts({ charts, device, top, onSelect }: OperatorChartsProps) {
   return (
     <div class="chart-grid">
       {charts.map(({ duration, parts }) => {

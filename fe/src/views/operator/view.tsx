@@ -1,6 +1,5 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -22,7 +21,7 @@ adoptStyles(css);
 
 const TOP = 10;
 
-export function OperatorView(props: ViewProps): JSX.Element {
+export function OperatorView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("operator", viewQuery(props, { group }));
   return (
@@ -49,7 +48,7 @@ export function OperatorView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
 
-function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
+function OperatorPage({ payload, group, ...props }: PageProps) {
   const { params, setParam, navigate } = props;
   const top = readTop(params.top, TOP);
   const drawn = useMemo(() => charts(payload), [payload]);
@@ -82,7 +81,7 @@ function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
   );
 }
 
-function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
+function OperatorTable({ payload, group, ...props }: PageProps) {
   const { params, setParam, navigate, hrefOf } = props;
   const columns = useMemo(() => {
     const target = (name: string): Record<string, string> => ({
@@ -139,7 +138,7 @@ function StacksOf({
   payload,
   row,
   ...props
-}: ViewProps & { payload: OperatorPayload; row: number }): JSX.Element {
+}: ViewProps & { payload: OperatorPayload; row: number }) {
   const name = payload.rows.name[row] ?? "";
   const shapes = payload.group === "name" ? null : (payload.rows.input_shapes[row] ?? null);
   const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));

@@ -1,6 +1,5 @@
 /** Pure parts of the Overview page: the sentences on top, the accelerators, the breakdown. */
 
-import type { JSX } from "preact";
 import type {
   Average,
   DeviceSummary,
@@ -46,7 +45,7 @@ interface HeadlineProps {
 }
 
 /** The answer in plain words. */
-export function Headline({ payload, lead, findings, onFindings }: HeadlineProps): JSX.Element {
+export function Headline({ payload, lead, findings, onFindings }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
@@ -102,7 +101,7 @@ export function metrics(words: Vocabulary): Metric[] {
   ];
 }
 
-function Meter({ share }: { share: number | null }): JSX.Element {
+function Meter({ share }: { share: number | null }) {
   return (
     <span class={`meter${share === null ? " meter-unknown" : ""}`} aria-hidden="true">
       {share === null ? null : (
@@ -127,18 +126,12 @@ function deviceFacts(device: DeviceSummary, words: Vocabulary): string {
 }
 
 /** The figure, or the word unknown; never 0 for what is not known. */
-function Share({ share }: { share: number | null }): JSX.Element {
+function Share({ share }: { share: number | null }) {
   return share === null ? <span class="unknown">unknown</span> : <>{formatShare(share)}</>;
 }
 
 /** One accelerator with its four figures. */
-export function DeviceCard({
-  device,
-  words,
-}: {
-  device: DeviceSummary;
-  words: Vocabulary;
-}): JSX.Element {
+export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }) {
   return (
     <article class="device-card">
       <h3>
@@ -179,7 +172,7 @@ export function DeviceTable({
 }: {
   devices: readonly DeviceSummary[];
   words: Vocabulary;
-}): JSX.Element {
+}) {
   const all = metrics(words);
   return (
     <>
@@ -251,7 +244,7 @@ export function Devices({
 }: {
   devices: readonly DeviceSummary[];
   words: Vocabulary;
-}): JSX.Element {
+}) {
   const [only] = devices;
   return devices.length === 1 && only ? (
     <DeviceCard device={only} words={words} />
@@ -261,7 +254,7 @@ export function Devices({
 }
 
 /** What ran where. */
-export function Configuration({ facts }: { facts: readonly Fact[] }): JSX.Element {
+export function Configuration({ facts }: { facts: readonly Fact[] }) {
   if (!facts.length)
     return <p class="muted">The trace says nothing about where it was recorded.</p>;
   return (
@@ -334,7 +327,7 @@ interface StepChartProps {
 }
 
 /** Stacked bars per step. */
-export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.Element {
+export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
   const { steps, average } = payload;
   const series = occurring(steps).map((category) => ({
     key: category,
@@ -367,7 +360,7 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
 }
 
 /** Which marks occur, with the steps that bear them. */
-function MarkLegend({ steps }: { steps: readonly StepItem[] }): JSX.Element | null {
+function MarkLegend({ steps }: { steps: readonly StepItem[] }) {
   const found = (["odd", "cold", "cut off"] as const)
     .map((word) => ({
       word,
@@ -404,7 +397,7 @@ export function AverageTable({
   average,
   unknown = NOTHING_UNKNOWN,
   whole = false,
-}: AverageTableProps): JSX.Element {
+}: AverageTableProps) {
   const shares = categoryShares(average);
   return (
     <table class="plain-table average-table">

@@ -1,6 +1,5 @@
 /** Statistics of a stretch of time: by name, by row, and what the device did. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
@@ -27,7 +26,7 @@ export function AreaTable({
   height,
   onEvent,
   hrefOfEvent,
-}: AreaTableProps): JSX.Element {
+}: AreaTableProps) {
   const { rows, pooled } = payload;
   const columns = useMemo(
     () => areaColumns(payload, hrefOfEvent, onEvent),
@@ -141,7 +140,7 @@ const OVERLAP_PARTS: readonly { key: keyof AreaOverlap; label: string; colour: s
 ];
 
 /** What the devices did, as parts of one bar. */
-export function Overlap({ overlap }: { overlap: AreaOverlap }): JSX.Element | null {
+export function Overlap({ overlap }: { overlap: AreaOverlap }) {
   const whole = OVERLAP_PARTS.reduce((sum, part) => sum + overlap[part.key], 0);
   if (whole <= 0) return null;
   const share = (key: keyof AreaOverlap): number => overlap[key] / whole;
@@ -180,7 +179,7 @@ function BusyShares({
 }: {
   payload: AreaPayload;
   groups: readonly TimelineGroup[];
-}): JSX.Element | null {
+}) {
   const length = payload.t1_ns - payload.t0_ns;
   const items = payload.groups
     .flatMap((item) => {

@@ -1,6 +1,6 @@
 /** Everything about the selected event. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
 import {
@@ -30,7 +30,7 @@ export interface DetailsProps {
   links: ComponentChildren;
 }
 
-export function Details({ payload, on, go, allArguments, links }: DetailsProps): JSX.Element {
+export function Details({ payload, on, go, allArguments, links }: DetailsProps) {
   return (
     <div class="details">
       <Heading payload={payload} />
@@ -46,7 +46,7 @@ export function Details({ payload, on, go, allArguments, links }: DetailsProps):
   );
 }
 
-function Heading({ payload }: { payload: EventPayload }): JSX.Element {
+function Heading({ payload }: { payload: EventPayload }) {
   const look = lookOf(payload.ref.look);
   return (
     <>
@@ -65,7 +65,7 @@ function Heading({ payload }: { payload: EventPayload }): JSX.Element {
   );
 }
 
-function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Element {
+function Facts({ payload, on }: { payload: EventPayload; on: string }) {
   const { ref, step, launch_delay_ns, queue_ns } = payload;
   const time = (ns: number): [string, string] => [formatTime(ns), formatExactTime(ns)];
   return (
@@ -96,15 +96,7 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
 }
 
 /** An event as a button. */
-export function Ref({
-  item,
-  go,
-  current = false,
-}: {
-  item: EventRef;
-  go: Go;
-  current?: boolean;
-}): JSX.Element {
+export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }) {
   return (
     <button
       type="button"
@@ -134,7 +126,7 @@ function Section({
   term?: string;
   note?: string;
   children: ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <section class="details-section">
       <h3>
@@ -160,7 +152,7 @@ const CHAIN_WORDS: Readonly<Record<ChainKind, string>> = {
   device: "Device",
 };
 
-function Chain({ payload, go }: PartProps): JSX.Element | null {
+function Chain({ payload, go }: PartProps) {
   if (payload.chain.length < 2) return null;
   return (
     <Section title="From Python to the device" term="chain">
@@ -179,15 +171,7 @@ function Chain({ payload, go }: PartProps): JSX.Element | null {
 /** How many of a list stand there before somebody asks for all. */
 const FIRST = 5;
 
-function Refs({
-  items,
-  total,
-  go,
-}: {
-  items: readonly EventRef[];
-  total: number;
-  go: Go;
-}): JSX.Element {
+function Refs({ items, total, go }: { items: readonly EventRef[]; total: number; go: Go }) {
   const [all, setAll] = useState(false);
   const shown = all ? items : items.slice(0, FIRST);
   const more = items.length - shown.length;
@@ -214,7 +198,7 @@ function Refs({
   );
 }
 
-function Launched({ payload, go }: PartProps): JSX.Element | null {
+function Launched({ payload, go }: PartProps) {
   const { launched, launched_total, launched_ns } = payload;
   if (!launched.length) return null;
   return (
@@ -243,9 +227,9 @@ export function rankText({ calls, rank }: { calls: number; rank: number }): stri
   return `${formatCount(calls)} calls; this one is the ${ordinal(rank)} slowest.`;
 }
 
-function Same({ payload, go }: PartProps): JSX.Element {
+function Same({ payload, go }: PartProps) {
   const { siblings } = payload;
-  const jump = (label: string, ref: EventRef | null): JSX.Element => (
+  const jump = (label: string, ref: EventRef | null) => (
     <Button
       disabled={ref === null || ref.event === payload.ref.event}
       onClick={() => ref && go(ref)}
@@ -253,7 +237,7 @@ function Same({ payload, go }: PartProps): JSX.Element {
       {label}
     </Button>
   );
-  const time = (label: string, ns: number): JSX.Element => (
+  const time = (label: string, ns: number) => (
     <span class="figure" title={formatExactTime(ns)}>
       <span class="muted">{label}</span> {formatTime(ns)}
     </span>
@@ -281,7 +265,7 @@ function Same({ payload, go }: PartProps): JSX.Element {
   );
 }
 
-function Arrows({ payload, go }: PartProps): JSX.Element | null {
+function Arrows({ payload, go }: PartProps) {
   if (!payload.arrows.length) return null;
   const more = payload.arrows_total - payload.arrows.length;
   return (
@@ -312,7 +296,7 @@ function Arguments({
 }: {
   payload: EventPayload;
   allArguments: () => ComponentChildren;
-}): JSX.Element {
+}) {
   const [all, setAll] = useState<number | null>(null);
   return (
     <Section title="Arguments" term="arguments">
@@ -330,11 +314,7 @@ function Arguments({
   );
 }
 
-export function ArgumentList({
-  items,
-}: {
-  items: readonly { name: string; value: string }[];
-}): JSX.Element | null {
+export function ArgumentList({ items }: { items: readonly { name: string; value: string }[] }) {
   if (!items.length) return null;
   return (
     <dl class="facts arguments">
@@ -350,7 +330,7 @@ export function ArgumentList({
   );
 }
 
-function Stack({ frames }: { frames: readonly string[] }): JSX.Element | null {
+function Stack({ frames }: { frames: readonly string[] }) {
   if (!frames.length) return null;
   return (
     <Section title="Call stack" term="call_stack">
@@ -374,7 +354,7 @@ export interface SummaryProps {
 }
 
 /** What a slice holds that stands for several events. */
-export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProps): JSX.Element {
+export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProps) {
   return (
     <div class="details">
       <p class="details-kind">

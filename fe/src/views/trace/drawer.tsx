@@ -1,6 +1,6 @@
 /** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { AreaPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -39,7 +39,7 @@ export function Drawer({
   onTable,
   actions,
   children,
-}: DrawerProps): JSX.Element {
+}: DrawerProps) {
   return (
     <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
       <h2 class="visually-hidden">Tables</h2>
@@ -86,7 +86,7 @@ export function Statistics({
   height,
   onEvent,
   hrefOfEvent,
-}: StatisticsProps): JSX.Element {
+}: StatisticsProps) {
   const recording = recordings[source];
   const own = recording
     ? ownWindow({ ...range, parts: 1 }, recording.offset, recording.timeline.span_ns)
@@ -124,7 +124,7 @@ function Answer({
 }: {
   resource: Resource<AreaPayload>;
   children: (payload: AreaPayload) => ComponentChildren;
-}): JSX.Element {
+}) {
   const { data, error, stale } = resource;
   if (error) {
     return (
@@ -151,11 +151,7 @@ interface SourceChoiceProps {
 }
 
 /** Figures are those of one worker at a time. */
-export function SourceChoice({
-  recordings,
-  source,
-  onSource,
-}: SourceChoiceProps): JSX.Element | null {
+export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps) {
   if (recordings.length < 2) return null;
   return (
     <Select
@@ -178,7 +174,7 @@ interface HitsProps {
 }
 
 /** Hits by name; following a name zooms to its hits. */
-export function Hits({ found, height, hrefOfName, onName }: HitsProps): JSX.Element {
+export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
   const { names, namesTotal, total } = found;
   const columns = useMemo<Column[]>(
     () => [

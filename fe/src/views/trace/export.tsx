@@ -1,6 +1,5 @@
 /** Ways out of the page: a part of the trace, or all of it, as a file or in Perfetto. */
 
-import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { urlOf } from "../../api/client";
 import type { TracePayload } from "../../api/types.gen";
@@ -28,7 +27,7 @@ interface ExportProps {
   onClose: () => void;
 }
 
-export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX.Element {
+export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
   const { selection, steps, params, setParam } = view;
   const { status, open, cancel } = useHandover(payload);
   const first = steps.first ?? 0;

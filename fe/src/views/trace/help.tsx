@@ -1,12 +1,11 @@
 /** All keys and gestures of the timeline. */
 
-import type { JSX } from "preact";
 import { GESTURES, KEYS } from "../../timeline/keyboard";
 import { Dialog } from "../../widgets";
 
 type Lines = readonly { keys: readonly string[]; text: string }[];
 
-export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
+export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys and gestures" onClose={onClose}>
       <div class="keys">
@@ -21,7 +20,7 @@ export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
   );
 }
 
-function Keys({ title, lines }: { title: string; lines: Lines }): JSX.Element {
+function Keys({ title, lines }: { title: string; lines: Lines }) {
   return (
     <section>
       <h3>{title}</h3>

@@ -1,6 +1,5 @@
 /** Pure parts of the Trace page. */
 
-import type { JSX } from "preact";
 import type { StepItem, TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
@@ -11,7 +10,7 @@ import { wallClock, type PartMode, type TimeWindow } from "./model";
 import type { HandoverState } from "./perfetto";
 
 /** What is known of the file. */
-export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element {
+export function TraceFacts({ payload }: { payload: TracePayload }) {
   const clock = wallClock(payload.origin_ns);
   return (
     <dl class="facts">
@@ -37,7 +36,7 @@ interface TextFieldProps {
   onChange: (text: string) => void;
 }
 
-function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps): JSX.Element {
+function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps) {
   const id = useId("time");
   return (
     <div class="field">
@@ -75,7 +74,7 @@ export interface PartPickerProps {
 }
 
 /** Which part of the trace is meant: all of it, some steps, or a window of time. */
-export function PartPicker(props: PartPickerProps): JSX.Element {
+export function PartPicker(props: PartPickerProps) {
   const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
   const options = steps.map((step) => ({ value: String(step.index), label: step.name }));
   return (
@@ -117,7 +116,7 @@ export function PartPicker(props: PartPickerProps): JSX.Element {
   );
 }
 
-function PartSummary({ mode, window, problem, spanNs }: PartPickerProps): JSX.Element {
+function PartSummary({ mode, window, problem, spanNs }: PartPickerProps) {
   if (problem) {
     return (
       <p class="part-summary part-problem" role="alert">
@@ -157,13 +156,7 @@ const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
 };
 
 /** How far the handing over is, in words. */
-export function Handover({
-  status,
-  onCancel,
-}: {
-  status: HandoverStatus;
-  onCancel: () => void;
-}): JSX.Element {
+export function Handover({ status, onCancel }: { status: HandoverStatus; onCancel: () => void }) {
   const { state, reason, progress } = status;
   if (state === "opening") {
     const known = progress?.total ? progress.received / progress.total : null;
@@ -207,7 +200,7 @@ export function OpenPanel({
   status,
   onOpen,
   onCancel,
-}: OpenPanelProps): JSX.Element {
+}: OpenPanelProps) {
   const host = hostOf(perfettoUrl);
   return (
     <div class="open-panel">

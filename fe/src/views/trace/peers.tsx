@@ -1,6 +1,5 @@
 /** The same collective on the other workers of the run. */
 
-import type { JSX } from "preact";
 import type { CollectivePeer, EventPayload, EventRef } from "../../api/types.gen";
 import { formatExactTime, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -66,13 +65,7 @@ interface PeersProps {
   go: (source: number, ref: EventRef) => void;
 }
 
-export function CollectivePeers({
-  recordings,
-  recording,
-  payload,
-  peers,
-  go,
-}: PeersProps): JSX.Element | null {
+export function CollectivePeers({ recordings, recording, payload, peers, go }: PeersProps) {
   if (peers.length === 0) return null;
   return (
     <section class="details-section">
@@ -106,7 +99,7 @@ interface PeerProps {
 }
 
 /** A button where the worker is drawn. */
-function Peer({ peer, source, go, current }: PeerProps): JSX.Element {
+function Peer({ peer, source, go, current }: PeerProps) {
   const content = (
     <>
       <span class="ref-name">{peer.worker}</span>

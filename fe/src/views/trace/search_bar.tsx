@@ -1,6 +1,6 @@
 /** The search of the timeline: what is looked for, how many there are, and the way from one to the next. */
 
-import type { JSX, Ref } from "preact";
+import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../../base/units";
 import { Button, SearchBox } from "../../widgets";
@@ -29,7 +29,7 @@ export function SearchBar({
   onWish,
   onNext,
   onList,
-}: SearchBarProps): JSX.Element {
+}: SearchBarProps) {
   const none = found.idle || found.total === 0;
   const toHit = useHitWhenFound(wish, found, onNext);
   const keys = (event: KeyboardEvent): void => {

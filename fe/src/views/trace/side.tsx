@@ -1,6 +1,5 @@
 /** The panel beside the timeline: what is selected, with its way out to the other pages. */
 
-import type { JSX } from "preact";
 import { useResource } from "../../state/resource";
 import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
@@ -21,7 +20,7 @@ interface SideProps {
   handle: Handle;
 }
 
-export function Side({ view, choice, recordings, peers, handle }: SideProps): JSX.Element {
+export function Side({ view, choice, recordings, peers, handle }: SideProps) {
   const { summary, event, recording, source, payload } = choice;
   if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
   if (event.error)
@@ -62,11 +61,7 @@ function trackOf(
   return key ? `${label} · ${track}` : track;
 }
 
-function SummaryOf({
-  choice,
-  recordings,
-  handle,
-}: Omit<SideProps, "view" | "peers">): JSX.Element | null {
+function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view" | "peers">) {
   const { summary } = choice;
   if (!summary) return null;
   const { start, end, source, event, name, count, busy } = summary;
@@ -89,7 +84,7 @@ function Links({
   view: ViewProps;
   operator: string | null;
   kernel: string | null;
-}): JSX.Element | null {
+}) {
   if (operator === null && kernel === null) return null;
   return (
     <>
@@ -108,7 +103,7 @@ function Links({
 }
 
 /** Everything that the file says of the event. */
-function AllArguments({ recording, event }: { recording: Recording; event: number }): JSX.Element {
+function AllArguments({ recording, event }: { recording: Recording; event: number }) {
   const { data, error, reload } = useResource("trace/event/args", {
     ...recording.query,
     event: String(event),

@@ -1,6 +1,5 @@
 /** The line between two parts of the page; dragging it, or the arrow keys, make one of them larger. */
 
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 interface SplitterProps {
@@ -16,14 +15,7 @@ interface SplitterProps {
 
 const KEY_STEP = 24;
 
-export function Splitter({
-  label,
-  orientation,
-  size,
-  least,
-  most,
-  onSize,
-}: SplitterProps): JSX.Element {
+export function Splitter({ label, orientation, size, least, most, onSize }: SplitterProps) {
   const upright = orientation === "vertical";
   const set = (next: number): void => onSize(Math.round(Math.max(least, Math.min(most, next))));
   const drag = (event: PointerEvent): void => {

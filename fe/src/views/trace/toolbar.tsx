@@ -1,6 +1,6 @@
 /** The line above the timeline. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
@@ -17,7 +17,7 @@ export function StepJump({
 }: {
   steps: readonly TimelineStep[];
   onStep: (step: TimelineStep) => void;
-}): JSX.Element | null {
+}) {
   if (!steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
@@ -55,7 +55,7 @@ interface ColourMenuProps {
   onChange: (colour: ColourBy) => void;
 }
 
-export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JSX.Element {
+export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
   return (
     <Menu label="Colour">
       <Segmented
@@ -100,13 +100,7 @@ interface ArrowMenuProps {
   onChange: (kinds: readonly string[]) => void;
 }
 
-export function ArrowMenu({
-  kinds,
-  chosen,
-  shown,
-  total,
-  onChange,
-}: ArrowMenuProps): JSX.Element | null {
+export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuProps) {
   const known = kinds.filter(({ total: all }) => all > 0);
   if (!known.length) return null;
   const toggle = (kind: string, on: boolean): void =>
@@ -147,7 +141,7 @@ interface MarkMenuProps {
 }
 
 /** Marks that a person set, and stretches that a defect touches. */
-export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element | null {
+export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps) {
   if (!marks.length) return null;
   return (
     <Menu label={`Marks (${marks.length})`}>
@@ -189,13 +183,7 @@ interface WorkerChoiceProps {
 }
 
 /** This worker, or all of the run on one clock, with how well their clocks fit. */
-export function WorkerChoice({
-  all,
-  parts,
-  total,
-  focused,
-  onAll,
-}: WorkerChoiceProps): JSX.Element {
+export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoiceProps) {
   return (
     <Menu
       label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"}
@@ -234,7 +222,7 @@ export function WorkerChoice({
   );
 }
 
-export function Toolbar({ children }: { children: ComponentChildren }): JSX.Element {
+export function Toolbar({ children }: { children: ComponentChildren }) {
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
       {children}

@@ -30,7 +30,7 @@ import css from "./trace.css?inline";
 
 for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 
-export function TraceView(props: ViewProps): JSX.Element {
+export function TraceView(props: ViewProps) {
   const { selection, params } = props;
   const all = params.workers === "all";
   const about = useResource("trace", {
@@ -106,11 +106,7 @@ interface WaitingProps {
   workers: JSX.Element | null;
 }
 
-function Waiting({
-  found: { parts, alignment },
-  diagnosisHref,
-  workers,
-}: WaitingProps): JSX.Element {
+function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: WaitingProps) {
   const failed = alignment?.error
     ? alignment
     : parts.find(({ resource }) => resource.error)?.resource;
@@ -136,7 +132,7 @@ function Waiting({
   );
 }
 
-function NoEvents({ diagnosisHref }: { diagnosisHref: string }): JSX.Element {
+function NoEvents({ diagnosisHref }: { diagnosisHref: string }) {
   return (
     <EmptyState
       title="This trace has nothing to draw"
@@ -157,7 +153,7 @@ interface PageProps {
 const SIDE_WIDTH = 360;
 const DRAWER_HEIGHT = 300;
 
-function Page({ view, about, found, workers }: PageProps): JSX.Element {
+function Page({ view, about, found, workers }: PageProps) {
   const { recordings } = found;
   const main = Math.max(
     0,
@@ -270,7 +266,7 @@ interface ToolsProps {
   onHelp: () => void;
 }
 
-function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX.Element {
+function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
   const {
     recordings,
     main,
@@ -352,7 +348,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX
 }
 
 /** Which panels stand beside the timeline. */
-function Panels({ stage, selected }: { stage: Stage; selected: boolean }): JSX.Element {
+function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
   const { params } = stage.view;
   const table = readTable(params.table);
   return (

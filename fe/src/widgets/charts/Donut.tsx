@@ -1,6 +1,5 @@
 /** Parts of a whole as a ring with its legend beside it. */
 
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { MiddleCut } from "../middle_cut";
@@ -23,15 +22,7 @@ interface DonutProps {
 const OUTER = 50;
 const INNER = 33;
 
-export function Donut({
-  label,
-  parts,
-  unit,
-  top = 8,
-  total,
-  caption,
-  onSelect,
-}: DonutProps): JSX.Element {
+export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }: DonutProps) {
   const drawn = poolParts(parts, top, total);
   const [active, setActive] = useState<string | null>(null);
   const whole = total ?? parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
@@ -83,7 +74,7 @@ interface LegendProps {
 }
 
 /** One line per part in the order of the pieces: colour, name, value, share. */
-function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps): JSX.Element {
+function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps) {
   return (
     <ul class="legend-list">
       {drawn.map((part) => (

@@ -1,6 +1,6 @@
 /** The frame of every chart: title, unit, its data as a table and as CSV. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { csv, fileName } from "../../base/csv";
 import { useId } from "../../base/id";
@@ -26,15 +26,7 @@ interface FigureProps {
 }
 
 /** A chart with its title; the switch shows the same numbers as a table. Stands inside a Panel or alone. */
-export function Figure({
-  title,
-  term,
-  note,
-  table,
-  name,
-  actions,
-  children,
-}: FigureProps): JSX.Element {
+export function Figure({ title, term, note, table, name, actions, children }: FigureProps) {
   const [asTable, setAsTable] = useState(false);
   const id = useId("figure");
   return (
@@ -84,7 +76,7 @@ export function tableCsv(table: FigureTable): string {
 }
 
 /** A small table; for large ones there is the Grid. */
-export function DataTable({ table, label }: { table: FigureTable; label: string }): JSX.Element {
+export function DataTable({ table, label }: { table: FigureTable; label: string }) {
   return (
     <div class="data-table" tabIndex={0} role="region" aria-label={`${label}, data table`}>
       <table>

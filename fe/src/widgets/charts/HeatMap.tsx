@@ -1,6 +1,5 @@
 /** Values of rows × columns as colours: hundreds of rows stay readable, and each value can be reached by pointer and by key. */
 
-import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
@@ -41,7 +40,7 @@ interface At {
 const HEAD = 20;
 const LETTER = 6.8;
 
-export function HeatMap(props: HeatMapProps): JSX.Element {
+export function HeatMap(props: HeatMapProps) {
   const { label, rows, columns, columnWord, values, unit, order, height = 416 } = props;
   const root = useRef<HTMLDivElement>(null);
   const gutter = Math.ceil(
@@ -175,7 +174,7 @@ function ColumnLabels({
   columns: readonly string[];
   cells: Cells;
   width: number;
-}): JSX.Element {
+}) {
   return (
     <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
       {columns.map((name, x) =>
@@ -202,7 +201,7 @@ interface RowLabelsProps {
   height: number;
 }
 
-function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps): JSX.Element {
+function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps) {
   return (
     <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
       {order.map((row, y) =>
@@ -226,7 +225,7 @@ interface HeatTextsProps extends Pick<HeatMapProps, "values" | "order" | "unit">
   cells: Cells;
 }
 
-function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Element {
+function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps) {
   return (
     <>
       {order.flatMap((row, y) =>
@@ -247,15 +246,7 @@ function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Ele
 }
 
 /** The classes with their bounds. */
-function HeatLegend({
-  max,
-  unit,
-  unknown,
-}: {
-  max: number;
-  unit: Unit;
-  unknown: boolean;
-}): JSX.Element {
+function HeatLegend({ max, unit, unknown }: { max: number; unit: Unit; unknown: boolean }) {
   const classes = [
     format(0, unit),
     ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`),

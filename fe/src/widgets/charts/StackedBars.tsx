@@ -1,6 +1,6 @@
 /** One stacked bar per step. */
 
-import { Fragment, type JSX } from "preact";
+import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { createPortal } from "../portal";
@@ -32,7 +32,7 @@ const BOTTOM = 22;
 const INSET = 6;
 const LETTER = 6.6;
 
-export function StackedBars(props: StackedBarsProps): JSX.Element {
+export function StackedBars(props: StackedBarsProps) {
   const { label, series, bars, unit, line, axisLabel = "step", height = 260, onSelect } = props;
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
@@ -120,7 +120,7 @@ function sumOf(bar: StackedBar): number {
 }
 
 /** What the colours mean. */
-export function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Element {
+export function SeriesLegend({ series }: { series: readonly Series[] }) {
   return (
     <ul class="legend-line">
       {series.map((item) => (
@@ -144,7 +144,7 @@ function MeanLine({
   plot: number;
   width: number;
   value: number;
-}): JSX.Element {
+}) {
   const y = lineY(value, axis, plot);
   return (
     <line
@@ -188,7 +188,7 @@ class Bar extends Pure<BarProps> {
     tabStop,
     activate,
     onSelect,
-  }: BarProps): JSX.Element {
+  }: BarProps) {
     const left = INSET + index * slots.slot;
     const x = left + (slots.slot - slots.bar) / 2;
     const total = sumOf(bar);
@@ -247,7 +247,7 @@ interface HoverBoxProps {
 }
 
 /** Every category of the bar under the pointer, largest at its place in the stack: top to bottom as drawn. */
-function HoverBox({ bar, series, unit, anchor }: HoverBoxProps): JSX.Element {
+function HoverBox({ bar, series, unit, anchor }: HoverBoxProps) {
   const total = sumOf(bar);
   const put = (element: HTMLDivElement | null): void => {
     if (!element || !anchor) return;

@@ -1,6 +1,6 @@
 /** Curves of what holds until it changes: drag to zoom, click for an instant, or both by keyboard. */
 
-import type { JSX, TargetedPointerEvent } from "preact";
+import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatTime, scaleFor, type Unit } from "../../base/units";
 import { GridLines, LEFT, TOP, YTicks } from "./axes";
@@ -39,7 +39,7 @@ const PLOT = 200;
 const STOPS = 200;
 const LEAST_DRAG = 4;
 
-export function Staircase(props: StaircaseProps): JSX.Element {
+export function Staircase(props: StaircaseProps) {
   const { label, unit, time, lines, areas, window, picked, peak } = props;
   const root = useRef<HTMLDivElement>(null);
   const plot = Math.max(80, useWidth(root) - LEFT - 8);
@@ -148,7 +148,7 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
 }
 
 /** What does not change while the pointer moves. */
-function Curves(props: StaircaseProps & { plot: number }): JSX.Element {
+function Curves(props: StaircaseProps & { plot: number }) {
   const { unit, time, lines, areas, bands, peak, plot } = props;
   const { t0, t1 } = props.window;
   return useMemo(() => {
@@ -217,7 +217,7 @@ function Band({
   label: string;
   left: number;
   right: number;
-}): JSX.Element {
+}) {
   return (
     <>
       <rect
@@ -244,7 +244,7 @@ function TimeTicks({
   window: Window;
   plot: number;
   x: (t: number) => number;
-}): JSX.Element {
+}) {
   const step = Math.max(1, tickStep(t1 - t0, plot / 110, scaleFor(t1, "ns").factor));
   const scale = scaleFor(t1, "ns", step);
   const first = Math.ceil(t0 / step);
@@ -268,17 +268,7 @@ function TimeTicks({
   );
 }
 
-function Peak({
-  x,
-  y,
-  text,
-  end,
-}: {
-  x: number;
-  y: number;
-  text: string;
-  end: number;
-}): JSX.Element {
+function Peak({ x, y, text, end }: { x: number; y: number; text: string; end: number }) {
   const leftwards = x + text.length * 7 > end;
   return (
     <>

@@ -1,6 +1,5 @@
 /** Values of several groups as dots on one axis, so that their spread can be seen beside their difference. */
 
-import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { rangeAxis } from "./axis";
@@ -39,7 +38,7 @@ export function Strip({
   label: string;
   rows: readonly StripRow[];
   unit: Unit;
-}): JSX.Element {
+}) {
   const root = useRef<HTMLDivElement>(null);
   const room = Math.max(200, useWidth(root) - LEFT - 16);
   const values = rows.flatMap((row) => [
@@ -92,7 +91,7 @@ interface StripLineProps {
   unit: Unit;
 }
 
-function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps): JSX.Element {
+function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps) {
   const { mean, spread } = row;
   const inside = (at: number): number => Math.max(first, Math.min(last, at));
   return (

@@ -4,7 +4,7 @@
  * A click or Enter makes a frame as wide as the graph; Escape and the names above lead out again; arrows go from frame to frame.
  */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { watchTheme } from "../../base/theme";
@@ -53,7 +53,7 @@ interface Hovered {
   y: number;
 }
 
-export function Flame(props: FlameProps): JSX.Element {
+export function Flame(props: FlameProps) {
   const { label, layout, parent, name, zoom, onZoom, describe } = props;
   const id = useId("flame");
   const box = useRef<HTMLDivElement>(null);
@@ -124,7 +124,7 @@ interface MarkProps {
 }
 
 /** A border around a frame, so that following the pointer draws nothing else. */
-function Mark({ row, layout, view, width, kind }: MarkProps): JSX.Element | null {
+function Mark({ row, layout, view, width, kind }: MarkProps) {
   const scale = width / view.length;
   const left = layout.left[row] ?? 0;
   const x0 = Math.max(0, (left - view.begin) * scale);
@@ -229,7 +229,7 @@ function Way({
   name,
   zoom,
   onZoom,
-}: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">): JSX.Element {
+}: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">) {
   const way = wayTo(parent, zoom);
   const shown = way.slice(-NAMED);
   return (
@@ -250,7 +250,7 @@ function Way({
   );
 }
 
-function WayButton({ text, onClick }: { text: string; onClick: () => void }): JSX.Element {
+function WayButton({ text, onClick }: { text: string; onClick: () => void }) {
   return (
     <button type="button" class="link" onClick={onClick}>
       {text}
@@ -259,7 +259,7 @@ function WayButton({ text, onClick }: { text: string; onClick: () => void }): JS
 }
 
 /** Beside the pointer. Screen readers are told of the chosen frame instead. */
-function Card({ at, lines }: { at: Hovered; lines: readonly string[] }): JSX.Element {
+function Card({ at, lines }: { at: Hovered; lines: readonly string[] }) {
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (card.current) place(card.current, { left: at.x, top: at.y, bottom: at.y + 10, width: 0 });

@@ -5,7 +5,6 @@
  * Control+C copies the cell.
  */
 
-import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
@@ -48,7 +47,7 @@ function useKept<T>(
   return [given === undefined ? own : given, set];
 }
 
-export function Grid(props: GridProps): JSX.Element {
+export function Grid(props: GridProps) {
   const { label, columns, rowCount, pinned = NO_ROWS, searchIn, tree } = props;
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
@@ -107,7 +106,7 @@ export function Grid(props: GridProps): JSX.Element {
   );
 }
 
-function FoldButtons({ folding }: { folding: Folding }): JSX.Element {
+function FoldButtons({ folding }: { folding: Folding }) {
   return (
     <span class="toolbar-group">
       <Button kind="quiet" icon="unfold" label="Unfold all" onClick={() => folding.all(true)} />
@@ -196,7 +195,7 @@ function useTable(props: TableProps, scroller: { current: HTMLDivElement | null 
   return { view, open, opening, cell, onKeyDown, pointed, actions, focus };
 }
 
-function Table(props: TableProps): JSX.Element {
+function Table(props: TableProps) {
   const { label, visible, rows, rowCount, pinned, sort, widths, detail, folding } = props;
   const id = useId("grid");
   const scroller = useRef<HTMLDivElement>(null);

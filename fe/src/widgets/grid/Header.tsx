@@ -1,6 +1,6 @@
 /** The sticky row of column heads: sort, definition, width. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { definitionOf } from "../../base/definitions";
 import { Icon } from "../icons";
 import { Tooltip } from "../tooltip";
@@ -20,7 +20,7 @@ interface HeaderProps {
   onWidth: (column: Column, width: number | null) => void;
 }
 
-export function Header({ columns, sort, hasToggle, onSort, onWidth }: HeaderProps): JSX.Element {
+export function Header({ columns, sort, hasToggle, onSort, onWidth }: HeaderProps) {
   return (
     <div role="rowgroup" class="grid-head">
       <div role="row" class="grid-row" aria-rowindex={1}>
@@ -46,7 +46,7 @@ interface HeadCellProps {
   onWidth: (column: Column, width: number | null) => void;
 }
 
-function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProps): JSX.Element {
+function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProps) {
   const text = (column.term ? definitionOf(column.term)?.text : null) ?? column.hint;
   const order = sort ? (sort.descending ? "descending" : "ascending") : undefined;
   return (

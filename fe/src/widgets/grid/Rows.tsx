@@ -1,6 +1,6 @@
 /** The rows in the window, and what is below the open ones. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CopyButton } from "../buttons";
 import { Icon } from "../icons";
@@ -57,7 +57,7 @@ export class Row extends Pure<RowProps> {
     active,
     pointed,
     actions,
-  }: RowProps): JSX.Element {
+  }: RowProps) {
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";
     return (
@@ -107,13 +107,7 @@ export class Row extends Pure<RowProps> {
   }
 }
 
-function toggle(
-  row: number,
-  open: boolean,
-  label: string,
-  canOpen: boolean,
-  actions: RowActions,
-): JSX.Element {
+function toggle(row: number, open: boolean, label: string, canOpen: boolean, actions: RowActions) {
   if (!canOpen) return <span class="toggle" />;
   return (
     <button
@@ -138,7 +132,7 @@ interface DetailProps {
 }
 
 /** Below an open row, as wide as the window of the table; reports its height. */
-export function Detail({ offset, span, width, onHeight, children }: DetailProps): JSX.Element {
+export function Detail({ offset, span, width, onHeight, children }: DetailProps) {
   const box = useRef<HTMLDivElement>(null);
   const report = useRef(onHeight);
   report.current = onHeight;

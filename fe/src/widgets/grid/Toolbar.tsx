@@ -1,6 +1,6 @@
 /** What stands above a table: search, columns, copy, CSV. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { csv, fileName } from "../../base/csv";
 import { formatCount } from "../../base/units";
 import { Button, DownloadButton } from "../buttons";
@@ -56,7 +56,7 @@ export function Toolbar({
   onSearch,
   saved,
   onSaved,
-}: ToolbarProps): JSX.Element {
+}: ToolbarProps) {
   const all = formatCount(searchable);
   const result =
     search.text.trim() && !shown.error
@@ -94,7 +94,7 @@ interface ColumnMenuProps {
   onSaved: (saved: Saved) => void;
 }
 
-function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps): JSX.Element {
+function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps) {
   return (
     <Menu label="Columns" icon="columns">
       {columns.map((column) => {

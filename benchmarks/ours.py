@@ -70,7 +70,7 @@ def warm(path: str, cache: str) -> dict[str, Any]:
     """
     from werkzeug.test import Client
 
-    from torch_tb_profiler.runs.logdirs import catalogue_of
+    from torch_tb_profiler.runs.catalogue import catalogue_of
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.web.application import Application
 

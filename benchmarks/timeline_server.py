@@ -241,7 +241,7 @@ def over_http(url: str, run: str, worker: str, span: str) -> dict[str, Any]:
 
 def opened(logdir: str, cache: str) -> tuple[Any, Any, dict[str, str]]:
     """(catalogue, settings, the only trace's place) once it is imported."""
-    from torch_tb_profiler.runs.logdirs import catalogue_of
+    from torch_tb_profiler.runs.catalogue import catalogue_of
     from torch_tb_profiler.settings import Settings
 
     settings = Settings(cache_dir=cache, settle_seconds=0.0, scan_seconds=0.2)

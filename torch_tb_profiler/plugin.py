@@ -7,8 +7,7 @@ from typing import Any
 
 from tensorboard.plugins import base_plugin
 
-from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.logdirs import catalogue_of
+from torch_tb_profiler.runs.catalogue import Catalogue, catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import ENTRY_ROUTE, Application, Wsgi
 

@@ -25,7 +25,7 @@ class Settings:
     """All settings; units are in the names. See README, "Settings"."""
 
     workers: int = field(default_factory=_cores)
-    """Concurrent import processes; at most one per core that this process may use."""
+    """Concurrent worker processes; at most one per core that this process may use."""
     scan_seconds: float = 5.0
     """Pause between two scans of the logdir."""
     settle_seconds: float = 1.0

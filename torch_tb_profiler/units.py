@@ -1,19 +1,37 @@
-"""Units as types, and the one way to print them.
+"""Units as types, and the one rule by which numbers are printed (docs/definitions.md, "Numbers").
 
-Times are integer nanoseconds relative to the first event of a trace; sizes are integer bytes.
+Times are integer nanoseconds relative to the first event of a trace; sizes are integer bytes. The
+page prints by the same rule (fe/src/base/units.ts); fe/src/base/units_cases.json holds both to it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import NewType
+from typing import NewType, TypeGuard
 
 Ns = NewType("Ns", int)
 Bytes = NewType("Bytes", int)
 
-_TIME_STEPS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
-_COUNT_STEPS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-_BYTE_STEPS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+UNKNOWN = "–"
+"""What stands where a figure is not known: an en dash."""
+NARROW_SPACE = "\u202f"
+"""Between groups of three digits; no line breaks there."""
+
+_Steps = tuple[tuple[float, str], ...]
+_TIME_STEPS: _Steps = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_BYTE_STEPS: _Steps = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+_PREFIXES: _Steps = (
+    (1e18, "E"),
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1, ""),
+)
+_ALL = 1e-12
+"""A share this close to all of it is all of it: sums of fractions are not exact."""
 
 
 def format_names(names: Sequence[str], most: int = 3) -> str:
@@ -23,41 +41,90 @@ def format_names(names: Sequence[str], most: int = 3) -> str:
 
 def and_more(left: int) -> str:
     """``and 5 more``: what a list leaves out; empty where that is nothing."""
-    return f"and {left:,} more" if left > 0 else ""
+    return f"and {format_count(left)} more" if left > 0 else ""
 
 
-def format_ns(ns: float) -> str:
+def format_ns(ns: float | None) -> str:
     """``1_234_567`` → ``1.23 ms``: three significant digits and the unit that fits."""
-    for factor, unit in _TIME_STEPS:
-        if abs(ns) >= factor:
-            return f"{_three_digits(ns / factor)} {unit}"
-    return f"{ns:.0f} ns"
+    return _quantity(ns, _TIME_STEPS) if _known(ns) else UNKNOWN
 
 
-def format_bytes(size: float) -> str:
+def format_delta(ns: float | None) -> str:
+    """A difference with its sign: ``1_500`` → ``+1.50 µs``."""
+    return f"{'+' if _known(ns) and ns > 0 else ''}{format_ns(ns)}"
+
+
+def format_bytes(size: float | None) -> str:
     """``1536`` → ``1.50 KiB``: powers of 1024, three significant digits."""
-    for factor, unit in _BYTE_STEPS:
-        if abs(size) >= factor:
-            return f"{_three_digits(size / factor)} {unit}"
-    return f"{size:.0f} B"
+    return _quantity(size, _BYTE_STEPS) if _known(size) else UNKNOWN
 
 
-def format_count(number: float) -> str:
-    """``3_285_000`` → ``3.29 M``: powers of 1000, three significant digits; of FLOPs and the like."""
-    for factor, prefix in _COUNT_STEPS:
-        if abs(number) >= factor:
-            return f"{_three_digits(number / factor)} {prefix}"
-    return f"{number:.0f}"
+def format_rate(value: float | None, unit: str) -> str:
+    """``3_285_000`` of ``FLOP`` → ``3.29 MFLOP``: powers of 1000, three significant digits."""
+    return _quantity(value, _PREFIXES, unit) if _known(value) else UNKNOWN
 
 
-def format_share(share: float, digits: int = 1) -> str:
-    """``0.1234`` → ``12.3 %``; no 0 for what is more than that."""
-    least = 0.5 * 10.0 ** -(digits + 2)
-    return f"<{10.0**-digits:.{digits}f} %" if 0 < share < least else f"{100 * share:.{digits}f} %"
+def format_count(number: float | None) -> str:
+    """``1_234_567`` → ``1 234 567``: every digit, in groups of three."""
+    return _fixed(number, 0) if _known(number) else UNKNOWN
+
+
+def format_number(value: float | None) -> str:
+    """A number without a unit: whole ones as counts, others with three significant digits."""
+    if not _known(value):
+        return UNKNOWN
+    if value == int(value):
+        return format_count(value)
+    digits, bound = 2, 0.9995
+    while abs(value) < bound and digits < 6:
+        digits, bound = digits + 1, bound / 10
+    return _fixed(value, digits) if digits > 2 else _three_digits(value)
+
+
+def format_share(share: float | None) -> str:
+    """``0.1234`` → ``12.3 %``; only none at all is ``0 %``, only all of it ``100 %``."""
+    if not _known(share):
+        return UNKNOWN
+    if not share or abs(share - 1) < _ALL:
+        return "100 %" if share else "0 %"
+    percent = share * 100
+    if abs(percent) < 0.05:
+        return "<0.1 %" if percent > 0 else ">−0.1 %"
+    return ">99.9 %" if 99.95 <= percent < 100 else f"{_fixed(percent, 1)} %"
+
+
+def format_value(value: float | None, unit: str) -> str:
+    """By the name of its unit: ``ns``, ``bytes``, ``share``, or none."""
+    formats = {"ns": format_ns, "bytes": format_bytes, "share": format_share}
+    return formats.get(unit, format_number)(value)
+
+
+def format_limit(share: float) -> str:
+    """A share that is a setting, not a figure: ``0.05`` → ``5 %``."""
+    return f"{share * 100:g} %"
+
+
+def _known(value: float | None) -> TypeGuard[float]:
+    return value is not None and math.isfinite(value)
+
+
+def _quantity(value: float, steps: _Steps, unit: str = "") -> str:
+    """In the largest step that keeps the rounded number at 1 or more."""
+    factor, name = next((step for step in steps if abs(value) >= step[0] * 0.9995), steps[-1])
+    whole = factor == 1 and value == int(value)
+    text = _fixed(value, 0) if whole else _three_digits(value / factor)
+    return f"{text} {name}{unit}".rstrip()
 
 
 def _three_digits(value: float) -> str:
     size = abs(value)
-    if size >= 100:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+    return _fixed(value, 0 if size >= 99.95 else 1 if size >= 9.995 else 2)
+
+
+def _fixed(value: float, digits: int) -> str:
+    size = abs(value)
+    # A tie is rounded away from 0, as the page's `toFixed` does; Python rounds it to even.
+    if size * 2 ** (digits + 1) % 2 == 1:
+        size = math.nextafter(size, math.inf)
+    text = f"{size:,.{digits}f}".replace(",", NARROW_SPACE)
+    return f"−{text}" if value < 0 and text.strip("0.") else text

@@ -100,7 +100,8 @@ def kernels(
                     ("longest", "max_ns"),
                 )
             },
-            **{key: _finite(rows[key][at]) for key in ("blocks_per_sm", "occupancy")},
+            "blocks_per_sm": _finite(rows["blocks_per_sm"][at]),
+            "occupancy": _finite(100 * rows["occupancy"][at]),
             **{
                 key: int(rows[key][at])
                 for key in ("calls", "matrix", "matrix_eligible", "communication")

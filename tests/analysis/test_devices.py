@@ -4,12 +4,14 @@ are in test_original.py.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.analysis.figures import operators
 from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
 
@@ -134,3 +136,41 @@ def test_properties_come_from_the_header() -> None:
         132,
     )
     assert operators(facts) == {}
+
+
+def test_an_occupancy_of_0_is_unknown_and_the_share_that_has_one_is_known() -> None:
+    """Kineto writes 0 where its estimate fails: what ran had some."""
+    facts = derive(
+        draw(
+            """
+        main   [aten::mm    ]
+        main   <x #1><x #2>
+        gpu 7     {a #1}{b #2         }
+        """,
+            args={
+                "a": {"est. achieved occupancy %": 40},
+                # Above the default limit of shared memory no estimate is made.
+                "b": {"est. achieved occupancy %": 0, "blocks per SM": 2, "block": [256, 1, 1]},
+            },
+        )
+    )
+    device, rows = use(facts), kernel_rows(facts, select(facts), "name")
+    assert device.occupancy == pytest.approx(0.4)
+    assert device.occupancy_known_share == pytest.approx(6 / (6 + 15))
+    shown = dict(zip(facts.strings.many(rows["name"]), rows["occupancy"].tolist(), strict=True))
+    assert shown["a"] == pytest.approx(0.4)
+    assert np.isnan(shown["b"])
+
+
+def test_an_occupancy_that_rounds_to_0_is_known() -> None:
+    facts = derive(
+        draw(
+            """
+        main   [aten::mm    ]
+        main   <x #1>
+        gpu 7     {a #1}
+        """,
+            args={"a": {"est. achieved occupancy %": 0, "blocks per SM": 0.1, "block": [64, 1, 1]}},
+        )
+    )
+    assert (use(facts).occupancy, use(facts).occupancy_known_share) == (0, 1)

@@ -20,6 +20,8 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 )
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts
 
@@ -437,8 +439,8 @@ def test_tensor_core() -> None:
         row["name"][:5]: (row["matrix"], row["matrix_eligible"])
         for row in kernels(facts, "properties")
     } == {"kerne": (no, no), "volta": (yes, yes)}
-    (device,) = route(facts, "/overview")["devices"]
-    assert (device["matrix_core_share"], device["matrix_unknown_share"]) == (0.6, 0)
+    (device,) = device_use(facts, select(facts))
+    assert (device.matrix_share, device.matrix_unknown_share) == (0.6, 0)
     assert facts.summary["matrix_eligible_share"] == 0.6
 
 

@@ -208,7 +208,7 @@ def test_nccl_kernels_are_communication(run: Opened) -> None:
     assert round(sum(row["total"] for row in rows)) == 46_876
     mean = average(facts, select(facts))
     assert mean is not None
-    assert mean["communication"] > 0
+    assert (mean[1]["communication"] or 0) > 0
     spans = trace["spans"]
     others = (spans["role"] == Role.KERNEL) & ~np.isin(
         spans["name"], [facts.strings.number(row["name"]) for row in rows]

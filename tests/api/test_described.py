@@ -22,7 +22,7 @@ def test_a_trace_in_a_screenful() -> None:
     for words in (
         "run · w0 · 1",
         "3 from ProfilerStep, 1 cold, 1 odd",
-        "NVIDIA H100 (0)",
+        "GPU 0 NVIDIA H100",
         "aten::mm 60.0 µs",
         ".operators(by=)",
         "1 × truncated",

@@ -62,6 +62,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFrames:
     return found
 
 
+def test_categories_that_were_not_recorded_are_missing() -> None:
+    host = hand_made.with_steps(
+        hand_made.facts(device=False), kernel=[0] * 3, communication=[0] * 3
+    )
+    steps = frames(hand_made.opened(host)).steps
+    assert steps[["kernel_ns", "memcpy_ns", "memset_ns", "runtime_ns"]].isna().all(axis=None)
+    assert steps["dataloader_ns"].tolist() == [0] * 3
+
+
 def test_steps(trace: TraceFrames) -> None:
     steps = trace.steps
     assert steps["name"].tolist() == ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]

@@ -16,6 +16,7 @@ import pytest
 
 from tests.api.traces import SETTINGS, frames
 from tests.builders.drawn import events, trace_of
+from tests.loading import load
 from tests.views import hand_made
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.key_averages import times
@@ -23,7 +24,6 @@ from torch_tb_profiler.api.average import KEY_AVERAGES, Average
 from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.single import load
 
 GPU = """
 main    (ProfilerStep#1                                                     )

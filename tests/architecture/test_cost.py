@@ -1,15 +1,20 @@
-"""Importing the package loads nothing heavy, and viewing needs neither TensorFlow nor torch."""
+"""Importing the package loads nothing heavy, a command reads its trace before it imports what
+describes it, and viewing needs neither TensorFlow nor torch.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 from tests.architecture import tree
+from torch_tb_profiler.cli.commands import COMMANDS
 
 pytestmark = pytest.mark.slow
 
@@ -24,6 +29,27 @@ HEAVY = (
     "safetensors",
     "werkzeug",
 )
+AFTER_THE_FIRST_BYTE = {
+    *(set(HEAVY) - {"msgspec"}),
+    "orjson",
+    "pyarrow",
+    "re2",
+    "zstandard",
+    "torch_tb_profiler.analysis.facts",
+    "torch_tb_profiler.importers",
+    "torch_tb_profiler.views.wire",
+    "torch_tb_profiler.web.replies",
+}
+"""What no command imports before it reads a trace."""
+UNTIL_READ = """
+import os, sys
+def look(event, given):
+    if event == "subprocess.Popen" or (event == "open" and given[0] == {trace!r}):
+        os.write(1, " ".join(sys.modules).encode())
+        os._exit(0)
+sys.addaudithook(look)
+"""
+"""Ends the program when it opens the trace, or starts the process that will: modules on stdout."""
 IMPORTED_AS = {"google-re2": "re2"}
 """Projects whose module has another name."""
 NOT_NEEDED = {
@@ -53,6 +79,27 @@ def loaded_by(statement: str) -> set[str]:
     )
 
 
+def loaded_until_read(program: str, folder: Path) -> set[str]:
+    """Modules when a program, which finds the trace's path in ``trace``, begins to read it."""
+    trace = folder / "worker0.1.pt.trace.json"
+    trace.write_text('{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1}]}')
+    # Nobody is still writing it.
+    os.utime(trace, (1_600_000_000, 1_600_000_000))
+    start = f"trace = {str(trace)!r}\n{UNTIL_READ.format(trace=str(trace))}"
+    done = subprocess.run(
+        [sys.executable, "-c", start + program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=os.environ
+        | {"PYTHONPATH": str(tree.ROOT), "TORCH_TB_PROFILER_CACHE_DIR": str(folder / "cache")},
+        timeout=120,
+    )
+    assert "torch_tb_profiler" in done.stdout.split(), done.stderr
+    return set(done.stdout.split())
+
+
 def required(text: str) -> set[str]:
     """Names in the ``dependencies`` list of a pyproject.toml."""
     block = re.search(r"^dependencies = \[(.*?)^\]", text, re.S | re.M)
@@ -80,6 +127,29 @@ def test_the_loader_imports_no_columns() -> None:
         "tensorflow",
         "safetensors",
     } <= loaded_by("import tensorboard.plugins.base_plugin")
+
+
+@pytest.mark.parametrize("command", [one.name for one in COMMANDS if one.name != "serve"])
+def test_a_command_reads_its_trace_first(command: str, tmp_path: Path) -> None:
+    further = {"event": ["'0'"], "diff": ["trace"], "compare": ["trace"]}.get(command, [])
+    arguments = f"[{command!r}, trace, {', '.join(further)}]"
+    program = f"from torch_tb_profiler.cli.main import main\nmain({arguments})"
+    assert loaded_until_read(program, tmp_path) & AFTER_THE_FIRST_BYTE == set()
+
+
+def test_a_worker_process_reads_its_trace_first(tmp_path: Path) -> None:
+    program = (
+        "import torch_tb_profiler.runs.worker\n"
+        "from torch_tb_profiler.runs.import_job import run_import\n"
+        "from torch_tb_profiler.settings import Settings\n"
+        "run_import(trace, trace + '.safetensors', Settings(), lambda done, total: None)"
+    )
+    assert loaded_until_read(program, tmp_path) & AFTER_THE_FIRST_BYTE == set()
+
+
+def test_an_import_before_the_trace_is_found(tmp_path: Path) -> None:
+    program = "import torch_tb_profiler.importers\nopen(trace)"
+    assert {"numpy", "torch_tb_profiler.importers"} <= loaded_until_read(program, tmp_path)
 
 
 def test_dependencies_are_few_and_without_a_framework() -> None:

@@ -10,7 +10,6 @@ import pytest
 import torch_tb_profiler
 from tests.builders.drawn import Event, text_of
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.units import format_count
 
 
 def test_findings_of_a_run_tell_who_is_late(
@@ -60,7 +59,7 @@ def test_runtime_calls_without_a_device_are_told(
         for line in capsys.readouterr().out.splitlines()
         if line.startswith(("  Runtime ", "  Kernel "))
     }
-    assert rows == {"Kernel": ["-", "-"], "Runtime": ["50.0", "µs", "50.0%", "#" * 15]}
+    assert rows == {"Kernel": ["–", "–"], "Runtime": ["50.0", "µs", "50.0", "%", "#" * 15]}
 
 
 def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
@@ -76,18 +75,3 @@ def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
         assert (found["flops_rate"] > found["peak"])[found["fast"]].any()
         for told in ("the memory bandwidth", "Winograd"):
             assert any(told in note for note in found.attrs["notes"])
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0"),
-        (999, "999"),
-        (10_000_000, "10.0 M"),
-        (7_400_000_000, "7.40 G"),
-        (999_999, "1000 k"),
-        (2.5e15, "2.50 P"),
-    ],
-)
-def test_flops_have_three_digits_as_times_have(number: float, text: str) -> None:
-    assert format_count(number) == text

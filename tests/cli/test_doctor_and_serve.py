@@ -34,7 +34,7 @@ def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An installation in which nothing lacks."""
     monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(doctor, "_registered", lambda: True)
-    monkeypatch.setattr(doctor, "StaticFiles", lambda: type("Built", (), {"built": True}))
+    monkeypatch.setattr(doctor, "_page_built", lambda: True)
     monkeypatch.setattr("shutil.which", lambda name: str(Path(sys.executable).parent / name))
 
 
@@ -49,7 +49,7 @@ def _unregistered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _unbuilt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "StaticFiles", lambda: type("Unbuilt", (), {"built": False}))
+    monkeypatch.setattr(doctor, "_page_built", lambda: False)
 
 
 def _another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_nothing_says_where_the_traces_lie(tmp_path: Path, monkeypatch: pytest.M
         held.extend(bytes(answer) for answer in kept.answers.values())
         return title
 
-    monkeypatch.setattr(report, "page", page)
+    monkeypatch.setattr("torch_tb_profiler.web.report_page.page", page)
     folder = write(tmp_path / "someone's folder" / "run", "rank0")
     for path in folder.iterdir():
         os.utime(path, (1_600_000_000, 1_600_000_000))

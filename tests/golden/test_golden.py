@@ -49,7 +49,7 @@ def summary(opened: Opened) -> dict[str, Any]:
             for step in page.steps
         ],
         "devices": [
-            f"{d.id} {d.name}: busy {_share(d.utilization)}, SM {_share(d.sm_efficiency)},"
+            f"{d.id} {d.details.split(' · ')[0]}: busy {_share(d.utilization)}, SM {_share(d.sm_efficiency)},"
             f" occupancy {_share(d.occupancy)}, matrix cores {_share(d.matrix_core_share)}"
             for d in page.devices
         ],

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.importers.reading import Stream, defects, names, read
+from tests.loading import load
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
@@ -15,7 +16,7 @@ from torch_tb_profiler.errors import NotATrace, NotFound
 from torch_tb_profiler.importers import content
 from torch_tb_profiler.importers.stacks_text import read_stacks
 from torch_tb_profiler.runs.event_text import EventTexts
-from torch_tb_profiler.runs.single import load, load_all
+from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.loading import load
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 
 _HIDDEN_IN_PYTORCH = (

@@ -12,7 +12,7 @@ import pytest
 from tests.api.traces import SETTINGS, frames
 from tests.live.kineto import event_list
 from tests.live.test_key_averages import torch
-from torch_tb_profiler.runs.single import load
+from tests.loading import load
 
 __all__ = ["torch"]
 

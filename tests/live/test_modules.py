@@ -15,8 +15,8 @@ from tests.analysis.module.trees import insight_of
 from tests.live.figures import of_pytorch, operator_names
 from tests.live.test_key_averages import OPTIONS, record, torch
 from tests.live.test_key_averages_table import checkpoints
+from tests.loading import load
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from tests.builders.nvprof import GEMM, RELU, NvprofFile
+from tests.loading import load
 from torch_tb_profiler.importers.sqlite.demangle import demangled
 from torch_tb_profiler.importers.sqlite.markers import read_marker
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role

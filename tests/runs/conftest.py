@@ -89,11 +89,11 @@ def start(settings: Settings) -> Iterator[Start]:
     """Make and start a catalogue over folders or URLs; all are closed at the end."""
     made: list[Catalogue] = []
 
-    def begin(where: object, changed: Settings | None = None, target: str = OBEY) -> Catalogue:
+    def begin(where: object, changed: Settings | None = None, maker: str = OBEY) -> Catalogue:
         logdirs = (
             {k: str(v) for k, v in where.items()} if isinstance(where, dict) else {"": str(where)}
         )
-        catalogue = Catalogue(logdirs, changed or settings, target=target)
+        catalogue = Catalogue(logdirs, changed or settings, makers={"import": maker})
         made.append(catalogue)
         catalogue.start()
         return catalogue

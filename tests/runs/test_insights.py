@@ -17,12 +17,12 @@ from tests.runs.conftest import DRAWING, until, write
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
-from torch_tb_profiler.runs import derived, insights
+from torch_tb_profiler.runs import keeper as keeper_
 from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.insights import INSIGHT
+from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.model import OpenedInsight
+from torch_tb_profiler.runs.products import INSIGHT, make_insight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 
@@ -36,7 +36,7 @@ def dies_once(
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(60)
-    return insights.run_build(location, sidecar_path, settings, report)
+    return make_insight(location, sidecar_path, settings, report)
 
 
 def test_an_insight_comes_back_from_its_sidecar_as_it_was(tmp_path: Path) -> None:
@@ -54,28 +54,28 @@ def test_an_insight_comes_back_from_its_sidecar_as_it_was(tmp_path: Path) -> Non
 
 
 def test_asking_does_not_wait(settings: Settings, trace_sidecar: str) -> None:
-    shelf = DerivedShelf(settings, INSIGHT, 4)
+    keeper = Keeper(settings)
     try:
-        assert shelf.made(trace_sidecar) is None
-        assert shelf.ask(trace_sidecar) < 1.0
-        until(lambda: shelf.ask(trace_sidecar) == 1.0)
-        assert shelf.made(trace_sidecar) is shelf.get(trace_sidecar)
-        assert shelf.jobs.started == 1
+        assert keeper.made(INSIGHT, trace_sidecar) is None
+        assert keeper.ask(INSIGHT, trace_sidecar) < 1.0
+        until(lambda: keeper.ask(INSIGHT, trace_sidecar) == 1.0)
+        assert keeper.made(INSIGHT, trace_sidecar) is keeper.get(INSIGHT, trace_sidecar)
+        assert keeper.queue.started.total() == 1
     finally:
-        shelf.close()
+        keeper.close()
 
 
 def test_a_killed_worker_costs_one_answer(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
-    shelf = DerivedShelf(settings, INSIGHT, 4, target="tests.runs.test_insights:dies_once")
+    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
+    keeper = Keeper(settings, {"insight": "tests.runs.test_insights:dies_once"})
     try:
         with pytest.raises(ImportFailed, match="analysis of the trace could not be made"):
-            shelf.get(trace_sidecar)
-        assert shelf.get(trace_sidecar)["span_paths"].n == 3
+            keeper.get(INSIGHT, trace_sidecar)
+        assert keeper.get(INSIGHT, trace_sidecar)["span_paths"].n == 3
     finally:
-        shelf.close()
+        keeper.close()
 
 
 def test_the_catalogue_has_the_insights_of_all_workers_made(

@@ -11,7 +11,7 @@ import pytest
 
 from tests.runs.conftest import LONG_AGO_NS, Start, spans, states, until, write
 from torch_tb_profiler.errors import ImportFailed
-from torch_tb_profiler.runs.jobs import TARGET
+from torch_tb_profiler.runs.products import IMPORT
 
 
 def trace(events: int = 2000) -> str:
@@ -49,7 +49,7 @@ def test_good_cut_and_bad_files_side_by_side(logdir: Path, start: Start) -> None
     write(logdir / "run" / "cut.json", trace()[:50_000])
     write(logdir / "run" / "page.pt.trace.json", "<html></html>")
     write(logdir / "run" / "settings.json", '{"lr": 0.1}')
-    catalogue = start(logdir, target=TARGET)
+    catalogue = start(logdir, maker=IMPORT.maker)
     until(
         lambda: (
             len(states(catalogue)) == 5
@@ -70,7 +70,7 @@ def test_good_cut_and_bad_files_side_by_side(logdir: Path, start: Start) -> None
     ) == (2000, "")
     assert 0 < (found["run/a.2.pt.trace.json.gz"].events or 0) < 2000
     assert "ends early" in found["run/a.2.pt.trace.json.gz"].message
-    assert "at byte 50,000" in found["run/cut.json"].message
+    assert "at byte 50\u202f000" in found["run/cut.json"].message
     opened = catalogue.open("run", "a", "1")
     assert opened.trace["spans"].n == 2000
     assert (opened.worker.rank, opened.worker.world_size) == (1, 2)
@@ -80,13 +80,13 @@ def test_good_cut_and_bad_files_side_by_side(logdir: Path, start: Start) -> None
 
 def test_the_next_start_reads_sidecars_only(logdir: Path, start: Start) -> None:
     write(logdir / "run" / "w.json", trace())
-    first = start(logdir, target=TARGET)
+    first = start(logdir, maker=IMPORT.maker)
     until(lambda: "ready" in states(first).values())
     first.close()
-    second = start(logdir, target="tests.runs.targets:gone")
+    second = start(logdir, maker="tests.runs.targets:gone")
     until(lambda: "ready" in states(second).values())
     assert (
         second.open("run", "w", "trace").facts.summary
         == first.open("run", "w", "trace").facts.summary
     )
-    assert second.jobs.started == 0
+    assert not second.keeper.queue.started

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.loading import load
 from tests.runs.conftest import write
-from torch_tb_profiler.errors import BadRequest, NotATrace, SourceError
+from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.runs import import_job, single
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load, load_all
+from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 
 
@@ -135,9 +136,6 @@ def test_what_is_no_file(settings: Settings, tmp_path: Path) -> None:
         load(str(tmp_path / "gone.json"), settings)
     with pytest.raises(SourceError, match="does not exist"):
         list(load_all(str(tmp_path / "gone"), settings))
-    write(tmp_path / "run" / "w.json", trace())
-    with pytest.raises(BadRequest, match="is a folder"):
-        load(str(tmp_path / "run"), settings)
 
 
 def test_progress_is_told_in_bytes(settings: Settings, tmp_path: Path) -> None:

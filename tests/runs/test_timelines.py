@@ -11,11 +11,11 @@ import pytest
 from tests.builders.drawn import events, text_of
 from tests.runs.conftest import DRAWING, until, write
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
-from torch_tb_profiler.runs import derived, timelines
+from torch_tb_profiler.runs import keeper as keeper_
 from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.derived import DerivedShelf
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.timelines import TIMELINE
+from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.products import TIMELINE, make_timeline
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 
@@ -24,7 +24,7 @@ def slow(location: str, sidecar_path: str, settings: Settings, report: Report) -
     """Waits for a file before it makes the timeline."""
     report(1, 4)
     until(Path(location + ".go").exists)
-    return timelines.run_build(location, sidecar_path, settings, report)
+    return make_timeline(location, sidecar_path, settings, report)
 
 
 def broken_once(
@@ -35,30 +35,30 @@ def broken_once(
     if not mark.exists():
         mark.touch()
         raise ValueError("the first time")
-    return timelines.run_build(location, sidecar_path, settings, report)
+    return make_timeline(location, sidecar_path, settings, report)
 
 
 def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidecar: str) -> None:
-    shelf = DerivedShelf(settings, TIMELINE, 4)
+    keeper = Keeper(settings)
     try:
-        until(lambda: not_yet(shelf, trace_sidecar))
-        first = shelf.get(trace_sidecar)
-        assert shelf.get(trace_sidecar) is first
-        assert shelf.jobs.started == 1
+        until(lambda: not_yet(keeper, trace_sidecar))
+        first = keeper.get(TIMELINE, trace_sidecar)
+        assert keeper.get(TIMELINE, trace_sidecar) is first
+        assert keeper.queue.started.total() == 1
         assert Path(TIMELINE.path(trace_sidecar, settings)).is_file()
     finally:
-        shelf.close()
-    again = DerivedShelf(settings, TIMELINE, 4)
+        keeper.close()
+    again = Keeper(settings)
     try:
-        assert again.get(trace_sidecar)["slices"].n == first["slices"].n == 3
-        assert again.jobs.started == 0
+        assert again.get(TIMELINE, trace_sidecar)["slices"].n == first["slices"].n == 3
+        assert not again.queue.started
     finally:
         again.close()
 
 
-def not_yet(shelf: DerivedShelf[Timeline], path: str) -> bool:
+def not_yet(keeper: Keeper, path: str) -> bool:
     try:
-        shelf.get(path)
+        keeper.get(TIMELINE, path)
     except NotReady:
         return False
     return True
@@ -67,13 +67,13 @@ def not_yet(shelf: DerivedShelf[Timeline], path: str) -> bool:
 def test_many_requests_share_one_job_and_are_told_to_wait(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 0.3)
-    shelf = DerivedShelf(settings, TIMELINE, 4, target="tests.runs.test_timelines:slow")
+    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 0.3)
+    keeper = Keeper(settings, {"timeline": "tests.runs.test_timelines:slow"})
     told: list[float | None] = []
 
     def ask() -> None:
         try:
-            shelf.get(trace_sidecar)
+            keeper.get(TIMELINE, trace_sidecar)
         except NotReady as error:
             told.append(error.details["progress"])
 
@@ -84,57 +84,58 @@ def test_many_requests_share_one_job_and_are_told_to_wait(
         for thread in threads:
             thread.join()
         assert len(told) == 20
-        assert shelf.jobs.started == 1
+        assert keeper.queue.started.total() == 1
         Path(trace_sidecar + ".go").touch()
-        until(lambda: not_yet(shelf, trace_sidecar))
+        until(lambda: not_yet(keeper, trace_sidecar))
     finally:
-        shelf.close()
+        keeper.close()
 
 
 def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(
     settings: Settings, trace_sidecar: str
 ) -> None:
-    other = DerivedShelf(settings, TIMELINE, 4)
+    other = Keeper(settings)
 
     def read(path: str) -> Timeline:
-        if other.jobs.started == 0:
+        if not other.queue.started:
             until(lambda: not_yet(other, trace_sidecar))
             raise SidecarError("It was not there when it was looked for.")
         return TIMELINE.read(path)
 
-    shelf = DerivedShelf(settings, replace(TIMELINE, read=read), 4)
+    product = replace(TIMELINE, read=read)
+    keeper = Keeper(settings)
     try:
-        assert shelf.get(trace_sidecar)["slices"].n == 3
-        assert shelf.jobs.started == 0
-        assert other.jobs.started == 1
+        assert keeper.get(product, trace_sidecar)["slices"].n == 3
+        assert not keeper.queue.started
+        assert other.queue.started.total() == 1
     finally:
-        shelf.close()
+        keeper.close()
         other.close()
 
 
 def test_a_failure_is_told_and_the_next_call_tries_again(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
-    shelf = DerivedShelf(settings, TIMELINE, 4, target="tests.runs.test_timelines:broken_once")
+    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
+    keeper = Keeper(settings, {"timeline": "tests.runs.test_timelines:broken_once"})
     try:
         with pytest.raises(ImportFailed, match="the first time"):
-            shelf.get(trace_sidecar)
-        assert shelf.get(trace_sidecar)["slices"].n == 3
+            keeper.get(TIMELINE, trace_sidecar)
+        assert keeper.get(TIMELINE, trace_sidecar)["slices"].n == 3
     finally:
-        shelf.close()
+        keeper.close()
 
 
 def test_a_damaged_timeline_is_made_again(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "FIRST_WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
     Path(TIMELINE.path(trace_sidecar, settings)).write_bytes(b"\0" * 1000)
-    shelf = DerivedShelf(settings, TIMELINE, 4)
+    keeper = Keeper(settings)
     try:
-        assert shelf.get(trace_sidecar)["slices"].n == 3
+        assert keeper.get(TIMELINE, trace_sidecar)["slices"].n == 3
     finally:
-        shelf.close()
+        keeper.close()
 
 
 def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdir: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.builders.drawn import Event, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
-from torch_tb_profiler.runs.aligned_run import MOST_WORKERS, companions, nearest, together
+from torch_tb_profiler.runs.aligned_run import MOST_WORKERS, align_run, companions, nearest
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
 
 UNIX_US = 1_700_000_000_000_000
@@ -135,7 +135,7 @@ def test_a_worker_that_is_not_imported_waits() -> None:
     asked = catalogue.open("run", "rank0", "a")
     listed = companions(catalogue, asked)
     assert [c.opened is not None for c in listed] == [True, False, True]
-    shared = together(listed, asked)
+    shared = align_run(listed, asked)
     assert shared.place == (0, 2)
     assert [a.offset for a in shared.aligned] == [50_000, 0]
     assert shared.span_ns == 1_050_000
@@ -158,11 +158,11 @@ def test_it_is_made_once_for_the_same_traces() -> None:
     catalogue = Kept((0, "a", 0, [100, 200, 300]), (1, "a", 0, [100, 200, 300]))
     asked = catalogue.open("run", "rank0", "a")
     first, again = (
-        together(companions(catalogue, asked), asked),
-        together(companions(catalogue, asked), asked),
+        align_run(companions(catalogue, asked), asked),
+        align_run(companions(catalogue, asked), asked),
     )
     assert first is again
-    assert together(companions(catalogue, asked)[:1], asked) is not first
+    assert align_run(companions(catalogue, asked)[:1], asked) is not first
 
 
 @pytest.mark.parametrize(("rank", "first", "last"), [(0, 0, 63), (100, 68, 131), (199, 136, 199)])

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.builders.drawn import events
+from tests.loading import load
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.import_job import content_version
-from torch_tb_profiler.runs.insights import run_build
-from torch_tb_profiler.runs.jobs import Job, Jobs, News
-from torch_tb_profiler.runs.single import insight_of, load
+from torch_tb_profiler.runs.products import INSIGHT, content_version, make_insight
+from torch_tb_profiler.runs.single import insight_of
+from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.insight import Insight
@@ -72,13 +72,12 @@ def _in_a_worker(trace: Path, tmp_path: Path, settings: Settings) -> Insight:
     opened = load(str(trace), settings)
     sidecar.write(tmp_path / "trace.safetensors", opened.trace, opened.facts)
     news: list[News] = []
-    jobs = Jobs(
-        settings, lambda job, said: news.append(said), "torch_tb_profiler.runs.insights:run_build"
-    )
+    jobs = WorkQueue(settings, lambda job, said: news.append(said))
     try:
         jobs.submit(
             Job(
                 "insight",
+                INSIGHT.maker,
                 str(tmp_path / "trace.safetensors"),
                 str(tmp_path / "insight.safetensors"),
                 0,
@@ -110,4 +109,4 @@ def test_a_faulty_file_is_told(trace: Path, tmp_path: Path) -> None:
     ):
         insight_of(opened, settings)
     with pytest.raises(BadRequest, match="not today"):
-        run_build(str(trace), str(tmp_path / "out"), settings, lambda done, total: None)
+        make_insight(str(trace), str(tmp_path / "out"), settings, lambda done, total: None)

@@ -12,9 +12,9 @@ import pytest
 
 from tests.analysis.efficiency.cases import inputs
 from tests.analysis.findings.cases import launched, rules, span, steps
-from torch_tb_profiler.runs import insights
-from torch_tb_profiler.runs.insights import INSIGHT
-from torch_tb_profiler.runs.single import insight_of, load
+from tests.loading import load
+from torch_tb_profiler.runs.products import INSIGHT, make_insight
+from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 
@@ -86,7 +86,7 @@ def test_a_worker_process_makes_the_same(trace: Path, tmp_path: Path) -> None:
     opened = load(str(trace), settings)
     imported, made = tmp_path / "trace.safetensors", tmp_path / "insight.safetensors"
     sidecar.write(imported, opened.trace, opened.facts)
-    insights.run_build(str(imported), str(made), settings, lambda done, total: None)
+    make_insight(str(imported), str(made), settings, lambda done, total: None)
     assert "far_from_peak" in rules(sidecar.read_insight(made).about["findings"])
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from tests.loading import load
 from tests.samples.conftest import document
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.efficiency import efficiency_payload

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,12 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "sums": False,
     }
     return Facts(texts.table(), tables, {**values, **summary}, DefectCounts({TRUNCATED: 1}))
+
+
+def with_steps(facts: Facts, **columns: list[int]) -> Facts:
+    """The facts with other columns of steps."""
+    steps = facts["steps"].replace(**columns)
+    return replace(facts, tables={**facts.tables, "steps": steps})
 
 
 def _steps(texts: StringBuilder) -> Table:

@@ -19,14 +19,12 @@ from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.views.diff import Recording, diff_payload
 from torch_tb_profiler.views.diff_file import (
-    csv_field,
     diff_csv,
     diff_markdown,
-    markdown_name,
-    markdown_text,
 )
 from torch_tb_profiler.views.diff_verdict import from_to, signed_share
 from torch_tb_profiler.views.diff_wire import DiffPayload
+from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
 
 A, B = Recording("base", "w0", "1", "base · w0", {}), Recording("new", "w0", "1", "new · w0", {})
 
@@ -47,7 +45,7 @@ def test_the_first_line() -> None:
     assert found.p < 0.01
     assert "5 and 5 steps" in found.test
     same = payload(compare(of_lengths(usual), of_lengths(usual))).verdict
-    assert same.sentence == "Step 2.12 → 2.12 ms (+0.0 %), within step-to-step noise."
+    assert same.sentence == "Step 2.12 → 2.12 ms (0 %), within step-to-step noise."
 
 
 @pytest.mark.parametrize(
@@ -87,7 +85,7 @@ def test_what_cannot_be_told(a: list[int], b: list[int], sentence: str) -> None:
 
 def test_recordings_without_steps_are_compared_whole() -> None:
     found = payload(compare(listed("1 op a@0+100"), listed("1 op a@0+200")))
-    assert found.verdict.sentence.startswith("Recording 100 → 200 µs (+100.0 %)")
+    assert found.verdict.sentence.startswith("Recording 100 → 200 µs (+100 %)")
     assert (
         "Neither recording has steps: they are compared as a whole, whatever they hold."
         in found.notes
@@ -298,5 +296,5 @@ def test_small_words() -> None:
         "+888.0 %",
         "×10",
         "×274",
-        "×5.00 k",
+        "×5\u202f000",
     ]

@@ -62,7 +62,7 @@ def test_a_sentence_says_what_and_how_much() -> None:
     }
     assert not found.healthy
     assert found.headline.startswith("Up to ")
-    assert found.headline.endswith("(incl. copies).")
+    assert found.headline.endswith(" % (incl. copies).")
 
 
 def test_other_vendors_have_their_own_words() -> None:
@@ -82,7 +82,7 @@ def test_a_healthy_trace_says_so() -> None:
     assert found.healthy
     assert (
         found.headline
-        == "Healthy: nothing found that costs 2 % of the step or more. GPU active 100 % (incl."
+        == "Healthy: nothing found that costs 2 % of the step or more. GPU active 99.8 % (incl."
         " copies)."
     )
     assert UNSURE["one_step"] in found.unsure
@@ -105,7 +105,7 @@ def test_mostly_the_profilers_own_doing_is_not_called_healthy() -> None:
     assert [item.rule for item in found.findings] == ["silent_end"]
     assert costly(found.findings) == []
     assert not found.healthy
-    assert "Recording itself accounts for 90 % of it" in found.headline
+    assert "Recording itself accounts for 89.9 % of the step" in found.headline
 
 
 @pytest.mark.parametrize(

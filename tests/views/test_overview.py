@@ -10,6 +10,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose
+from torch_tb_profiler.views.vocabulary import device_details, device_title, vendor_words
 from torch_tb_profiler.views.wire import OverviewPayload
 
 US = hand_made.US
@@ -91,7 +92,6 @@ def test_a_device_says_what_is_not_known_of_it() -> None:
         "Achieved occupancy",
     ]
     partly = overview(hand_made.facts()).devices[0]
-    assert partly.matrix_unknown_share == pytest.approx(50 / 130)
     assert any("38.5 %" in text for text in partly.unknown)
 
 
@@ -118,7 +118,39 @@ def test_no_device_is_said_with_the_call_that_records_one() -> None:
     compile(found.missing[0].call, "call", "exec")
 
 
+def test_what_was_not_recorded_is_unknown_not_0() -> None:
+    facts = hand_made.with_steps(
+        hand_made.facts(device=False), kernel=[0] * 3, communication=[0] * 3
+    )
+    found = overview(facts)
+    assert found.average is not None
+    for times in (found.average.categories_ns, *(step.categories_ns for step in found.steps)):
+        assert (times.kernel, times.memcpy, times.memset, times.runtime) == (None,) * 4
+        # Collectives of the host are recorded without a device.
+        assert times.communication == 0
+        assert times.other is not None
+    assert found.headline[0].key == "time"
+
+
+def test_what_occurs_in_any_step_is_known_in_all() -> None:
+    facts = hand_made.with_steps(hand_made.facts(device=False), runtime=[0, 5, 0])
+    assert [step.categories_ns.runtime for step in overview(facts).steps] == [0, 5, 0]
+
+
 def test_notes() -> None:
     synthetic = overview(hand_made.facts(synthetic=True, step_source="whole span"))
     assert len(synthetic.notes) == 2
     assert "synthetic" in synthetic.notes[0]
+
+
+def test_a_device_has_one_name_and_its_vendors_details() -> None:
+    known = ("AMD Instinct MI300X", 192 << 30, "9.4", 304)
+    for vendor, title, details in (
+        ("nvidia", "GPU 9", "192 GiB · 304 SMs · compute capability 9.4"),
+        ("amd", "GPU 9", "192 GiB · 304 compute units"),
+        ("other", "Accelerator 9", "192 GiB · 304 compute units"),
+    ):
+        words = vendor_words(vendor)
+        assert device_title(words, 9) == title
+        assert device_details(words, *known) == f"AMD Instinct MI300X · {details}"
+    assert device_details(words, None, None, None) == "name unknown"

@@ -50,6 +50,7 @@ def test_the_schema() -> None:
         "utilization",
         "sm_efficiency",
         "occupancy",
+        "occupancy_known_share",
         "matrix_core_share",
     }
     assert found["operators"][0] == {
@@ -75,3 +76,14 @@ def test_device_times_of_a_host_only_trace_are_unknown() -> None:
     found = summary(hand_made.facts(device=False), IDENTITY)
     assert {row["device_self_ns"] for row in found["operators"]} == {None}
     assert (found["devices"], found["kernels"]) == ([], [])
+
+
+def test_categories_that_were_not_recorded_are_unknown() -> None:
+    host = hand_made.with_steps(hand_made.facts(device=False), kernel=[0] * 3)
+    for step in summary(host, IDENTITY)["steps"]:
+        assert [key for key, ns in step["categories_ns"].items() if ns is None] == [
+            "kernel",
+            "memcpy",
+            "memset",
+            "runtime",
+        ]

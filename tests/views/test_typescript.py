@@ -17,6 +17,6 @@ def test_every_payload_and_every_named_type_is_there() -> None:
 
 def test_optional_list_items_are_bracketed() -> None:
     text = typescript.typescript()
-    assert "  shapes: (string | null)[];" in text
+    assert "  input_shapes: (string | null)[];" in text
     assert "  progress: number | null;" in text
     assert "  group: OperatorGroup;" in text

@@ -16,8 +16,7 @@ from werkzeug.test import Client, TestResponse
 
 from tests.web.served import body
 from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.derived import DerivedShelf
-from torch_tb_profiler.runs.timelines import TIMELINE, run_build
+from torch_tb_profiler.runs.products import make_timeline
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 
@@ -35,7 +34,7 @@ def build_when_told(
         time.sleep(0.02)
     if go.read_text():
         raise ValueError(go.read_text())
-    return run_build(location, sidecar_path, settings, report)
+    return make_timeline(location, sidecar_path, settings, report)
 
 
 def logdir_of(folder: Path, *traces: Path) -> Path:
@@ -53,9 +52,8 @@ def live(logdir: Path, cache: Path, build: str = "") -> Iterator[tuple[Catalogue
     """
     cache.mkdir(exist_ok=True)
     settings = Settings(cache_dir=str(cache), settle_seconds=0.0, scan_seconds=0.2)
-    catalogue = Catalogue({"": str(logdir)}, settings)
-    if build:
-        catalogue.timelines = DerivedShelf(settings, TIMELINE, settings.open_traces, build)
+    makers = {"timeline": build} if build else None
+    catalogue = Catalogue({"": str(logdir)}, settings, makers=makers)
     catalogue.start()
     client = Client(Application(catalogue, settings))
     try:

@@ -24,6 +24,7 @@ from tests.builders.drawn import text_of
 from tests.web.live import json_of, live, logdir_of, patiently, places
 from tests.web.test_hostile_timeline import EVIL, long_named
 from tests.web.timeline_asked import listed
+from torch_tb_profiler.runs.products import TIMELINE
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import QuietHandler
@@ -153,7 +154,7 @@ def test_two_hundred_at_once(tmp_path: Path, samples: Path) -> None:
                 urlencode(where): json_of(patiently(client, "/trace/timeline", where))
                 for where in places(catalogue)
             }
-            assert catalogue.timelines.jobs.started == len(traces), (
+            assert catalogue.keeper.queue.started[TIMELINE.maker] == len(traces), (
                 "each is made once, however many asked"
             )
             paths = [

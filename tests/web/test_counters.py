@@ -11,12 +11,12 @@ import pytest
 
 from tests.analysis.counters.drawing import with_ranges
 from tests.builders.drawn import events, trace_of
+from tests.loading import load
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.counter_tables import COUNTERS
@@ -209,7 +209,7 @@ def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:
         for argument in kept_arguments(trace, facts, int(found.launches.row[0]))
     ] == [
         ("x", "1"),
-        ("dram__bytes.sum", "4,096"),
+        ("dram__bytes.sum", "4\u202f096"),
         ("y.pct", "12.25"),
     ]
     groups = timeline_payload(trace, facts, build_timeline(trace, facts), "id").groups

@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
-from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
-from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.units import and_more, format_bytes, format_ns, format_share
-from torch_tb_profiler.views.diff_file import one_line
+from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
+from torch_tb_profiler.views.escapes import one_line
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
+from torch_tb_profiler.views.vocabulary import device_title, vocabulary
+from torch_tb_profiler.views.wire import Vocabulary
 
 WIDTH = 100
 SHOWN = 3
@@ -61,9 +62,7 @@ def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line
         ),
         (
             "devices",
-            "; ".join(
-                _device(use.name, use.id, use.utilization) for use in device_use(facts, selection)
-            ),
+            "; ".join(_device(use, vocabulary(facts)) for use in device_use(facts, selection)),
         ),
         ("steps", _steps(one, selection)),
         ("step time", _breakdown(one, selection)),
@@ -73,7 +72,10 @@ def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line
             "missing",
             ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING),
         ),
-        ("defects", ", ".join(f"{count:,} × {defect.name}" for defect, count in facts.defects)),
+        (
+            "defects",
+            ", ".join(f"{format_count(count)} × {defect.name}" for defect, count in facts.defects),
+        ),
         *not_read(unreadable),
         ("tables", TABLES),
     ]
@@ -114,9 +116,9 @@ def markup(title: str, listed: Sequence[Line]) -> str:
     return f"<table><caption>{html.escape(title)}</caption><tbody>{rows}</tbody></table>"
 
 
-def _device(name: str | None, number: int, utilization: float | None) -> str:
-    used = f", {format_share(utilization)} utilization" if utilization is not None else ""
-    return f"{name or 'unknown'} ({number}){used}"
+def _device(use: DeviceUse, words: Vocabulary) -> str:
+    used = f", {format_share(use.utilization)} utilization" if use.utilization is not None else ""
+    return f"{device_title(words, use.id)} {use.name or 'unknown'}{used}"
 
 
 def _steps(one: TraceContext, selection: Selection) -> str:
@@ -133,11 +135,12 @@ def _steps(one: TraceContext, selection: Selection) -> str:
 
 def _breakdown(one: TraceContext, selection: Selection) -> str:
     found = average(one.facts, selection)
-    if found is None or not found["wall"]:
+    if found is None or not found[0]:
         return ""
-    parts = sorted(((found[c] / found["wall"], c) for c in CATEGORIES if found[c]), reverse=True)
+    wall, times = found
+    parts = sorted(((time / wall, key) for key, time in times.items() if time), reverse=True)
     return (
-        f"{format_ns(found['wall'])} on average:"
+        f"{format_ns(wall)} on average:"
         f" {', '.join(f'{CATEGORY_LABELS[c]} {format_share(share)}' for share, c in parts)}"
     )
 
@@ -160,7 +163,7 @@ def _most(rows: DisplayTable, names: Sequence[str | None], key: str, what: str) 
 
 
 def _counted(n: int, one: str, several: str) -> str:
-    return f"{n:,} {one if n == 1 else several}"
+    return f"{format_count(n)} {one if n == 1 else several}"
 
 
 def _cut(name: str) -> str:

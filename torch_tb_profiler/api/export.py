@@ -1,4 +1,8 @@
-"""Frames, flame graphs and parts of traces as files: what ``torch-tb-profiler export`` writes."""
+"""Frames, flame graphs and parts of traces as files: what ``torch-tb-profiler export`` writes.
+
+Imports inside functions: the command checks its options here before it opens a trace, and what
+makes tables and flame graphs takes long to import.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from torch_tb_profiler.api.frames import Frames, RunFrames, TraceFrames
-from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
-from torch_tb_profiler.runs.download import cut
-from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
-from torch_tb_profiler.views.diff_file import no_formula
-from torch_tb_profiler.views.flame import Metric, flame_file
-from torch_tb_profiler.views.module_wire import FlameTree
+from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.escapes import no_formula
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from torch_tb_profiler.api.frames import Frames, TraceFrames
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.views.flame import Metric
+    from torch_tb_profiler.views.module_wire import FlameTree
 
 TableForm = Literal["csv", "parquet", "arrow"]
 FlameForm = Literal["folded", "speedscope"]
@@ -129,6 +133,8 @@ def flame(
     Raises:
         BadRequest: there are several traces.
     """
+    from torch_tb_profiler.views.flame import flame_file
+
     one = _one_trace(frames).one
     metric = metric or ("device" if one.facts.summary["has_device"] else "host")
     return flame_file(one.facts, one.insight, one.selection(), tree, metric, form)
@@ -149,6 +155,9 @@ def part(
             file has nothing that happened at a time.
         SourceError: the file cannot be opened any more.
     """
+    from torch_tb_profiler.runs.download import cut
+    from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
+
     one = _one_trace(frames).one
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:
@@ -164,7 +173,7 @@ def part(
     start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
     if end <= start:
         raise BadRequest(
-            f"The window from {start:,} to {end:,} ns holds nothing.",
+            f"The window from {format_count(start)} to {format_count(end)} ns holds nothing.",
             "Give an end behind the start.",
         )
     texts = cut(one.opened, start, end, one.settings)
@@ -233,12 +242,14 @@ def kept(target: Path, force: bool) -> None:
 
 
 def _one_trace(frames: Frames) -> TraceFrames:
+    from torch_tb_profiler.api.frames import RunFrames
+
     if isinstance(frames, RunFrames):
         raise BadRequest(
             f"There are {len(frames)} traces, expected one.",
             "Give the trace file itself, or --worker NAME on the command line.",
         )
-    return cast(TraceFrames, frames)
+    return cast("TraceFrames", frames)
 
 
 def _window(one: TraceContext) -> tuple[int, int]:

@@ -46,7 +46,8 @@ PLACE = TableSpec(
 
 STEPS = TableSpec(
     "steps",
-    "One row per step. The eight categories add up to `wall_ns`, exactly.",
+    "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is"
+    " missing.",
     (
         C(
             "step",
@@ -62,7 +63,7 @@ STEPS = TableSpec(
             "ns",
             "From its begin to its end, the device work that it launched included.",
         ),
-        *(C(f"{name}_ns", "int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
+        *(C(f"{name}_ns", "Int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
         C("cold", "bool", "", "A first step clearly slower than the rest."),
         C(
             "odd",

@@ -31,8 +31,8 @@ from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import and_more, format_ns
-from torch_tb_profiler.views.diff_file import one_line
+from torch_tb_profiler.units import and_more, format_count, format_ns
+from torch_tb_profiler.views.escapes import one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -369,7 +369,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         runs = list(dict.fromkeys(trace.run for trace in self._traces))
         found = [
             ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
-            ("traces", f"{len(self._traces):,}"),
+            ("traces", format_count(len(self._traces))),
         ]
         workers = self.workers
         for row in workers.head(SHOWN).itertuples():
@@ -379,7 +379,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
                 (
                     "",
                     (
-                        f"{place} · {row.span}: {row.events:,} entries, {row.steps}"
+                        f"{place} · {row.span}: {format_count(row.events)} entries, {row.steps}"
                         f" step{'' if row.steps == 1 else 's'}{mean}"
                     ),
                 )

@@ -28,6 +28,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -109,7 +110,7 @@ class KeyAverages(Sequence[Average]):
         return self.table()
 
     def __repr__(self) -> str:
-        return f"<KeyAverages of {len(self):,} keys: print it, or take .table(sort_by=...), .frame>"
+        return f"<KeyAverages of {format_count(len(self))} keys: print it, or take .table(sort_by=...), .frame>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.table())}</pre>"

@@ -15,7 +15,8 @@ from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.views.counters_wire import CountersTablePayload
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
-from torch_tb_profiler.views.pyprof import COLUMNS, KernelCells
+from torch_tb_profiler.views.pyprof import KernelCells
+from torch_tb_profiler.views.pyprof_columns import COLUMNS
 from torch_tb_profiler.views.wire import Wire
 
 if TYPE_CHECKING:

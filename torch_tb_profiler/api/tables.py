@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.facts.steps import StepFlag
+from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -24,7 +25,6 @@ from torch_tb_profiler.api.frame import frame, table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.nullable import optional_texts
@@ -44,7 +44,10 @@ def steps(one: TraceContext) -> DataFrame:
         "name": one.facts.strings.many(table["name"]),
         "start_ns": table["start"],
         "wall_ns": table["end"] - table["start"],
-        **{f"{c}_ns": table[c] for c in CATEGORIES},
+        **{
+            f"{key}_ns": times[one.selection().steps]
+            for key, times in category_times(one.facts).items()
+        },
         **{
             flag.name.lower(): (table["flags"] & flag) != 0
             for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT)

@@ -1,5 +1,6 @@
-"""The subcommands: what each is for, its arguments, and where it is carried out. Nothing heavy is
-imported to print ``--help``.
+"""The subcommands: what each is for, its arguments, and the functions that carry it out. These are
+named and not imported: ``--help`` needs none of them, and a trace is opened before what describes
+it is imported.
 """
 
 from __future__ import annotations
@@ -7,7 +8,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 _PATH = "a trace file, a run folder or a logdir; a path or a URL"
 
@@ -26,14 +28,21 @@ Arguments = Callable[[argparse.ArgumentParser], None]
 
 @dataclass(frozen=True)
 class Command:
-    """``target``: ``module:function`` below ``cli``; the function takes the parsed options and
-    returns the exit code.
+    """``target``: a function (see ``function_of``) that takes the parsed options and returns the
+    exit code; names behind it are further arguments of it.
     """
 
     name: str
     help: str
     arguments: Arguments
-    target: str
+    target: tuple[str, ...]
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """The function ``module:function`` below ``cli``; the module is imported now."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"torch_tb_profiler.cli.{module}"), function)
+    return found
 
 
 def _trace(parser: argparse.ArgumentParser, needed: bool = True) -> None:
@@ -355,38 +364,69 @@ def _port(text: str) -> int:
     return number
 
 
+_COMPARISON = ("output:tell_both", "compare:print_comparison")
+
 COMMANDS: tuple[Command, ...] = (
-    Command("summary", "print the facts of the traces at a path", _told, "summary:run"),
     Command(
-        "operators", "print the operators of the traces at a path", _operators, "tables:operators"
+        "summary",
+        "print the facts of the traces at a path",
+        _told,
+        ("output:tell_runs", "summary:of_run", "summary:alone"),
     ),
-    Command("kernels", "print the kernels of the traces at a path", _kernels, "tables:kernels"),
-    Command("findings", "print what costs time that could be had back", _told, "findings:run"),
+    Command(
+        "operators",
+        "print the operators of the traces at a path",
+        _operators,
+        ("output:tell", "tables:operators"),
+    ),
+    Command(
+        "kernels",
+        "print the kernels of the traces at a path",
+        _kernels,
+        ("output:tell", "tables:kernels"),
+    ),
+    Command(
+        "findings",
+        "print what costs time that could be had back",
+        _told,
+        ("output:tell_runs", "findings:of_run"),
+    ),
     Command(
         "event",
         "print everything about events that the other commands name by their ids",
         _event,
-        "event:run",
+        ("output:tell_one", "event:print_events"),
     ),
     Command(
         "pyprof",
         "print a line per launch of a kernel, with the columns of NVIDIA's PyProf",
         _pyprof,
-        "pyprof:run",
+        ("pyprof:run",),
     ),
     Command(
-        "export", "write tables, flame graphs or a part of a trace as a file", _export, "export:run"
+        "export",
+        "write tables, flame graphs or a part of a trace as a file",
+        _export,
+        ("export:run",),
     ),
-    Command("serve", "show the page without TensorBoard", _serve, "serve:run"),
+    Command("serve", "show the page without TensorBoard", _serve, ("serve:run",)),
     Command(
-        "doctor", "say what was found at a path, what is used, and why not", _doctor, "doctor:run"
+        "doctor",
+        "say what was found at a path, what is used, and why not",
+        _doctor,
+        ("doctor:run",),
     ),
     Command(
         "report",
         "write the page with its figures as one HTML file that needs no server",
         _report,
-        "report:run",
+        ("report:run",),
     ),
-    Command("diff", "compare a trace or a run with a baseline", _compare, "compare:run"),
-    Command("compare", "the same as diff", _compare, "compare:run"),
+    Command(
+        "diff",
+        "compare a trace or a run with a baseline",
+        _compare,
+        _COMPARISON,
+    ),
+    Command("compare", "the same as diff", _compare, _COMPARISON),
 )

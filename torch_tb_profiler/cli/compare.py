@@ -14,10 +14,10 @@ import msgspec
 from torch_tb_profiler.api.changes import matched, recording
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import all_at, chosen, say_failed, settings_of, write
+from torch_tb_profiler.cli.output import chosen, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
@@ -29,23 +29,16 @@ SLOWER = 1
 Form = Literal["markdown", "csv", "json"]
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the comparison of B with A; the exit code.
+def print_comparison(
+    traces: Sequence[Sequence[Opened]], settings: Settings, options: argparse.Namespace
+) -> int:
+    """Print the comparison of the traces of B with those of A; the exit code.
 
     Raises:
         BadRequest: the two have no worker in common, or there are no such steps.
-        SourceError, NotATrace, NotFound: nothing can be read on a side, or it has no such worker.
     """
-    settings = settings_of(options)
-    unreadable: list[Unreadable] = []
-    sides = [
-        [
-            TraceContext(opened, settings)
-            for opened in all_at(path, settings, unreadable, options.worker)
-        ]
-        for path in (options.a, options.b)
-    ]
-    found = matched(*([one.opened for one in side] for side in sides))
+    sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
+    found = matched(*traces)
     # A trace that is compared with itself is looked at once.
     once: dict[str, TraceContext] = {}
     pairs = []
@@ -55,7 +48,6 @@ def run(options: argparse.Namespace) -> int:
             for side, i in zip(sides, places, strict=True)
         )
         pairs.append(_pair(a, b, options, alone=len(found.pairs) == 1))
-    say_failed(unreadable)
     only = [
         [side[i].opened.worker.name for i in places]
         for side, places in zip(sides, (found.only_a, found.only_b), strict=True)

@@ -1,5 +1,7 @@
 """``torch-tb-profiler doctor``: what was found at a path, what of it is used, why not, and whether
 the installation is whole.
+
+Imports inside functions: a trace is opened before what describes it is imported.
 """
 
 from __future__ import annotations
@@ -10,14 +12,12 @@ import re
 import shutil
 import sys
 from dataclasses import fields
-from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.markdown import markdown
 from torch_tb_profiler.cli.output import nothing_at, place, readable, settings_of, title, write
@@ -27,10 +27,7 @@ from torch_tb_profiler.runs.cache_use import cache_use
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_bytes, format_ns, format_share
-from torch_tb_profiler.views.health import health_items
-from torch_tb_profiler.views.texts import MISSING, missing
-from torch_tb_profiler.web.static_files import StaticFiles
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 
 PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "pyarrow", "torch")
 PLUGIN_GROUP = "tensorboard_plugins"
@@ -46,13 +43,13 @@ def run(options: argparse.Namespace) -> int:
         NotATrace: none of its files could be read; the report is printed all the same.
     """
     settings = settings_of(options)
-    program, advice = _program(settings), _advice(settings)
     unreadable: list[Unreadable] = []
     traces = (
         [_trace(opened) for opened in readable(options.path, settings, unreadable, options.worker)]
         if options.path
         else []
     )
+    program, advice = _program(settings), _advice(settings)
     files = [
         {"path": item.path, "rejected": item.rejected, "reason": item.message}
         for item in unreadable
@@ -88,7 +85,7 @@ def _program(settings: Settings) -> dict[str, str]:
         "Version": f"{__version__}, Python {platform.python_version()} on {platform.system()}",
         "Packages": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
         "TensorBoard's tab": "registered" if _registered() else "not registered",
-        "Page": "built" if StaticFiles().built else "not built",
+        "Page": "built" if _page_built() else "not built",
         "Cache": cached,
         "Settings": (
             ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default"
@@ -104,7 +101,7 @@ def _advice(settings: Settings) -> list[str]:
             "TensorBoard will not show the tab: install the package into the Python that runs"
             " TensorBoard, with pip install ."
         )
-    if not StaticFiles().built:
+    if not _page_built():
         found.append("There is no page to show: build it with cd fe && npm ci && npm run build")
     beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
     if command and _registered() and Path(command).parent.resolve() != beside.resolve():
@@ -130,7 +127,15 @@ def _advice(settings: Settings) -> list[str]:
     return found
 
 
+def _page_built() -> bool:
+    from torch_tb_profiler.web.static_files import StaticFiles
+
+    return StaticFiles().built
+
+
 def _registered() -> bool:
+    from importlib.metadata import entry_points
+
     return any(
         point.value.startswith("torch_tb_profiler.") for point in entry_points(group=PLUGIN_GROUP)
     )
@@ -141,6 +146,8 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:
@@ -148,6 +155,10 @@ def _version(name: str) -> str:
 
 
 def _trace(opened: Opened) -> dict[str, Any]:
+    from torch_tb_profiler.analysis.figures.absent import absent
+    from torch_tb_profiler.views.health import health_items
+    from torch_tb_profiler.views.texts import MISSING, missing
+
     facts = opened.facts
     return {
         **place(opened),
@@ -172,10 +183,10 @@ def _trace(opened: Opened) -> dict[str, Any]:
 
 
 def _block(trace: dict[str, Any]) -> Block:
-    lost = f", {trace['lost']:,} lost" if trace["lost"] else ""
+    lost = f", {format_count(trace['lost'])} lost" if trace["lost"] else ""
     steps = f"{trace['steps']} step{'s' if trace['steps'] != 1 else ''}"
     head = (
-        f"{trace['path']}: {trace['events']:,} events{lost}, {format_ns(trace['span_ns'])}, {steps}"
+        f"{trace['path']}: {format_count(trace['events'])} events{lost}, {format_ns(trace['span_ns'])}, {steps}"
         f" from {trace['step_source']}"
     )
     items = [Item(head, (), "")]
@@ -199,7 +210,7 @@ def _block(trace: dict[str, Any]) -> Block:
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
+    return "once" if count == 1 else f"{format_count(count)} times"
 
 
 def _unreadable(files: list[dict[str, Any]]) -> list[Block]:

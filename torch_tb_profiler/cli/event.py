@@ -13,14 +13,15 @@ import msgspec
 
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.output import Printer, Report, one_trace, place, settings_of, title
+from torch_tb_profiler.cli.output import Printer, Report, place, title
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import timeline_of
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
-from torch_tb_profiler.units import and_more, format_ns
+from torch_tb_profiler.units import and_more, format_count, format_ns
 from torch_tb_profiler.views.event import event_payload
 from torch_tb_profiler.views.event_arguments import args_payload, cut
 from torch_tb_profiler.views.timeline_wire import EventPayload, EventRef
@@ -29,16 +30,13 @@ SHOWN, LONGEST_NAME = 10, 200
 """Device works, arrows and frames that a text names; JSON has those of the page."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the events of ``options.ids`` of the one trace at ``options.path``; the exit code.
+def print_events(opened: Opened, settings: Settings, options: argparse.Namespace) -> int:
+    """Print the events of ``options.ids``; the exit code.
 
     Raises:
         NotFound: there is no such event.
-        BadRequest: the path holds several traces.
-        SourceError, NotATrace: the trace cannot be read.
+        SourceError: with ``--raw``, the file cannot be read any more.
     """
-    settings = settings_of(options)
-    opened = one_trace(options.path, settings, options.worker)
     timeline = timeline_of(opened, settings)
     texts = EventTexts(settings)
     printer = Printer(options)
@@ -60,7 +58,7 @@ def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[Ev
     except NotFound as error:
         count = opened.trace["spans"].n + opened.trace["instants"].n
         hint = (
-            f"Ids run from 0 to {count - 1:,}; those of counters' samples are none."
+            f"Ids run from 0 to {format_count(count - 1)}; those of counters' samples are none."
             if count
             else "The file holds no events."
         )
@@ -87,9 +85,7 @@ def _blocks(found: EventPayload, raw: str | None) -> Iterator[Block]:
     times = (("launch delay", found.launch_delay_ns), ("of it queued", found.queue_ns))
     launch = [f"{label} {format_ns(value)}" for label, value in times if value is not None]
     behind = f" ({', '.join(launch)})" if launch else ""
-    launched = (
-        f"Device work launched: {found.launched_total:,}, {format_ns(found.launched_ns)}{behind}"
-    )
+    launched = f"Device work launched: {format_count(found.launched_total)}, {format_ns(found.launched_ns)}{behind}"
     yield from _listing(launched, map(_event, found.launched), found.launched_total)
     yield from _listing(
         "Arguments",
@@ -128,7 +124,7 @@ def _around(found: EventPayload) -> Iterator[str]:
         yield f"Inside {_event(found.parent)}"
     if found.children and found.first_child is not None:
         yield (
-            f"Around {found.children:,} event{'s' if found.children != 1 else ''}, first"
+            f"Around {format_count(found.children)} event{'s' if found.children != 1 else ''}, first"
             f" {_event(found.first_child)}"
         )
     beside = [
@@ -143,13 +139,13 @@ def _around(found: EventPayload) -> Iterator[str]:
 def _calls(found: EventPayload) -> Iterator[str]:
     same = found.siblings
     if same.calls > 1:
-        place = "The longest" if same.rank == 1 else f"By length number {same.rank:,}"
+        place = "The longest" if same.rank == 1 else f"By length number {format_count(same.rank)}"
         ends = (
             f"from {format_ns(same.shortest_ns)} (#{same.fastest.event}) to"
             f" {format_ns(same.longest_ns)} (#{same.slowest.event})"
         )
         yield (
-            f"{place} of {same.calls:,} of this name: {format_ns(same.total_ns)} together, mean"
+            f"{place} of {format_count(same.calls)} of this name: {format_ns(same.total_ns)} together, mean"
             f" {format_ns(same.mean_ns)}, {ends}"
         )
 

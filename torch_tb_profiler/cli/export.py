@@ -1,5 +1,7 @@
 """``torch-tb-profiler export``: tables, flame graphs and parts of traces as files for other
 programs.
+
+Imports inside functions: the traces are opened before what makes tables of them is imported.
 """
 
 from __future__ import annotations
@@ -8,17 +10,18 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from torch_tb_profiler.api import export
-from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, say_failed, settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import format_bytes
-from torch_tb_profiler.views.module_wire import FlameTree
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+    from torch_tb_profiler.views.module_wire import FlameTree
 
 TRACE = "trace"
 ENDINGS = {
@@ -111,8 +114,12 @@ def _form_of(output: str) -> str:
 def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceFrames | RunFrames:
     """The traces at the path with the chosen steps."""
     settings, asked = settings_of(options), asked_steps(options)
+    traces = all_at(options.path, settings, unreadable, options.worker)
+    from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+    from torch_tb_profiler.api.trace_context import TraceContext
+
     found = []
-    for opened in all_at(options.path, settings, unreadable, options.worker):
+    for opened in traces:
         chosen(opened, options)
         found.append(
             TraceFrames(TraceContext(opened, settings)).in_steps(

@@ -11,7 +11,7 @@ import msgspec
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import findings_together, seats
 from torch_tb_profiler.cli.document import Document, Item, Listing
-from torch_tb_profiler.cli.output import Report, is_chosen, place, tell_runs, title
+from torch_tb_profiler.cli.output import Report, is_chosen, place, title
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -23,15 +23,11 @@ EVENTS, BRIEF = 5, 2
 HOW = "Show an event: torch-tb-profiler event PATH ID"
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the findings of every trace at a path; the exit code. Raises as ``output.tell_runs``
-    does.
-    """
-    return tell_runs(
-        options,
-        lambda traces, settings: told_of_run(options, found_in_run(traces, settings), _about),
-        together=True,
-    )
+def of_run(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """The findings of the traces of a run."""
+    return told_of_run(options, found_in_run(traces, settings), _about)
 
 
 def told_of_run(

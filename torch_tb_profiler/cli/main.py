@@ -1,5 +1,5 @@
 """Entry point of ``torch-tb-profiler``: reads the arguments; the subcommands are declared in
-``commands.py`` and carried out in modules of their name.
+``commands.py`` and carried out in modules beside it.
 
 Exit codes: 0 done, 1 slower than ``diff --fail-on`` allows, 2 nothing could be read or wrong
 arguments.
@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.cli.commands import COMMANDS, contradiction
+from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
 from torch_tb_profiler.errors import ProfilerError
 
 FAILED = 2
@@ -24,9 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if clash := contradiction(options):
         options.refuse(clash)
-    module, _, function = options.target.partition(":")
+    target, *further = options.target
     try:
-        code: int = getattr(import_module(f"torch_tb_profiler.cli.{module}"), function)(options)
+        code: int = function_of(target)(options, *further)
         sys.stdout.flush()
         return code
     except ProfilerError as error:

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Table
-from torch_tb_profiler.units import and_more
-from torch_tb_profiler.views.diff_file import markdown_name, markdown_text
+from torch_tb_profiler.units import NARROW_SPACE, and_more, format_count
+from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\sA-Za-z0-9]")
 LETTERS, DIGITS = 6, 3
@@ -53,7 +53,7 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
         return "\n".join(map(_render, documents))
     kept = documents[: max(1, tokens // LEAST)]
     away = (
-        f" {len(documents) - len(kept):,} of {len(documents):,} parts left out."
+        f" {format_count(len(documents) - len(kept))} of {format_count(len(documents))} parts left out."
         if len(kept) < len(documents)
         else ""
     )
@@ -62,7 +62,7 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
         if tokens >= LEAST // 2
         else ""
     )
-    note = f"\n*Shortened to about {tokens:,} tokens.{away}{more}*\n"
+    note = f"\n*Shortened to about {format_count(tokens)} tokens.{away}{more}*\n"
     left = max(tokens - estimate(note) - len(kept), 0)
     parts = [0] * len(kept)
     # The shortest first: what it does not need is shared by the others.
@@ -104,7 +104,7 @@ def estimate(text: str) -> int:
 def _tokens(piece: str) -> int:
     sign = piece[0]
     if sign.isspace():
-        return int("\n" in piece)
+        return int("\n" in piece) + 2 * piece.count(NARROW_SPACE)
     if not sign.isalnum() or not sign.isascii():
         return 1 if sign.isascii() else 2
     return -(-len(piece) // (DIGITS if sign.isdigit() else LETTERS))

@@ -1,5 +1,8 @@
 """What the commands that describe traces share: every trace of a path, as text, Markdown or JSON,
 and what could not be read.
+
+What describes a trace takes longer to import than a small trace to read. It is named (see
+``commands.function_of``) or imported in a function here, once the first trace is open.
 """
 
 from __future__ import annotations
@@ -10,10 +13,9 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from torch_tb_profiler.cli.commands import function_of
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain, printable
@@ -23,8 +25,10 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
-from torch_tb_profiler.views.steps import Selection, choose
-from torch_tb_profiler.web.parameters import STEPS, StepRange
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.figures.selection import Selection
+    from torch_tb_profiler.web.parameters import StepRange
 
 REASONS_SHOWN = 5
 
@@ -56,6 +60,8 @@ class Printer:
     def add(self, told: Report) -> None:
         """Print it, or keep it until all are known."""
         if self._json:
+            import msgspec
+
             if told.data is not None:
                 write(
                     ("," if self._printed else "[")
@@ -87,21 +93,22 @@ def settings_of(options: argparse.Namespace) -> Settings:
     return Settings.from_environment(use_cache=False if options.no_cache else None)
 
 
-def tell(options: argparse.Namespace, about: Callable[[Opened, Settings], Report]) -> int:
-    """Print what ``about`` says of every trace at ``options.path``; see ``tell_runs``."""
-    return tell_runs(options, lambda run, settings: (about(opened, settings) for opened in run))
+def tell(options: argparse.Namespace, about: str) -> int:
+    """Print the ``Report`` that ``about(opened, settings, options)`` makes of every trace at
+    ``options.path``; the exit code. Raises as ``tell_runs`` does.
+    """
+    return _tell(
+        options,
+        lambda run, settings: (function_of(about)(opened, settings, options) for opened in run),
+    )
 
 
-def tell_runs(
-    options: argparse.Namespace,
-    about: Callable[[Iterator[Opened], Settings], Iterable[Report]],
-    together: bool = False,
-) -> int:
-    """Print what ``about`` says of the traces of every run at ``options.path`` to standard output,
-    what could not be read to standard error; the exit code.
+def tell_runs(options: argparse.Namespace, about: str, alone: str = "") -> int:
+    """Print the ``Report``s that ``about(traces, settings, options)`` makes of every run at
+    ``options.path`` to standard output, what could not be read to standard error; the exit code.
 
-    A run's traces come one after the other: only those that ``about`` keeps stay in memory.
-    ``together``: it wants all of them, also those that ``--worker`` does not choose.
+    It gets all traces of the run one after the other, also those that ``--worker`` does not choose:
+    only those that it keeps stay in memory. ``alone``: as ``about`` of ``tell``, for JSON.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -109,6 +116,18 @@ def tell_runs(
         NotATrace: none of its files could be read.
         BadRequest: a trace has no such steps.
     """
+    if alone and options.json:
+        return tell(options, alone)
+    return _tell(
+        options, lambda run, settings: function_of(about)(run, settings, options), together=True
+    )
+
+
+def _tell(
+    options: argparse.Namespace,
+    about: Callable[[Iterator[Opened], Settings], Iterable[Report]],
+    together: bool = False,
+) -> int:
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     printer, found = Printer(options), False
@@ -122,6 +141,28 @@ def tell_runs(
     printer.end()
     say_failed(unreadable)
     return 0
+
+
+def tell_one(options: argparse.Namespace, about: str) -> int:
+    """Call ``about(opened, settings, options)`` with the one trace at ``options.path``; the exit
+    code. Raises as ``one_trace`` does.
+    """
+    settings = settings_of(options)
+    opened = one_trace(options.path, settings, options.worker)
+    code: int = function_of(about)(opened, settings, options)
+    return code
+
+
+def tell_both(options: argparse.Namespace, about: str) -> int:
+    """Call ``about((a, b), settings, options)`` with the traces at ``options.a`` and those at
+    ``options.b``; the exit code. Raises as ``all_at`` does.
+    """
+    settings = settings_of(options)
+    unreadable: list[Unreadable] = []
+    sides = [all_at(path, settings, unreadable, options.worker) for path in (options.a, options.b)]
+    code: int = function_of(about)(sides, settings, options)
+    say_failed(unreadable)
+    return code
 
 
 def readable(
@@ -212,6 +253,8 @@ def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> 
     Raises:
         BadRequest: the trace has no such steps.
     """
+    from torch_tb_profiler.views.steps import choose
+
     asked = asked_steps(options, name)
     try:
         return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
@@ -225,6 +268,8 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
     Raises:
         BadRequest: they are no steps.
     """
+    from torch_tb_profiler.web.parameters import STEPS
+
     try:
         given = _Given(
             {

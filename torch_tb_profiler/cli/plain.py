@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
-from torch_tb_profiler.units import and_more
+from torch_tb_profiler.units import NARROW_SPACE, and_more
 
 WIDTH = 100
 LONGEST_BELOW = 240
@@ -25,7 +25,7 @@ def plain(document: Document) -> str:
 
 def printable(text: str) -> str:
     """Text from a trace without what could steer a terminal: control characters become ``?``."""
-    return "".join(c if c.isprintable() else "?" for c in text)
+    return "".join(c if c.isprintable() or c == NARROW_SPACE else "?" for c in text)
 
 
 def _block(block: Block) -> str:

@@ -1,5 +1,7 @@
 """``torch-tb-profiler pyprof``: the kernel table of PyProf, one line per launch of a kernel,
 printed as it is made.
+
+Imports inside functions: the trace is opened before what makes the table is imported.
 """
 
 from __future__ import annotations
@@ -9,19 +11,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.selection import mask
-from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.cli.output import chosen, one_trace, settings_of, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import insight_of
-from torch_tb_profiler.store.columns import Mask
-from torch_tb_profiler.views.diff_file import csv_field
-from torch_tb_profiler.views.pyprof import BETWEEN_LINES, COLUMNS, Cell, KernelCells
+from torch_tb_profiler.views.escapes import csv_field
+from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES, COLUMNS
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.columns import Mask
+    from torch_tb_profiler.views.pyprof import Cell, KernelCells
 
 ALL = "all"
 ROWS_AT_ONCE = 10_000
@@ -56,6 +59,10 @@ def run(options: argparse.Namespace) -> int:
     form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
     opened = one_trace(options.path, settings, options.worker)
+    from torch_tb_profiler.analysis.figures.selection import mask
+    from torch_tb_profiler.analysis.pyprof.table import kernel_table
+    from torch_tb_profiler.views.pyprof import KernelCells
+
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
     selection = chosen(opened, options)
@@ -191,6 +198,8 @@ def _essence(key: str, text: str) -> str:
     trace the file and line of the innermost call.
     """
     if key == "kernel":
+        from torch_tb_profiler.analysis.figures.kernels import short_name
+
         return short_name(text)
     return (
         text.rpartition(BETWEEN_LINES)[2].replace("\\", "/").rpartition("/")[2]

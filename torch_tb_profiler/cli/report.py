@@ -1,5 +1,7 @@
 """``torch-tb-profiler report``: the page with its figures as one HTML file that needs neither a
 server nor a network.
+
+An import inside a function: worker processes read the traces meanwhile.
 """
 
 from __future__ import annotations
@@ -15,12 +17,10 @@ from torch_tb_profiler.cli.output import settings_of
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.logdirs import catalogue_of
+from torch_tb_profiler.runs.catalogue import Catalogue, catalogue_of
 from torch_tb_profiler.runs.model import Snapshot, State
 from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
-from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
 ROWS = 2000
 """Rows of a table that are kept; the rest is pooled in one row."""
@@ -53,6 +53,10 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
     catalogue = catalogue_of(options.path, None, settings)
     try:
         catalogue.start()
+        while catalogue.snapshot().scanning:
+            time.sleep(PAUSE_SECONDS)
+        from torch_tb_profiler.web.report_page import keep, page, ready_traces
+
         with Progress("reading", "files") as reading:
             found = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
         if not found:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.cli.cells import NONE, event_id, time
+from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.units import format_share
+from torch_tb_profiler.units import UNKNOWN, format_ns, format_share
 from torch_tb_profiler.views.findings import costly
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
@@ -35,10 +35,10 @@ def _workers(traces: Traces) -> Table:
     for opened, found in sorted(traces, key=lambda trace: -_share(trace[1])):
         costing = costly(found.findings)
         back = (
-            f"{time(sum(f.recoverable_ns or 0 for f in costing))}"
-            f" ({format_share(_share(found), 0)})"
+            f"{format_ns(sum(f.recoverable_ns or 0 for f in costing))}"
+            f" ({format_share(_share(found))})"
             if costing
-            else NONE
+            else UNKNOWN
         )
         name = (
             f"{opened.worker.name} · {opened.span.name}"
@@ -49,9 +49,9 @@ def _workers(traces: Traces) -> Table:
             (
                 name,
                 str(found.steps),
-                time(found.step_ns),
+                format_ns(found.step_ns),
                 back,
-                costing[0].title if costing else NONE,
+                costing[0].title if costing else UNKNOWN,
             )
         )
     columns = (
@@ -82,14 +82,13 @@ def _found(traces: Traces) -> Table:
     ):
         opened, worst = max(listed, key=lambda one: one[1].share or 0.0)
         workers = len({place.worker.name for place, _ in listed})
-        event = _event(worst.evidence[0], opened) if worst.evidence else NONE
-        share = NONE if worst.share is None else format_share(worst.share, 1)
+        event = _event(worst.evidence[0], opened) if worst.evidence else UNKNOWN
         rows.append(
             (
                 worst.title,
                 str(workers),
-                time(worst.recoverable_ns),
-                share,
+                format_ns(worst.recoverable_ns),
+                format_share(worst.share),
                 opened.worker.name,
                 event,
             )

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from torch_tb_profiler.cli.plain import printable
-from torch_tb_profiler.runs.logdirs import catalogue_of
+from torch_tb_profiler.runs.catalogue import catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import server

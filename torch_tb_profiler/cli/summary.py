@@ -9,7 +9,7 @@ from typing import Any
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.findings import found_in_run, told_of_run
-from torch_tb_profiler.cli.output import Report, tell, tell_runs
+from torch_tb_profiler.cli.output import Report
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -19,24 +19,21 @@ from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.summary import Identity, summary
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print every trace at a path; the exit code. Raises as ``output.tell`` does."""
-    if options.json:
-        # It has no findings: no trace needs to wait for those beside it.
-        return tell(options, about)
-
-    def told(run: Iterable[Opened], settings: Settings) -> Iterator[Report]:
-        return told_of_run(
-            options,
-            found_in_run(run, settings),
-            lambda opened, found: _told(TraceContext(opened, settings), lambda: found),
-        )
-
-    return tell_runs(options, told, together=True)
+def of_run(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """The facts of the traces of a run."""
+    return told_of_run(
+        options,
+        found_in_run(traces, settings),
+        lambda opened, found: _told(TraceContext(opened, settings), lambda: found),
+    )
 
 
-def about(opened: Opened, settings: Settings) -> Report:
-    """The facts of one trace, looked at alone."""
+def alone(opened: Opened, settings: Settings, options: argparse.Namespace | None = None) -> Report:
+    """The facts of one trace. Their JSON has no findings, so that it does not wait for the traces
+    beside it.
+    """
     return _told(TraceContext(opened, settings), lambda: next(found_in_run([opened], settings))[1])
 
 

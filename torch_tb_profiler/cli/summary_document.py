@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import NONE, UNKNOWN, event_id, share, time
+from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.findings import findings_block
 from torch_tb_profiler.cli.output import title
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.texts import CATEGORY_LABELS
-from torch_tb_profiler.views.wire import DeviceSummary, OverviewPayload, StepItem
+from torch_tb_profiler.views.wire import OverviewPayload, StepItem
 
 TOP = 10
 STEPS_SHOWN = 12
 BAR = 30
 _ALLOCATED_BY = ("line", "operator", "category", "module")
-_OF_DEVICE = ("kernel", "memcpy", "memset", "runtime")
-"""Categories that a recording without an accelerator cannot tell."""
 
 
 def summary_document(
@@ -32,14 +32,15 @@ def summary_document(
 ) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
     events, opened = summary["events"], one.opened
-    lost = f", {events['lost']:,} of them lost" if events["lost"] else ""
+    lost = f", {format_count(events['lost'])} of them lost" if events["lost"] else ""
     lines = (
         summary["path"],
         " · ".join(f"{fact.label} {fact.value}" for fact in overview.configuration),
         (
-            f"{events['total']:,} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
+            f"{format_count(events['total'])} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
             f" {overview.step_source}"
         ),
+        *(sentence.text for sentence in overview.headline),
         *overview.notes,
     )
     blocks = (
@@ -65,22 +66,13 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
     if average is None:
         return None
     wall = average.wall_ns
+    times = msgspec.structs.asdict(average.categories_ns)
     rows = []
     # The largest first: of a short text the first rows are left.
-    for key, label in sorted(
-        CATEGORY_LABELS.items(), key=lambda item: -getattr(average.categories_ns, item[0])
-    ):
-        value = getattr(average.categories_ns, key)
-        part = value / wall if wall else 0.0
-        # Runtime calls are recorded on the host: some may be there without a device.
-        known = bool(overview.devices) or key not in _OF_DEVICE or value > 0
+    for key, label in sorted(CATEGORY_LABELS.items(), key=lambda item: -(times[item[0]] or 0)):
+        share = times[key] / wall if wall and times[key] is not None else None
         rows.append(
-            (
-                label,
-                format_ns(value) if known else NONE,
-                f"{part:.1%}" if known else NONE,
-                "#" * round(part * BAR),
-            )
+            (label, format_ns(times[key]), format_share(share), "#" * round((share or 0) * BAR))
         )
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
     whole = overview.step_source == WHOLE_SPAN
@@ -130,26 +122,12 @@ def _devices(overview: OverviewPayload) -> Block | None:
         figures = (
             ("utilization", device.utilization),
             (f"est. {words.multiprocessor} efficiency", device.sm_efficiency),
-            ("occupancy", device.occupancy),
+            ("est. occupancy", device.occupancy),
             (f"{words.matrix_cores} time", device.matrix_core_share),
         )
-        items.append(
-            Item(
-                f"{words.device} {device.id}: {_device_name(device)}",
-                (", ".join(f"{label} {share(value)}" for label, value in figures),),
-                "",
-            )
-        )
+        text = ", ".join(f"{label} {format_share(value)}" for label, value in figures)
+        items.append(Item(f"{device.title} · {device.details}", (text, *device.unknown), ""))
     return Listing("Devices", items)
-
-
-def _device_name(device: DeviceSummary) -> str:
-    parts = [device.name or UNKNOWN]
-    if device.memory_bytes is not None:
-        parts.append(format_bytes(device.memory_bytes))
-    if device.capability is not None:
-        parts.append(f"capability {device.capability}")
-    return ", ".join(parts)
 
 
 def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
@@ -163,8 +141,8 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     body = [
         (
             r["name"],
-            f"{r['calls']:,}",
-            *(time(r[key]) for key in columns),
+            format_count(r["calls"]),
+            *(format_ns(r[key]) for key in columns),
             event_id(event.get(r["name"])),
         )
         for r in rows[:TOP]
@@ -194,15 +172,15 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     body = [
         (
             short_name(r["name"]),
-            f"{r['calls']:,}",
-            *(time(r[key]) for key in keys),
+            format_count(r["calls"]),
+            *(format_ns(r[key]) for key in keys),
             event_id(event.get(r["name"])),
         )
         for r in rows[:TOP]
     ]
     followed = (
-        f"{counts['kernels']:,} kernels: {counts['with_launch']:,} with launch,"
-        f" {counts['with_operator']:,} with operator"
+        f"{format_count(counts['kernels'])} kernels: {format_count(counts['with_launch'])} with launch,"
+        f" {format_count(counts['with_operator'])} with operator"
     )
     head = (
         Column("Name", "name"),
@@ -226,13 +204,10 @@ def _memory(one: TraceContext) -> Block | None:
         return None
     top = found.head(TOP)
     by = [
-        next((text for text in texts if isinstance(text, str) and text), UNKNOWN)
+        next((text for text in texts if isinstance(text, str) and text), "unknown")
         for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)
     ]
-    blocks = [
-        NONE if count is None else f"{count:,}"
-        for count in top["blocks"].to_numpy(object, na_value=None)
-    ]
+    blocks = [format_count(count) for count in top["blocks"].to_numpy(object, na_value=None)]
     body = list(
         zip(top["device"], map(format_bytes, top["bytes"].tolist()), blocks, by, strict=True)
     )
@@ -253,7 +228,8 @@ def _memory(one: TraceContext) -> Block | None:
 
 def _defects(summary: dict[str, Any]) -> Block | None:
     rows = [
-        (d["name"].replace("_", " "), d["severity"], f"{d['count']:,}") for d in summary["defects"]
+        (d["name"].replace("_", " "), d["severity"], format_count(d["count"]))
+        for d in summary["defects"]
     ]
     return (
         Table(
@@ -273,4 +249,4 @@ def _missing(overview: OverviewPayload) -> Block | None:
 
 
 def _names(count: int) -> str:
-    return f"{count:,} name{'s' if count != 1 else ''}"
+    return f"{format_count(count)} name{'s' if count != 1 else ''}"

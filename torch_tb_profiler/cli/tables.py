@@ -15,15 +15,22 @@ from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import NONE, event_id
+from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, tell, title
+from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
+from torch_tb_profiler.units import (
+    UNKNOWN,
+    format_bytes,
+    format_count,
+    format_ns,
+    format_rate,
+    format_share,
+)
 from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
@@ -36,31 +43,27 @@ _GAP = {"operators": "host", "kernels": "device"}
 NOTE = "Longest: the id of the longest event. Show it: torch-tb-profiler event PATH ID"
 
 
-def operators(options: argparse.Namespace) -> int:
-    """Print the operators of every trace at a path; the exit code. Raises as ``output.tell`` does."""
+def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The operators of a trace.
 
-    def about(opened: Opened, settings: Settings) -> Report:
-        rows = tables.operators(_one(opened, settings, options), options.by, None)
-        device = bool(rows["device_self_ns"].notna().any())
-        times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
-        names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
-        columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
-        order = "device_self_ns" if device else "host_self_ns"
-        return _report(opened, options, "operators", rows, order, columns, longest_calls)
+    Raises:
+        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
+    """
+    rows = tables.operators(_one(opened, settings, options), options.by, None)
+    device = bool(rows["device_self_ns"].notna().any())
+    times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
+    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
+    columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
+    order = "device_self_ns" if device else "host_self_ns"
+    return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
-    return tell(options, about)
 
-
-def kernels(options: argparse.Namespace) -> int:
-    """Print the kernels of every trace at a path; the exit code. Raises as ``output.tell`` does."""
-
-    def about(opened: Opened, settings: Settings) -> Report:
-        rows = tables.kernels(_one(opened, settings, options), options.by, None)
-        names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
-        columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
-        return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
-
-    return tell(options, about)
+def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The kernels of a trace. Raises as ``operators`` does."""
+    rows = tables.kernels(_one(opened, settings, options), options.by, None)
+    names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
+    columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
+    return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
 def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
@@ -172,7 +175,7 @@ def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
 
 
 def _text(value: str | None) -> str:
-    return NONE if value is None else value
+    return UNKNOWN if value is None else value
 
 
 def _below(value: str | None) -> str:
@@ -192,15 +195,11 @@ def _event(value: float | None) -> str:
     return event_id(None if value is None else int(value))
 
 
-def _or_none(printer: Callable[[Any], str]) -> Cell:
-    return lambda value: NONE if value is None else printer(value)
-
-
 _PRINTERS: dict[str, Cell] = {
-    "count": _or_none("{:,}".format),
-    "time": _or_none(format_ns),
-    "mean time": _or_none(lambda ns: format_ns(round(ns))),
-    "share": _or_none(format_share),
-    "bytes": _or_none(format_bytes),
-    "FLOP": _or_none(format_count),
+    "count": format_count,
+    "time": format_ns,
+    "mean time": format_ns,
+    "share": format_share,
+    "bytes": format_bytes,
+    "FLOP": lambda value: format_rate(value, "FLOP"),
 }

@@ -117,6 +117,10 @@ def _lookup(name: str) -> tuple[Model | None, str]:
 def modelled() -> dict[str, Model]:
     """All models by operator, or by prefix and ``*``."""
     _load()
+    return _registered()
+
+
+def _registered() -> dict[str, Model]:
     return _MODELS | {f"{prefix}*": entry for prefix, entry in _PREFIXES.items()}
 
 
@@ -187,8 +191,11 @@ def _check(work: object) -> None:
 
 def users() -> dict[str, Function]:
     """The functions that are not from this package, by operator."""
+    # Not ``modelled()``: where the families were not loaded, nobody has registered any of their own.
     return {
-        name: entry.function for name, entry in modelled().items() if not _is_ours(entry.function)
+        name: entry.function
+        for name, entry in _registered().items()
+        if not _is_ours(entry.function)
     }
 
 

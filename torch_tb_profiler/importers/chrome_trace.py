@@ -26,6 +26,7 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles
+from torch_tb_profiler.units import format_count
 
 Progress = Callable[[int, "int | None"], None]
 
@@ -58,7 +59,7 @@ def _refuse(reader: EventReader) -> None:
     """Raise NotATrace for JSON without a single event; an empty traceEvents is an empty trace."""
     if reader.bare_array or reader.entries:
         raise NotATrace(
-            f"The file is JSON with {reader.entries:,} entries, none of which is a trace event.",
+            f"The file is JSON with {format_count(reader.entries)} entries, none of which is a trace event.",
             "Choose the file that torch.profiler wrote.",
         )
 

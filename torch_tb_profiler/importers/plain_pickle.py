@@ -23,6 +23,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.units import format_count
 
 Absorb = Callable[[list[Any], list[Any]], list[Any]]
 """Called with (list, values to append); returns what is appended instead."""
@@ -59,7 +60,7 @@ def load(
         return machine.run()
     except (IndexError, struct.error):
         raise NotATrace(
-            f"The pickle is damaged at byte {machine.position:,}, or ends there.", _HINT
+            f"The pickle is damaged at byte {format_count(machine.position)}, or ends there.", _HINT
         ) from None
     finally:
         if collects:
@@ -115,7 +116,9 @@ class _Machine:
             buffer, position, stack = self._buffer, self._offset, self._stack
             limit = len(buffer) if self._ended else len(buffer) - _ARGUMENT_BYTES
             if position >= limit:
-                raise NotATrace(f"The pickle ends in the middle, at byte {self.position:,}.", _HINT)
+                raise NotATrace(
+                    f"The pickle ends in the middle, at byte {format_count(self.position)}.", _HINT
+                )
             while position < limit:
                 code = buffer[position]
                 position += 1
@@ -167,7 +170,7 @@ class _Machine:
         act = rare.get(code)
         if act is None:
             raise NotATrace(
-                f"The pickle was refused: at byte {self.position - 1:,} it has opcode"
+                f"The pickle was refused: at byte {format_count(self.position - 1)} it has opcode"
                 f" 0x{code:02x}, which no memory snapshot needs (only plain lists, dicts, texts and"
                 " numbers are read; nothing in it was run).",
                 _HINT,
@@ -180,7 +183,7 @@ class _Machine:
             return
         if self._made > CONTAINERS + self.position // BYTES_PER_CONTAINER:
             raise NotATrace(
-                f"The pickle was refused at byte {self.position:,}: it creates more containers than"
+                f"The pickle was refused at byte {format_count(self.position)}: it creates more containers than"
                 " a snapshot of its size.",
                 _HINT,
             )
@@ -214,7 +217,7 @@ class _Machine:
     def _take(self, size: int) -> bytes:
         if size > TEXT_BYTES:
             raise NotATrace(
-                f"The pickle holds a text of {size:,} bytes at byte {self.position:,}, which no"
+                f"The pickle holds a text of {format_count(size)} bytes at byte {format_count(self.position)}, which no"
                 " memory snapshot has.",
                 _HINT,
             )
@@ -222,7 +225,8 @@ class _Machine:
         data = self._buffer[self._offset : self._offset + size]
         if len(data) < size:
             raise NotATrace(
-                f"The pickle ends in the middle, at byte {self.position + len(data):,}.", _HINT
+                f"The pickle ends in the middle, at byte {format_count(self.position + len(data))}.",
+                _HINT,
             )
         self._offset += size
         return data
@@ -278,7 +282,7 @@ class _Machine:
             self._memo.append(self._stack[-1])
         else:
             raise NotATrace(
-                f"The pickle skips memo slots at byte {self.position:,}, which no writer does.",
+                f"The pickle skips memo slots at byte {format_count(self.position)}, which no writer does.",
                 _HINT,
             )
 

@@ -137,39 +137,34 @@ def _overlap(asked: Opened, other: Opened | None) -> int | None:
     return max(0, min(ends) - max(begins[0], begins[1]))
 
 
-def together(found: Sequence[Companion], asked: Opened) -> AlignedRun:
-    """The companions' clocks and the collectives that they share; made once for the same traces,
-    and only the last one is kept.
+def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
+    """The companions' clocks and the collectives that they share; computed once for the same
+    traces, and only the last one is kept.
     """
     opened = [
-        (i, companion.opened) for i, companion in enumerate(found) if companion.opened is not None
+        (i, companion.opened) for i, companion in enumerate(members) if companion.opened is not None
     ]
     key = tuple(
         (c.worker.name, c.span.name, *(_content(c.opened) if c.opened is not None else ()))
-        for c in found
+        for c in members
     )
-
-    def make() -> AlignedRun:
-        matches = match_collectives([_collectives(o) for _, o in opened])
-        aligned = align([unix_begin(o.trace) for _, o in opened], matches)
-        ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
-        names = tuple((c.worker.name, c.span.name) for c in found)
-        # Only which rows match is asked for later, and of large runs these are many.
-        small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
-        return AlignedRun(
-            names, tuple(i for i, _ in opened), tuple(aligned), small, max(ends, default=0)
-        )
-
-    kept = asked.memoise("together", dict[object, AlignedRun])
-    found_before = kept.get(key)
-    if found_before is not None:
-        return found_before
-    made = make()
-    # Workers come one after another while a run is imported: what was made for fewer of them is of
-    # no use.
-    kept.clear()
-    kept[key] = made
-    return made
+    runs = asked.memoise("aligned", dict[object, AlignedRun])
+    earlier = runs.get(key)
+    if earlier is not None:
+        return earlier
+    matches = match_collectives([_collectives(o) for _, o in opened])
+    aligned = align([unix_begin(o.trace) for _, o in opened], matches)
+    ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
+    names = tuple((c.worker.name, c.span.name) for c in members)
+    # Only which rows match is asked for later, and of large runs these are many.
+    small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
+    places = tuple(i for i, _ in opened)
+    run = AlignedRun(names, places, tuple(aligned), small, max(ends, default=0))
+    # Workers come one after another while a run is imported: what was aligned for fewer of them is
+    # of no use.
+    runs.clear()
+    runs[key] = run
+    return run
 
 
 def match_in(shared: AlignedRun, asked: Opened, event: int) -> int:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from torch_tb_profiler.errors import (
     ImportFailed,
@@ -19,26 +20,34 @@ from torch_tb_profiler.errors import (
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.derived import DerivedShelf
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
-from torch_tb_profiler.runs.import_job import Outcome, content_version
-from torch_tb_profiler.runs.insights import INSIGHT
-from torch_tb_profiler.runs.jobs import TARGET, Job, Jobs, News
+from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange, open_at, run_name
+from torch_tb_profiler.runs.import_job import Outcome, outcome_of
+from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot, State
-from torch_tb_profiler.runs.shelf import Book, Shelf, outcome_on_disk
-from torch_tb_profiler.runs.timelines import TIMELINE
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
+from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
-from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
+from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.units import format_count
 
-MAPPED_INSIGHTS = 1024
-"""Insights that stay mapped: those of the workers of a large run."""
 MOST_UNREAD = 3
-"""Imports in a row of which nothing can be read, before another one is not tried."""
+"""Consecutive unreadable imports before giving up."""
 RETRY_SECONDS = 60.0
 """A file that could not be read (permission, network) is tried again after this long."""
+PASSING = ("memory", "killed", "no_space")
+"""Ends of an import that the file is not to blame for, so that it is tried again."""
+MOST_TRIES = 5
+"""Imports in a row that end so, each tried four times as long after the last one, the second one
+after a quarter of ``RETRY_SECONDS``.
+"""
+_UNKNOWN = (
+    "There is no run {0!r}; there are {count}: {known}.",
+    "Run {0!r} has no worker {1!r}; it has {known}.",
+    "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
+)
 
 
 class Catalogue:
@@ -47,7 +56,7 @@ class Catalogue:
 
     ::
 
-        scanner per logdir ──▶ entries ──▶ jobs (worker processes) ──▶ sidecars ──▶ open()
+        scanner per logdir ──▶ entries ──▶ keeper (queue, processes, sidecars) ──▶ open()
                                   └──▶ snapshot()
     """
 
@@ -57,10 +66,10 @@ class Catalogue:
         settings: Settings,
         remarks: Sequence[str] = (),
         *,
-        target: str = TARGET,
+        makers: Mapping[str, str] | None = None,
     ) -> None:
         """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from
-        the start; ``target``: the import, for tests.
+        the start; ``makers``: see ``Keeper``.
         """
         self._logdirs = {
             n: location if places.scheme_of(location) else places.local_path(location)
@@ -70,7 +79,6 @@ class Catalogue:
         self._remarks = tuple(remarks)
         self._lock = threading.RLock()
         self._entries: dict[tuple[str, str], Entry] = {}
-        self._imports: dict[str, list[Entry]] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._unfinished = set(self._logdirs)
         self._arrangement: Arrangement | None = None
@@ -78,13 +86,7 @@ class Catalogue:
         self._closing = False
         self._wake = {name: threading.Event() for name in self._logdirs}
         self._threads: list[threading.Thread] = []
-        self._shelf = Shelf(settings.open_traces)
-        self._cache: CacheFolder | None = None
-        self._cache_lock = threading.Lock()
-        self.jobs = Jobs(settings, self._hear, target)
-        self.timelines = DerivedShelf(settings, TIMELINE, settings.open_traces)
-        # Of a large run all are looked at together; they are mapped, not held.
-        self.insights = DerivedShelf(settings, INSIGHT, MAPPED_INSIGHTS)
+        self.keeper = Keeper(settings, makers)
 
     def start(self) -> None:
         """Begin to look; returns at once."""
@@ -104,14 +106,9 @@ class Catalogue:
             self._closing = True
         for event in self._wake.values():
             event.set()
-        self.jobs.close()
-        self.timelines.close()
-        self.insights.close()
+        self.keeper.close()
         for thread in self._threads:
             thread.join(timeout=5)
-        with self._cache_lock:
-            if self._cache is not None:
-                self._cache.close()
 
     def rescan(self) -> None:
         """Look at the logdirs now."""
@@ -123,27 +120,20 @@ class Catalogue:
         with self._lock:
             if self._snapshot is None:
                 arrangement = self._arranged()
-                notes = [
-                    *self._remarks,
-                    *(n for name in self._logdirs for n in self._notes.get(name, ())),
-                ]
-                if self._cache is not None and self._cache.note:
-                    notes.append(self._cache.note)
-                shown = tuple(places.shown(location) for location in self._logdirs.values())
-                made = Snapshot(
+                notes = [*self._remarks]
+                notes += [note for name in self._logdirs for note in self._notes.get(name, ())]
+                notes += [self.keeper.note] if self.keeper.note else []
+                snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
-                    shown,
+                    tuple(places.shown(location) for location in self._logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
                 )
-                self._snapshot = replace(
-                    made,
-                    version=hashlib.sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[
-                        :16
-                    ],
-                )
+                content = repr(snapshot).encode("utf-8", "surrogatepass")
+                version = hashlib.sha256(content).hexdigest()[:16]
+                self._snapshot = replace(snapshot, version=version)
             return self._snapshot
 
     def open(self, run: str, worker: str, span: str) -> Opened:
@@ -157,31 +147,16 @@ class Catalogue:
         """
         entry, path = self._ready(run, worker, span)
         try:
-            book = self._shelf.get(path)
+            trace = self.keeper.open(IMPORT, path)
         except SidecarError as error:
-            with self._lock:
-                if entry.sidecar == path and entry.state is State.READY:
-                    entry.unread += 1
-                    if entry.unread > MOST_UNREAD:
-                        said = (
-                            f"{error.message.rstrip('.')}. Was the program updated while it runs?"
-                        )
-                        self._fail(
-                            entry, f"What its imports write cannot be read: {said}", "raised"
-                        )
-                        self._changed()
-                        raise ImportFailed(entry.message, "Start it anew.") from None
-                    self._submit(entry)
-                    self.jobs.promote(path)
+            self._import_again(entry, path, error)
             raise NotReady(
                 f"{entry.path} is imported again: its sidecar is gone.",
                 "Wait a moment.",
                 progress=0.0,
             ) from None
         entry.unread = 0
-        if self._cache is not None:
-            self._cache.touch(path)
-        return _placed(self.snapshot(), (run, worker, span), book)
+        return open_at(self.snapshot().runs, (run, worker, span), trace, path)
 
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         """The same with the trace's timeline.
@@ -190,8 +165,8 @@ class Catalogue:
             NotFound, NotReady, ImportFailed: as ``open``, and while the timeline is made.
         """
         opened = self.open(run, worker, span)
-        _, path = self._ready(run, worker, span)
-        return OpenedTimeline(opened, self.timelines.get(path), self.timelines.id(path))
+        timeline = self.keeper.get(TIMELINE, opened.sidecar)
+        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         """The same if it was made before; None while it was not, or while the trace is not
@@ -199,15 +174,12 @@ class Catalogue:
         """
         try:
             opened = self.open(run, worker, span)
-            _, path = self._ready(run, worker, span)
         except ProfilerError:
             return None
-        timeline = self.timelines.made(path)
-        return (
-            OpenedTimeline(opened, timeline, self.timelines.id(path))
-            if timeline is not None
-            else None
-        )
+        timeline = self.keeper.made(TIMELINE, opened.sidecar)
+        if timeline is None:
+            return None
+        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         """The same with the trace's insight.
@@ -216,8 +188,8 @@ class Catalogue:
             NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
         """
         opened = self.open(run, worker, span)
-        _, path = self._ready(run, worker, span)
-        return OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
+        insight = self.keeper.get(INSIGHT, opened.sidecar)
+        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, opened.sidecar))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
@@ -228,15 +200,23 @@ class Catalogue:
         """
         try:
             opened = self.open(run, worker, span)
-            _, path = self._ready(run, worker, span)
         except NotReady:
             return 0.0
-        share = self.insights.ask(path)
-        return (
-            share
-            if share < 1.0
-            else OpenedInsight(opened, self.insights.get(path), self.insights.id(path))
-        )
+        progress = self.keeper.ask(INSIGHT, opened.sidecar)
+        return progress if progress < 1.0 else self.insight(run, worker, span)
+
+    def _import_again(self, entry: Entry, path: str, error: SidecarError) -> None:
+        with self._lock:
+            if entry.sidecar != path or entry.state is not State.READY:
+                return
+            entry.unread += 1
+            if entry.unread > MOST_UNREAD:
+                words = f"What its imports write cannot be read: {error.message.rstrip('.')}."
+                self._fail(entry, f"{words} Was the program updated while it runs?", "raised")
+                self._changed()
+                raise ImportFailed(entry.message, "Start it anew.") from None
+            self._submit(entry)
+            self.keeper.queue.promote(path)
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""
@@ -244,7 +224,7 @@ class Catalogue:
             entry = self._named(run, worker, span)
             unseen = (
                 entry.state is State.WAITING
-                and entry.job is None
+                and entry.making is None
                 and not places.scheme_of(entry.found.location)
             )
         if unseen:
@@ -272,12 +252,12 @@ class Catalogue:
             )
         if entry.state is State.GROWING:
             raise NotReady(
-                f"{entry.path} is still being written ({entry.found.size:,} bytes so far).",
+                f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
                 "It is imported when it is whole.",
                 progress=0.0,
             )
-        if entry.job is not None:
-            self.jobs.promote(entry.job.key)
+        if entry.making is not None:
+            self.keeper.queue.promote(entry.making.job.key)
         word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
         raise NotReady(f"{entry.path} {word}.", "Wait a moment.", progress=round(entry.progress, 3))
 
@@ -286,26 +266,14 @@ class Catalogue:
             return NotReady(
                 "The logdir is being looked at for the first time.", "Wait a moment.", progress=0.0
             )
-        known = sorted({r for r, _, _ in self._arranged().entries}, key=names.natural)
-        if run not in known:
-            return NotFound(
-                f"There is no run {run!r}; there are {len(known)}: {_few(known)}.",
-                "Choose one of the list.",
-            )
-        workers = sorted({w for r, w, _ in self._arranged().entries if r == run}, key=names.natural)
-        if worker not in workers:
-            return NotFound(
-                f"Run {run!r} has no worker {worker!r}; it has {_few(workers)}.",
-                "Choose one of the list.",
-            )
-        spans = sorted(
-            (s for r, w, s in self._arranged().entries if (r, w) == (run, worker)),
-            key=names.natural,
-        )
-        return NotFound(
-            f"Worker {worker!r} of run {run!r} has no span {span!r}; it has {_few(spans)}.",
-            "Choose one of the list.",
-        )
+        asked = (run, worker, span)
+        for depth, name in enumerate(asked):
+            keys = (key for key in self._arranged().entries if key[:depth] == asked[:depth])
+            known = sorted({key[depth] for key in keys}, key=names.natural)
+            if name not in known:
+                break
+        message = _UNKNOWN[depth].format(*asked, count=len(known), known=_few(known))
+        return NotFound(message, "Choose one of the list.")
 
     def _arranged(self) -> Arrangement:
         if self._arrangement is None:
@@ -341,8 +309,9 @@ class Catalogue:
         with self._lock:
             self._take(name, listing, changes)
             again = self._retries(name)
-        with contextlib.suppress(OSError):  # each file says it for itself
-            self._cache_folder()
+        if name in self._unfinished:
+            with contextlib.suppress(OSError):  # each file says it for itself
+                self.keeper.folder().trim()
         for found in (*changes.whole, *again):
             if self._closing:
                 break
@@ -352,15 +321,6 @@ class Catalogue:
                 self._unfinished.discard(name)
                 self._snapshot = None
         return bool(changes.growing)
-
-    def _cache_folder(self) -> CacheFolder:
-        # Not under the catalogue's lock: a slow disk must not hold up the list of runs.
-        with self._cache_lock:
-            if self._cache is None:
-                self._cache = CacheFolder(self._settings)
-                self._cache.trim()
-                self._snapshot = None
-            return self._cache
 
     def _take(self, name: str, listing: Listing, changes: Changes) -> None:
         """Enter one look into the catalogue."""
@@ -392,14 +352,10 @@ class Catalogue:
             self._changed()
 
     def _let_go(self, entry: Entry) -> None:
-        if entry.job is not None:
-            sharing = self._imports[entry.job.key]
-            sharing.remove(entry)
-            if not sharing:
-                del self._imports[entry.job.key]
-                self.jobs.cancel(entry.job.key)
+        if entry.making is not None:
+            self.keeper.leave(entry.making, entry)
         if entry.sidecar:
-            self._shelf.drop(entry.sidecar)
+            self.keeper.drop(entry.sidecar)
 
     def _retries(self, name: str) -> list[ListedFile]:
         due = [
@@ -414,31 +370,18 @@ class Catalogue:
     def _accept(self, name: str, found: ListedFile) -> None:
         """Use the sidecar of a whole file, or reject the file by its content, or queue its import."""
         with self._lock:
-            entry = self._entries.get((name, found.location))
-            if (
-                entry is None
-                or entry.found != found
-                or entry.state is not State.WAITING
-                or entry.job is not None
-            ):
-                return
+            entry = self._waiting(name, found)
+        if entry is None:
+            return
+        sidecar, outcome = "", None
         try:
-            sidecar = str(self._cache_folder().sidecar(found, content_version(self._settings)))
+            sidecar = self.keeper.path(found)
             outcome, message, code = self._examine(entry, sidecar)
         except Exception as error:  # one file that nobody foresaw must not end the scanner
-            sidecar, outcome, message, code = (
-                "",
-                None,
-                f"The file could not be looked at: {places.words(error)}.",
-                "raised",
-            )
+            message = f"The file could not be looked at: {places.words(error)}."
+            code = "raised"
         with self._lock:
-            if (
-                self._entries.get((name, found.location)) is not entry
-                or entry.state is not State.WAITING
-                or entry.job is not None
-                or self._closing
-            ):
+            if self._waiting(name, found) is not entry or self._closing:
                 return
             entry.sidecar = sidecar
             if outcome is not None:
@@ -450,10 +393,17 @@ class Catalogue:
                 self._submit(entry)
             self._changed()
 
+    def _waiting(self, name: str, found: ListedFile) -> Entry | None:
+        """The entry of a file in this content, if nobody imports it yet."""
+        entry = self._entries.get((name, found.location))
+        if entry is None or entry.found != found or entry.making is not None:
+            return None
+        return entry if entry.state is State.WAITING else None
+
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
-        outcome = outcome_on_disk(sidecar) if self._settings.use_cache else None
-        if outcome is not None:
-            return outcome, "", ""
+        if self._settings.use_cache:
+            with contextlib.suppress(SidecarError):
+                return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:
@@ -467,58 +417,52 @@ class Catalogue:
     def _submit(self, entry: Entry) -> None:
         entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
         self._changed()
-        # One file may be seen through several logdirs; it is imported once.
-        sharing = self._imports.setdefault(entry.sidecar, [])
-        entry.job = (
-            sharing[0].job
-            if sharing
-            else Job(entry.sidecar, entry.found.location, entry.sidecar, entry.found.size)
+        priority = (
+            names.natural(run_name(entry)),
+            names.natural(entry.name.worker),
+            names.span_order(entry.name),
         )
-        sharing.append(entry)
-        if len(sharing) > 1 or entry.job is None:
-            return
-        self.jobs.submit(
-            entry.job,
-            (
-                names.natural(run_name(entry)),
-                names.natural(entry.name.worker),
-                names.span_order(entry.name),
-            ),
+        # One file may be seen through several logdirs; it is imported once.
+        entry.making = self.keeper.have_imported(
+            entry.found,
+            entry.sidecar,
+            priority,
+            entry,
+            partial(self._hear, entry),
+            alone=entry.tries > 0,
         )
 
     def _fail(self, entry: Entry, message: str, code: str) -> None:
+        pause = RETRY_SECONDS if code in ("source_error", "missing_driver") else None
+        if code in PASSING and entry.tries < MOST_TRIES - 1:
+            pause = RETRY_SECONDS * 4.0 ** (entry.tries - 1)
+            entry.tries += 1
+            message += " It is tried again."
         entry.fail(message, is_trace=code != "not_a_trace")
-        if code in ("source_error", "missing_driver"):
-            entry.retry_at = time.monotonic() + RETRY_SECONDS
+        entry.retry_at = None if pause is None else time.monotonic() + pause
 
-    def _hear(self, job: Job, news: News) -> None:
-        """Called by the job queue's threads."""
+    def _hear(self, entry: Entry, making: Making, news: News) -> None:
+        """Called by the queue's threads."""
         with self._lock:
-            sharing = [e for e in self._imports.get(job.key, ()) if e.job is job]
-            if not sharing or self._closing:
+            if entry.making is not making or self._closing:
                 return
-            if news.outcome is not None or news.error is not None:
-                del self._imports[job.key]
-            for entry in sharing:
-                if news.outcome is not None:
-                    entry.settle(Outcome(**news.outcome))
-                elif news.error is not None:
-                    self._fail(entry, news.error, news.code)
-                else:
-                    entry.state = State.IMPORTING
-                    entry.progress = news.progress if news.progress is not None else 0.0
+            if news.outcome is not None:
+                entry.settle(Outcome(**news.outcome))
+            elif news.error is not None:
+                self._fail(entry, news.error, news.code)
+            else:
+                entry.state = State.IMPORTING
+                entry.progress = news.progress if news.progress is not None else 0.0
             self._changed()
-        if news.outcome is not None and self._cache is not None:
-            self._cache.trim()
 
 
-def _placed(snapshot: Snapshot, key: Key, book: Book) -> Opened:
-    for run in snapshot.runs:
-        for worker in run.workers if run.name == key[0] else ():
-            for span in worker.spans if worker.name == key[1] else ():
-                if span.name == key[2]:
-                    return Opened(run, worker, span, *book)
-    raise NotFound("The trace was removed a moment ago.", "Choose another one.")
+def catalogue_of(
+    logdir: str | None, logdir_spec: str | None, settings: Settings, remarks: Sequence[str] = ()
+) -> Catalogue:
+    """The catalogue of ``--logdir`` or ``--logdir_spec``; nothing is read before its ``start()``.
+    ``remarks`` go onto the diagnosis page.
+    """
+    return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
 
 
 def _few(texts: Iterable[str]) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.import_job import Outcome
-from torch_tb_profiler.runs.jobs import Job
-from torch_tb_profiler.runs.model import Run, SeenFile, Span, State, Worker
+from torch_tb_profiler.runs.keeper import Making
+from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
+from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import defects
+from torch_tb_profiler.units import format_count
 
 Key = tuple[str, str, str]
 """(run, worker, span)."""
@@ -20,9 +23,9 @@ Key = tuple[str, str, str]
 class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
-    ``root``: name of the logdir it was found in, and ``home`` its location. ``job`` is the import
-        that is queued or runs. ``unread``: imports in a row whose
-    sidecar could not be read.
+    ``root``: name of the logdir it was found in, and ``home`` its location. ``making`` is the import
+        that is queued or runs. ``unread``: imports in a row whose sidecar could not be read;
+        ``tries``: those that failed for a cause that may have passed by now.
     """
 
     root: str
@@ -33,8 +36,9 @@ class Entry:
     progress: float = 0.0
     outcome: Outcome | None = None
     sidecar: str = ""
-    job: Job | None = None
+    making: Making | None = None
     unread: int = 0
+    tries: int = 0
     retry_at: float | None = None
     judged: bool = False
     name: names.TraceName = field(init=False)
@@ -60,13 +64,8 @@ class Entry:
 
     def settle(self, outcome: Outcome) -> None:
         """The import is there."""
-        self.outcome, self.state, self.progress, self.job, self.judged = (
-            outcome,
-            State.READY,
-            1.0,
-            None,
-            True,
-        )
+        self.outcome, self.state, self.progress, self.judged = outcome, State.READY, 1.0, True
+        self.making, self.tries = None, 0
         self.message = _partial(outcome, self.found.size)
 
     def fail(self, message: str, *, is_trace: bool = True) -> None:
@@ -76,14 +75,14 @@ class Entry:
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
         self.message = places.readable(message.replace(self.found.location, self.path))
-        self.job, self.outcome, self.progress = None, None, 0.0
+        self.making, self.outcome, self.progress = None, None, 0.0
 
 
 def _partial(outcome: Outcome, size: int) -> str:
-    at = f", at byte {size:,}" if size >= 0 else ""
+    at = f", at byte {format_count(size)}" if size >= 0 else ""
     if outcome.defects.get(defects.TRUNCATED_GZIP):
         return (
-            f"The compressed stream ends early or is damaged (the file has {size:,} bytes);"
+            f"The compressed stream ends early or is damaged (the file has {format_count(size)} bytes);"
             " everything before that is used."
         )
     if outcome.defects.get(defects.TRUNCATED):
@@ -142,6 +141,20 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         _seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path))
     )
     return Arrangement(tuple(runs), files, index, where)
+
+
+def open_at(runs: Iterable[Run], key: Key, trace: OpenTrace, sidecar: str) -> Opened:
+    """An imported trace in its place.
+
+    Raises:
+        NotFound: there is none of that name.
+    """
+    for run in runs:
+        for worker in run.workers if run.name == key[0] else ():
+            for span in worker.spans if worker.name == key[1] else ():
+                if span.name == key[2]:
+                    return Opened(run, worker, span, *trace, sidecar)
+    raise NotFound("The trace was removed a moment ago.", "Choose another one.")
 
 
 def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:

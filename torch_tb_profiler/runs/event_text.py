@@ -34,6 +34,7 @@ from torch_tb_profiler.sources.sniff import SQLITE
 from torch_tb_profiler.sources.streams import TextInMemory, open_bytes, open_text
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.units import format_count
 
 WAIT_SECONDS = 5.0
 """How long a request waits for the reading of another one."""
@@ -159,7 +160,7 @@ def _wanted(trace: Trace, event: int) -> _Wanted:
     table, row = (spans, event) if event < spans.n else (instants, event - spans.n)
     if not 0 <= row < table.n:
         raise NotFound(
-            f"There is no event {event}; there are {spans.n + instants.n:,}.",
+            f"There is no event {event}; there are {format_count(spans.n + instants.n)}.",
             "Take the numbers from the timeline.",
         )
     is_span = table is spans

@@ -29,15 +29,13 @@ V = TypeVar("V")
 MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_CAUSES = 32
-"""Steps of which it is asked why a rank was late, the dearest ones: each reads two traces."""
+"""Steps whose late rank is explained, the most expensive ones: each reads two traces."""
 MOST_SPANS = 1 << 24
-"""Spans that are read for that: of traces of millions of them only the very dearest steps are asked
-about.
-"""
+"""Spans that are read for that: of traces of millions of them only the most expensive steps."""
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
-"""Workers of which it is kept what their traces tell."""
+"""Cached per-worker results."""
 MemberState = Literal["ready", "waiting", "failed"]
 
 
@@ -49,7 +47,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Member:
+class FleetMember:
     """A worker of the run and its span that goes with the asked one. ``rank`` is there when
     ``state`` is ready; ``id`` names the content then.
     """
@@ -78,7 +76,7 @@ class Fleet:
     ``figures`` is.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[FleetMember, ...]
     place: tuple[int, ...]
     figures: RunFigures
     late: tuple[LateRank, ...]
@@ -110,7 +108,7 @@ class Fleets:
         self._figures = Memo(MOST_FLEETS)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
-        self._members: dict[tuple[str, str, str], Member] = {}
+        self._members: dict[tuple[str, str, str], FleetMember] = {}
 
     def of(self, asked: Opened) -> Fleet:
         """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are
@@ -131,9 +129,7 @@ class Fleets:
             members, fleet.place, fleet.figures, fleet.late, len(asked.run.beside(asked.worker))
         )
         if fleet.complete:
-            while len(self._whole) >= MOST_FLEETS:
-                self._whole.pop(next(iter(self._whole)), None)
-            self._whole[key] = (asked.run, fleet)
+            _keep(self._whole, key, (asked.run, fleet), MOST_FLEETS)
         return fleet
 
     def known(self, asked: Opened) -> Fleet | None:
@@ -156,7 +152,7 @@ class Fleets:
             _keep(self._spans, key, kept)
         return kept[2]
 
-    def _member(self, asked: Opened, worker: Worker, span: Span) -> Member:
+    def _member(self, asked: Opened, worker: Worker, span: Span) -> FleetMember:
         """A worker with what its trace tells, opened only where that is not known yet: of a large
         run more are asked than stay open.
         """
@@ -168,36 +164,36 @@ class Fleets:
                 _keep(self._members, key, kept)
         return kept
 
-    def _read(self, asked: Opened, worker: Worker, span: Span) -> Member:
+    def _read(self, asked: Opened, worker: Worker, span: Span) -> FleetMember:
         if span.state is State.FAILED:
-            return Member(worker, span, "failed", 1.0, span.message)
+            return FleetMember(worker, span, "failed", 1.0, span.message)
         try:
-            got = self._source.ask_insight(asked.run.name, worker.name, span.name)
+            insight = self._source.ask_insight(asked.run.name, worker.name, span.name)
         except NotReady as wait:
-            return Member(worker, span, "waiting", 0.0, wait.message)
+            return FleetMember(worker, span, "waiting", 0.0, wait.message)
         except ProfilerError as failure:
-            return Member(worker, span, "failed", 1.0, failure.message)
-        if not isinstance(got, OpenedInsight):
-            return Member(worker, span, "waiting", (span.progress + got) / 2, "")
-        opened = got.opened
+            return FleetMember(worker, span, "failed", 1.0, failure.message)
+        if not isinstance(insight, OpenedInsight):
+            return FleetMember(worker, span, "waiting", (span.progress + insight) / 2, "")
+        opened = insight.opened
         # Opening a trace may have been what made the catalogue see that it is ready, and what rank
         # it has.
-        rank = rank_of(opened.trace, opened.facts, got.insight, opened.worker.rank)
-        return Member(opened.worker, opened.span, "ready", 1.0, "", got.id, rank)
+        rank = rank_of(opened.trace, opened.facts, insight.insight, opened.worker.rank)
+        return FleetMember(opened.worker, opened.span, "ready", 1.0, "", insight.id, rank)
 
-    def _fleet(self, asked: Opened, members: Sequence[Member]) -> Fleet:
+    def _fleet(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)
         ranks = [rank for rank in (member.rank for member in members) if rank is not None]
         figures = run_figures(ranks)
         most = min(MOST_CAUSES, max(1, MOST_SPANS // max((1, *(rank.spans for rank in ranks)))))
-        dearest = set(
+        costliest = set(
             sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:most]
         )
         late = tuple(
             LateRank(
                 place[one.rank],
                 one,
-                self._cause(asked, members, place, figures, one) if i in dearest else None,
+                self._cause(asked, members, place, figures, one) if i in costliest else None,
             )
             for i, one in enumerate(figures.late)
         )
@@ -206,7 +202,7 @@ class Fleets:
     def _cause(
         self,
         asked: Opened,
-        members: Sequence[Member],
+        members: Sequence[FleetMember],
         place: Sequence[int],
         figures: RunFigures,
         one: StepStraggler,
@@ -219,39 +215,41 @@ class Fleets:
         for number in (one.rank, one.waiter):
             member, rank = members[place[number]], figures.ranks[number]
             try:
-                got = self._source.ask_insight(asked.run.name, member.worker.name, member.span.name)
+                insight = self._source.ask_insight(
+                    asked.run.name, member.worker.name, member.span.name
+                )
             except ProfilerError:
                 return None
-            if not isinstance(got, OpenedInsight) or got.id != member.id:
+            if not isinstance(insight, OpenedInsight) or insight.id != member.id:
                 return None
             own = int(matches.row[number, one.match])
             begin = (
                 int(rank.end[matches.row[number, earlier]])
                 if earlier >= 0
-                else self._step_begin(got, rank, own)
+                else self._step_begin(insight, rank, own)
             )
-            sides.append(side_of(got, rank, own, begin))
+            sides.append(side_of(insight, rank, own, begin))
         return find_cause(sides[0], sides[1], int(figures.waits.wait[one.waiter, one.match]))
 
     @staticmethod
-    def _step_begin(got: OpenedInsight, rank: Rank, own: int) -> int:
+    def _step_begin(insight: OpenedInsight, rank: Rank, own: int) -> int:
         """Begin of the step of a collective before which there is no other."""
         step = int(rank.step[own])
-        return int(got.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
+        return int(insight.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
 
 
-def _keep(kept: dict[K, V], key: K, value: V) -> None:
-    """Put a value in a dict of at most ``MOST_KEPT``; the oldest goes."""
-    while len(kept) >= MOST_KEPT:
+def _keep(kept: dict[K, V], key: K, value: V, most: int = MOST_KEPT) -> None:
+    """Put a value in a dict of at most so many; the oldest goes."""
+    while len(kept) >= most:
         kept.pop(next(iter(kept)), None)
     kept[key] = value
 
 
-def side_of(got: OpenedInsight, rank: Rank, own: int, begin: int) -> Arrival:
+def side_of(insight: OpenedInsight, rank: Rank, own: int, begin: int) -> Arrival:
     """A rank before its collective ``own``."""
-    trace, facts = got.opened.trace, got.opened.facts
+    trace, facts = insight.opened.trace, insight.opened.facts
     event = int(rank.event[own])
     launch = int(facts["span_links"]["launch"][event])
     return Arrival(
-        trace, facts, got.insight, event, launch if launch >= 0 else int(rank.host[own]), begin
+        trace, facts, insight.insight, event, launch if launch >= 0 else int(rank.host[own]), begin
     )

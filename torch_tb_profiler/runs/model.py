@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.timeline import Timeline
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 
@@ -111,7 +113,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Opened:
-    """An imported trace with its facts and its place in the catalogue."""
+    """An imported trace with its facts and its place in the catalogue. ``sidecar``: where it is
+    kept, empty when it is not.
+    """
 
     run: Run
     worker: Worker
@@ -119,6 +123,7 @@ class Opened:
     trace: Trace
     facts: Facts
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+    sidecar: str = field(default="", repr=False, compare=False)
 
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from torch_tb_profiler.analysis.efficiency import models
-from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError, SidecarError, SourceError
-from torch_tb_profiler.runs.ahead import Ahead
-from torch_tb_profiler.runs.derived import Recipe
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, run_name
-from torch_tb_profiler.runs.import_job import Report, content_version, outcome_of, read
-from torch_tb_profiler.runs.insights import INSIGHT
+from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
+from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at
+from torch_tb_profiler.runs.import_job import Report, outcome_of, read
+from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, State
-from torch_tb_profiler.runs.timelines import TIMELINE
+from torch_tb_profiler.runs.prefetch import ImportPrefetcher
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
-from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, list_files
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_names
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
 MOST_NAMED = 16
@@ -53,23 +52,6 @@ class Unreadable:
         return (
             self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
         )
-
-
-def load(location: str, settings: Settings, progress: Report | None = None) -> Opened:
-    """One trace file with its facts.
-
-    The sidecar of an earlier import is used, and one is written, unless ``settings.use_cache`` is
-    off.
-
-    Raises:
-        BadRequest: the location is a folder.
-        SourceError: it does not exist or cannot be read.
-        NotATrace: its content is none.
-    """
-    found = _file(location)
-    entry = Entry("", found.location, found, judged=True)
-    trace, facts = _import(settings, found, progress)
-    return _opened(entry, [entry], run_name(entry), trace, facts)
 
 
 def load_all(
@@ -103,26 +85,28 @@ def load_all(
     if not listing.files and listing.notes:
         raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
     entries = [Entry("", home, found) for found in listing.files]
-    for entry in entries:
-        _judge(entry, named=entry.found.location == home)
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
+        _judge(entry, named=entry.found.location == home)
         folders.setdefault(entry.found.folder, []).append(entry)
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
     wanted = listed.entries if beside else chosen
-    with Ahead(
-        [entry.found for entry in wanted.values()], settings, partial(_import, settings), progress
-    ) as ahead:
+    files = [entry.found for entry in wanted.values()]
+    with closing(Keeper(settings, quiet=True)) as keeper:
+        prefetcher = ImportPrefetcher(files, keeper, partial(_import, keeper), progress)
         for (run, worker, span), entry in wanted.items():
+            path = keeper.path(entry.found) if keeper.folder().lasting else ""
             try:
-                trace, facts = ahead.take(entry.found)
+                trace, facts = prefetcher.take(entry.found)
             except ProfilerError as error:
                 entry.fail(error.message)
             except Exception as error:  # one file that nobody foresaw must not hide the others
                 entry.fail(f"The import raised {places.words(error)}.")
             else:
-                yield _opened(entry, folders[entry.found.folder], run, trace, facts)
+                entry.settle(outcome_of(trace, facts))
+                opened = OpenTrace(trace, facts, Memo())
+                yield _opened(entry, folders[entry.found.folder], run, opened, path)
                 continue
             yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries if not workers else ():
@@ -130,6 +114,15 @@ def load_all(
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
     for note in listing.notes if not workers else ():
         yield Unreadable("", "", "", places.shown(home), once(note))
+
+
+def _opened(
+    entry: Entry, folder: list[Entry], run_title: str, trace: OpenTrace, sidecar: str
+) -> Opened:
+    """The trace in its place among the files of its folder, as far as they are known by now."""
+    arrangement = arrange(folder)
+    opened = open_at(arrangement.runs, arrangement.places[id(entry)], trace, sidecar)
+    return replace(opened, run=replace(opened.run, name=run_title))
 
 
 def once(note: str) -> str:
@@ -157,80 +150,30 @@ def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry
 
 
 def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:
-    """The insight of a trace of ``load`` or ``load_all``: that of an earlier call or of the server,
+    """The insight of a trace of ``load_all``: that of an earlier call or of the server,
     unless ``settings.use_cache`` is off.
 
     Raises:
         BadRequest: the user's models file cannot be used.
     """
-    from torch_tb_profiler.analysis.insight import build_insight
-    from torch_tb_profiler.store import sidecar
-
-    models.load(settings.models)
-    return _derived(
-        opened,
-        settings,
-        INSIGHT,
-        lambda: build_insight(opened.trace, opened.facts, progress, settings.peaks),
-        sidecar.write_insight,
-    )
+    return _derived(opened, settings, INSIGHT, progress)
 
 
 def timeline_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Timeline:
-    """The timeline of a trace of ``load`` or ``load_all``, likewise."""
-    from torch_tb_profiler.analysis.timeline.build import build_timeline
-    from torch_tb_profiler.store import sidecar
-
-    return _derived(
-        opened,
-        settings,
-        TIMELINE,
-        lambda: build_timeline(opened.trace, opened.facts, progress),
-        sidecar.write_timeline,
-    )
+    """The timeline of a trace of ``load_all``, likewise."""
+    return _derived(opened, settings, TIMELINE, progress)
 
 
 def _derived(
-    opened: Opened,
-    settings: Settings,
-    recipe: Recipe[T],
-    make: Callable[[], T],
-    write: Callable[[Path, T], None],
+    opened: Opened, settings: Settings, product: DerivedProduct[T], progress: Report | None
 ) -> T:
-    try:
-        found = _file(opened.span.location) if settings.use_cache else None
-    except ProfilerError:
-        # The file has gone since it was opened.
-        found = None
-    if found is None:
-        return make()
-    return _kept(
-        found,
-        settings,
-        lambda path: Path(recipe.path(str(path), settings)),
-        lambda path: recipe.read(str(path)),
-        make,
-        write,
-    )
+    def build() -> T:
+        return product.build(opened.trace, opened.facts, settings, progress)
 
-
-def _file(location: str) -> ListedFile:
-    home = location if places.scheme_of(location) else places.local_path(location)
-    listing = list_files(home)
-    for found in listing.files:
-        if found.location == home or (
-            found.path == found.name == places.base_name(home) and len(listing.files) == 1
-        ):
-            return found
-    if places.is_web(home):
-        return ListedFile(home, "", places.base_name(home), -1, None, "")
-    if not listing.files and listing.notes:
-        raise SourceError(
-            f"{places.shown(home)} does not exist.", "Give the path or URL of a trace file."
-        )
-    raise BadRequest(
-        f"{places.shown(home)} is a folder, not a trace file.", "Give one of its files."
-    )
+    if not settings.use_cache or not opened.sidecar:
+        return build()
+    with closing(Keeper(settings, quiet=True)) as keeper:
+        return keeper.make_here(product, product.path(opened.sidecar, settings), build)
 
 
 def _judge(entry: Entry, *, named: bool) -> None:
@@ -250,58 +193,10 @@ def _judge(entry: Entry, *, named: bool) -> None:
         entry.fail(reason, is_trace=False)
 
 
-def _import(settings: Settings, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
-    if not settings.use_cache:
-        return read(found.location, settings, progress)
-    from torch_tb_profiler.store import sidecar
+def _import(keeper: Keeper, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
+    def build() -> OpenTrace:
+        return OpenTrace(*read(found.location, keeper.settings, progress), Memo())
 
-    return _kept(
-        found,
-        settings,
-        lambda path: path,
-        sidecar.read,
-        lambda: read(found.location, settings, progress),
-        lambda path, made: sidecar.write(path, *made),
-    )
-
-
-def _kept(
-    found: ListedFile,
-    settings: Settings,
-    place: Callable[[Path], Path],
-    read_kept: Callable[[Path], T],
-    make: Callable[[], T],
-    write: Callable[[Path, T], None],
-) -> T:
-    """What an earlier call kept of a file, else made now and kept; ``place``: where, given the path
-    of the file's own sidecar.
-    """
-    cache = CacheFolder(settings)
-    try:
-        path = place(cache.sidecar(found, content_version(settings)))
-        try:
-            earlier = read_kept(path)
-            cache.touch(path)
-            return earlier
-        except (SidecarError, OSError):
-            made = make()
-        # A full disk costs the next call the work and this one nothing.
-        with contextlib.suppress(OSError):
-            write(path, made)
-            cache.trim()
-        return made
-    finally:
-        cache.close()
-
-
-def _opened(
-    entry: Entry, folder: list[Entry], run_title: str, trace: Trace, facts: Facts
-) -> Opened:
-    """The trace in its place among the files of its folder, as far as they are known by now."""
-    entry.settle(outcome_of(trace, facts))
-    arrangement = arrange(folder)
-    _, worker_name, span_name = arrangement.places[id(entry)]
-    run = replace(arrangement.runs[0], name=run_title)
-    worker = next(w for w in run.workers if w.name == worker_name)
-    span = next(s for s in worker.spans if s.name == span_name)
-    return Opened(run, worker, span, trace, facts)
+    if not keeper.settings.use_cache:
+        return build()[:2]
+    return keeper.make_here(IMPORT, keeper.path(found), build)[:2]

@@ -1,4 +1,4 @@
-"""The worker process: takes jobs as lines of JSON on standard input and answers on standard output.
+"""The worker process: takes tasks as lines of JSON on standard input and answers on standard output.
 
 A plain child process and not ``multiprocessing``, whose spawned children run the parent's
 ``__main__`` again: here that is TensorBoard, a notebook or a user's script without a guard.
@@ -7,13 +7,14 @@ it.
 
 ::
 
-    ← {"location": "...", "sidecar": "...", "settings": {...}}
+    ← {"maker": "module:function", "location": "...", "sidecar": "...", "settings": {...}}
     → {"begun": true}   {"progress": [done, total]} ...   {"outcome": {...}}  or  {"error": "...", "code": "..."}
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
 import os
@@ -27,11 +28,12 @@ from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import words
 
-Target = Callable[[str, str, Settings, Callable[[int, "int | None"], None]], dict[str, Any]]
+FULL = (errno.ENOSPC, errno.EDQUOT)
+Maker = Callable[[str, str, Settings, Callable[[int, "int | None"], None]], dict[str, Any]]
 
 
-def main(target_name: str) -> None:
-    """Serve jobs with the function ``module:name`` until standard input ends."""
+def main() -> None:
+    """Do tasks until standard input ends."""
     # Whatever a library prints must not end up between the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
@@ -40,19 +42,17 @@ def main(target_name: str) -> None:
         os.dup2(nothing.fileno(), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _be_the_first_to_go()
-    module, _, name = target_name.partition(":")
-    target: Target = getattr(importlib.import_module(module), name)
-    jobs: queue.Queue[dict[str, Any]] = queue.Queue()
+    tasks: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(
-        target=_listen, args=(commands, jobs), name="profiler-jobs", daemon=True
+        target=_listen, args=(commands, tasks), name="profiler-tasks", daemon=True
     ).start()
     while True:
-        _serve(target, jobs.get(), answers)
+        _serve(tasks.get(), answers)
 
 
-def _listen(commands: IO[bytes], jobs: queue.Queue[dict[str, Any]]) -> None:
+def _listen(commands: IO[bytes], tasks: queue.Queue[dict[str, Any]]) -> None:
     for line in commands:
-        jobs.put(json.loads(line))
+        tasks.put(json.loads(line))
     # The parent is gone or done with us; children that an import started (there may be some) go
     # too.
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
@@ -60,17 +60,28 @@ def _listen(commands: IO[bytes], jobs: queue.Queue[dict[str, Any]]) -> None:
     os._exit(0)
 
 
-def _serve(target: Target, job: dict[str, Any], answers: IO[str]) -> None:
+def _serve(task: dict[str, Any], answers: IO[str]) -> None:
     def answer(**message: Any) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
+    do_task(task, answer)
+
+
+def do_task(task: dict[str, Any], answer: Callable[..., None]) -> None:
+    """Have something made; ``answer`` is called with each message, in this or in a worker process.
+
+    Raises:
+        ImportError, AttributeError: there is no such maker.
+    """
     answer(begun=True)
+    module, _, name = task["maker"].partition(":")
+    maker: Maker = getattr(importlib.import_module(module), name)
     try:
-        outcome = target(
-            job["location"],
-            job["sidecar"],
-            Settings(**job["settings"]),
+        outcome = maker(
+            task["location"],
+            task["sidecar"],
+            Settings(**task["settings"]),
             lambda done, total: answer(progress=[done, total]),
         )
         answer(outcome=outcome)
@@ -79,7 +90,8 @@ def _serve(target: Target, job: dict[str, Any], answers: IO[str]) -> None:
     except MemoryError:
         answer(error="The import ran out of memory.", code="memory")
     except Exception as error:
-        answer(error=_words(error), code="raised")
+        full = isinstance(error, OSError) and error.errno in FULL
+        answer(error=_words(error), code="no_space" if full else "raised")
 
 
 def _words(error: BaseException) -> str:

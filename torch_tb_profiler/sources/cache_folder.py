@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import threading
 import time
 import weakref
 from pathlib import Path
@@ -25,34 +26,59 @@ class CacheFolder:
 
     Attributes:
         path: the folder; it exists.
-        note: why it is not the configured folder; ``""`` if it is.
+        lasting: whether it outlives this object.
+        spare: where new sidecars are written when ``path`` is full; None before that.
+        note: why it is not, or not only, the one that was asked for, in words; ``""`` when it is.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.note = ""
+        self.spare: Path | None = None
+        self.lasting = False
         self._limit = settings.cache_limit_bytes
         self._own = not settings.use_cache
         self._once = secrets.token_hex(8)
+        self._lock = threading.Lock()
         if self._own:
-            self._make_own()
+            self.path = self._make_own()
             return
         folder = _configured(settings)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _try_writing(folder)
-            self.path = folder
+            self.path, self.lasting = folder, True
         except OSError as error:
-            self._make_own()
+            self.path = self._make_own()
             self.note = (
                 f"The cache folder {folder} is not writable ({words(error)}): imports are kept in"
                 f" {self.path} until this process ends."
             )
 
-    def _make_own(self) -> None:
+    def _make_own(self) -> Path:
+        path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
+        # A server ends without saying so; the folder goes with the process.
+        self._end = weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
         self._own = True
-        self.path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
-        # Servers exit without calling close(); the folder goes with the process.
-        self._end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        return path
+
+    def fall_back(self) -> bool:
+        """Write to a folder of this process from now on, as the disk of this one is full; whether
+        there is another one.
+        """
+        with self._lock:
+            if self.spare is None and not self._own:
+                with contextlib.suppress(OSError):
+                    self.spare = self._make_own()
+                    self.note = (
+                        f"The cache folder {self.path} is full: what is new is kept in"
+                        f" {self.spare} until the end of this process."
+                    )
+            return self.spare is not None
+
+    def located(self, sidecar: str | Path) -> Path:
+        """Where a sidecar of this folder is, or is to be written."""
+        path = Path(sidecar)
+        return path if self.spare is None or path.exists() else self.spare / path.name
 
     def sidecar(self, file: ListedFile, version: str) -> Path:
         """The sidecar's path for one version of a file, read by one version of the program.
@@ -79,7 +105,7 @@ class CacheFolder:
         """
         sidecars: list[tuple[float, int, Path]] = []
         removed = 0
-        for path in self.path.iterdir():
+        for path in (*self.path.iterdir(), *(self.spare.iterdir() if self.spare else ())):
             try:
                 status = path.stat()
             except OSError:
@@ -99,7 +125,7 @@ class CacheFolder:
         return removed
 
     def close(self) -> None:
-        """Remove the folder if it was made for this process alone."""
+        """Remove the folder that was made for this process alone."""
         if self._own:
             self._end()
 

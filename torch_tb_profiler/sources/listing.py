@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources import names, places, streams
+from torch_tb_profiler.units import format_count
 
 FOLDER_LIMIT = 100_000
 """Folders visited in one walk: symbolic links may span a seemingly endless maze."""
@@ -108,7 +108,9 @@ def _list_local(root: str) -> Listing:
             continue
         walk.folders += 1
         if walk.folders > FOLDER_LIMIT:
-            walk.notes.append(f"More than {FOLDER_LIMIT:,} folders: the rest was not visited.")
+            walk.notes.append(
+                f"More than {format_count(FOLDER_LIMIT)} folders: the rest was not visited."
+            )
             break
         stack += [(*child, above | {real}) for child in _enter(path, folder, walk)]
     return walk.listing()
@@ -252,6 +254,9 @@ def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:
 
 def _as_ns(value: Any) -> int | None:
     """A driver's time as Unix ns: it may be seconds, a datetime, ISO text or an HTTP date."""
+    # Imported here: it brings in sockets, which no local file needs.
+    from email.utils import parsedate_to_datetime
+
     try:
         if isinstance(value, (int, float)):
             return int(value * 1_000_000_000)

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.counters_wire import (
     CounterInfo,
     CountersTablePayload,
@@ -195,15 +196,15 @@ def _sentences(n: int, count: dict[RangeMatch, int], spare: int) -> dict[RangeMa
     lost, begun = count[RangeMatch.NO_LAUNCH], count[RangeMatch.BY_BEGIN]
     return {
         RangeMatch.BY_ORDER: (
-            f"{count[RangeMatch.BY_ORDER]:,} of {n:,} ranges were tied to their launches by order: the"
+            f"{format_count(count[RangeMatch.BY_ORDER])} of {format_count(n)} ranges were tied to their launches by order: the"
             " first to the first kernel launched, and so on."
         ),
         RangeMatch.BY_NAME: (
-            f"{count[RangeMatch.BY_NAME]:,} of {n:,} ranges were tied to their launches by the names of"
+            f"{format_count(count[RangeMatch.BY_NAME])} of {format_count(n)} ranges were tied to their launches by the names of"
             " the kernels."
         ),
         RangeMatch.BY_BEGIN: (
-            f"Ranges: {n:,}, kernel launches: {begun + spare:,}. The first {begun:,} of each were"
+            f"Ranges: {format_count(n)}, kernel launches: {format_count(begun + spare)}. The first {format_count(begun)} of each were"
             " tied by order; what is missing may be anywhere, so the operators may be those of a"
             " neighbour."
         ),
@@ -212,7 +213,7 @@ def _sentences(n: int, count: dict[RangeMatch, int], spare: int) -> dict[RangeMa
             " off), so it has no operator."
         ),
         RangeMatch.NO_LAUNCH: (
-            f"{lost:,} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator."
+            f"{format_count(lost)} {'ranges have' if lost > 1 else 'range has'} no launch, so no operator."
         ),
         RangeMatch.SEVERAL_DEVICES: (
             "Several devices were measured, and nothing in the trace says which launch was for"

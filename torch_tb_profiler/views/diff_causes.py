@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.diff.modules import OUTSIDE
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import format_delta
 from torch_tb_profiler.views.diff_wire import ChangeColumns, ChangeTable, Verdict
 
 LEAST_PART = 0.2
@@ -43,11 +43,6 @@ def shown_by(verdict: Verdict, changes: ChangeColumns) -> int | None:
     )
 
 
-def signed_time(ns: int) -> str:
-    """``+3.10 ms``, ``−80.0 µs``, ``0``."""
-    return f"{'−' if ns < 0 else '+'}{format_ns(abs(ns))}" if ns else "0"
-
-
 def _most(tables: Sequence[ChangeTable], whole: int, changes: ChangeColumns) -> int | None:
     """The row of some tables that makes most of a change, None where none makes enough."""
     rows = [
@@ -65,7 +60,7 @@ def _most(tables: Sequence[ChangeTable], whole: int, changes: ChangeColumns) -> 
 
 def _words(kind: str, changes: ChangeColumns, row: int) -> str:
     status = f"({changes.status[row]})" if changes.status[row] in ("new", "gone") else ""
-    words = [kind, changes.short[row], status, signed_time(changes.delta_ns[row])]
+    words = [kind, changes.short[row], status, format_delta(changes.delta_ns[row])]
     return " ".join(
         [
             *(word for word in words if word),

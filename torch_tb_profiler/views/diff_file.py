@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal, get_args
 
-from torch_tb_profiler.units import format_ns
-from torch_tb_profiler.views.diff_causes import signed_time
+from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns
 from torch_tb_profiler.views.diff_verdict import signed_share
 from torch_tb_profiler.views.diff_wire import (
     ChangeColumns,
@@ -16,16 +14,13 @@ from torch_tb_profiler.views.diff_wire import (
     DiffSide,
     RunChangeColumns,
 )
+from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
 
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
 """Rows of each table of the Markdown text."""
 LEAST_SHARE = 0.0005
 """Rows that change the step by less stand together there."""
-_FORMULA = re.compile("^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-"""Signs at which spreadsheets take a text for a formula, as in ``fe/src/base/csv.ts``."""
-_QUOTED = re.compile('[",\r\n]')
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
 _TITLES: dict[ChangeTable, str] = {
     "category": "Step-time breakdown",
     "operator": "Operators",
@@ -68,25 +63,6 @@ def diff_csv(payload: DiffPayload) -> str:
     return "".join(f"{line}\r\n" for line in lines)
 
 
-def csv_field(value: str | float | bool | None) -> str:
-    """One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as
-    they are; unknown is empty.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    text = no_formula(value)
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
-
-
-def no_formula(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
 def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     """The verdict, the two sides, notes, and what changed most in each table: at most ``most`` rows
     of each, 0: no tables.
@@ -103,37 +79,16 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     return "\n".join([*lines, ""])
 
 
-def markdown_text(text: str) -> str:
-    """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a
-    link.
-    """
-    return _MARKUP.sub(r"\\\1", one_line(text))
-
-
-def markdown_name(text: str) -> str:
-    """A name as code, in which nothing is markup, a link or a mention."""
-    return (
-        f"`{one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
-        if text.strip()
-        else ""
-    )
-
-
-def one_line(text: str) -> str:
-    """A text without line breaks and control characters."""
-    return "".join(c if c.isprintable() else " " for c in text)
-
-
 def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
     yield "| | recording | device | steps | mean | deviation |"
     yield "| --- | --- | --- | ---: | ---: | ---: |"
     for name, side in (("A", a), ("B", b)):
         cells = (
             markdown_name(side.label),
-            markdown_text(side.device or "—"),
+            markdown_text(side.device or UNKNOWN),
             str(side.selected),
-            _time(side.mean_ns),
-            _time(side.spread_ns),
+            format_ns(side.mean_ns),
+            format_ns(side.spread_ns),
         )
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""
@@ -144,7 +99,7 @@ def _interval(payload: DiffPayload) -> list[str]:
     if found.p is None or found.low_ns is None or found.high_ns is None:
         return []
     return [
-        f"- Change {signed_time(found.low_ns)} to {signed_time(found.high_ns)} (95 %), p ="
+        f"- Change {format_delta(found.low_ns)} to {format_delta(found.high_ns)} (95 %), p ="
         f" {found.p:.2g}. {found.test}."
     ]
 
@@ -174,13 +129,13 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
             sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)
         ]
         yield (
-            f"| others | {_time(times[0])} | {_time(times[1])} | {signed_time(times[1] - times[0])}"
+            f"| others | {format_ns(times[0])} | {format_ns(times[1])} | {format_delta(times[1] - times[0])}"
             f" | | |{more[2]}"
         )
     whole = next(w for w in payload.wholes if w.table == table)
     yield (
-        f"| all | {_time(whole.time_a_ns)} | {_time(whole.time_b_ns)} |"
-        f" {signed_time(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
+        f"| all | {format_ns(whole.time_a_ns)} | {format_ns(whole.time_b_ns)} |"
+        f" {format_delta(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
     )
 
 
@@ -192,9 +147,9 @@ def _line(changes: ChangeColumns, i: int) -> str:
     status = changes.status[i] if changes.status[i] in ("new", "gone") else ""
     cells = (
         f"{name} ({status})" if status else name,
-        _time(changes.time_a_ns[i]),
-        _time(changes.time_b_ns[i]),
-        signed_time(changes.delta_ns[i]),
+        format_ns(changes.time_a_ns[i]),
+        format_ns(changes.time_b_ns[i]),
+        format_delta(changes.delta_ns[i]),
         signed_share(changes.share[i]),
         noise_word(changes.beyond[i]),
     )
@@ -217,8 +172,8 @@ def event_names(
     """``#12 → #34 of rank3``: an event of A and one of B, and of which workers they are where that
     must be said; empty where there is neither.
     """
-    named = ["—" if event is None else f"#{event}" for event in events]
-    if named == ["—", "—"]:
+    named = [UNKNOWN if event is None else f"#{event}" for event in events]
+    if named == [UNKNOWN, UNKNOWN]:
         return ""
     of = [
         "" if event is None or worker is None else f" of {worker}"
@@ -236,7 +191,3 @@ def event_names(
 def noise_word(beyond: bool | None) -> str:
     """Whether a change is more than noise, in a word."""
     return "unknown" if beyond is None else "beyond" if beyond else "within"
-
-
-def _time(value: int | None) -> str:
-    return "—" if value is None else format_ns(value)

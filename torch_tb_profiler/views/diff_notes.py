@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_share
 
 FEW_STEPS = 5
 LIKE_SHAPES = 0.5
@@ -106,7 +107,7 @@ def _shapes(a: Side, b: Side) -> Iterator[str]:
     share = sum(calls for key, calls in kept[0].items() if key in kept[1]) / total if total else 1.0
     if share < LIKE_SHAPES:
         yield (
-            f"Input shapes differ: B has only {share * 100:.0f} % of the calls of A with the same"
+            f"Input shapes differ: B has only {format_share(share)} of the calls of A with the same"
             " name and shapes."
         )
 

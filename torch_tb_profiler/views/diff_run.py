@@ -12,19 +12,18 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
-from torch_tb_profiler.units import and_more, format_names, format_ns
+from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
-from torch_tb_profiler.views.diff_causes import because, shown_by, signed_time
+from torch_tb_profiler.views.diff_causes import because, shown_by
 from torch_tb_profiler.views.diff_file import (
     MOST_LINES,
     diff_markdown,
     event_names,
-    markdown_name,
-    markdown_text,
     noise_word,
 )
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
+from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 from torch_tb_profiler.views.wire import Wire
 
 MOST_NOTES = 8
@@ -277,7 +276,7 @@ def _notes(listed: Sequence[tuple[str, list[str]]]) -> list[str]:
     return [
         *shown,
         *(
-            [f"{len(ordered) - MOST_NOTES:,} more remarks on single workers."]
+            [f"{format_count(len(ordered) - MOST_NOTES)} more remarks on single workers."]
             if len(ordered) > MOST_NOTES
             else []
         ),
@@ -297,11 +296,8 @@ def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
     yield "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |"
     for worker in payload.workers[:most]:
         said = worker.verdict
-        times = [
-            format_ns(side.mean_ns) if side.mean_ns is not None else "—"
-            for side in (worker.a, worker.b)
-        ]
-        change = "—" if said.delta_ns is None else signed_time(said.delta_ns)
+        times = [format_ns(side.mean_ns) for side in (worker.a, worker.b)]
+        change = format_delta(said.delta_ns)
         why = markdown_text(said.because.removeprefix("Mostly ").rstrip("."))
         events = event_names((worker.event_a, worker.event_b), (worker.worker_a, worker.worker_b))
         yield (

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.significance import LEAST_EFFECT, LEVEL, Test
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_limit, format_ns, format_number, format_share
 from torch_tb_profiler.views.diff_wire import Verdict
 
 
@@ -80,7 +80,9 @@ def signed_share(share: float | None) -> str:
     if share is None:
         return ""
     times = round(1 + share, 1)
-    return f"×{format_count(times)}" if times >= 10 else f"{share * 100:+.1f} %".replace("-", "−")
+    if times >= 10:
+        return f"×{format_number(times)}"
+    return f"{'+' if share > 0 else ''}{format_share(share)}"
 
 
 def _noise(beyond: bool | None, counts: tuple[int, int]) -> str:
@@ -95,8 +97,8 @@ def _noise(beyond: bool | None, counts: tuple[int, int]) -> str:
 
 def _test(counts: tuple[int, int]) -> str:
     return (
-        f"Welch's t test of {counts[0]} and {counts[1]} steps, two-sided at {LEVEL * 100:.0f} %,"
-        f" widened where neighbouring steps depend; at least {LEAST_EFFECT * 100:.0f} % of A"
+        f"Welch's t test of {counts[0]} and {counts[1]} steps, two-sided at {format_limit(LEVEL)},"
+        f" widened where neighbouring steps depend; at least {format_limit(LEAST_EFFECT)} of A"
     )
 
 

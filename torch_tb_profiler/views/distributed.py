@@ -19,7 +19,6 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
 from torch_tb_profiler.views.distributed_wire import (
-    DistributedDevice,
     DistributedPayload,
     DistributedWorker,
     LateItem,
@@ -28,6 +27,7 @@ from torch_tb_profiler.views.distributed_wire import (
     WorkerState,
 )
 from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.views.vocabulary import device_details, device_title, vendor_words
 from torch_tb_profiler.views.wire import RankSource
 
 WHOLE_SPAN = "whole span"
@@ -127,14 +127,11 @@ def _worker(seat: FleetMember, figures: RunFigures) -> DistributedWorker:
     )
 
 
-def _device(device: Device) -> DistributedDevice:
+def _device(device: Device) -> str:
+    words = vendor_words(device.vendor)
     memory = device.memory if device.memory >= 0 else None
-    return DistributedDevice(
-        id=device.id,
-        name=device.name or None,
-        memory_bytes=memory,
-        capability=device.capability or None,
-    )
+    details = device_details(words, device.name, memory, device.capability)
+    return f"{device_title(words, device.id)} · {details}"
 
 
 def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None]]:

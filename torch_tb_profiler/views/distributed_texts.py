@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.distributed_wire import Unmatched
 from torch_tb_profiler.views.texts import profile_call
 from torch_tb_profiler.views.wire import Missing
@@ -60,7 +60,7 @@ def clock_text(figures: RunFigures) -> str:
         )
     if all(method == "collectives" for method in methods):
         return (
-            f"The clocks are aligned on the ends of {figures.matched.matches.row.shape[1]:,}"
+            f"The clocks are aligned on the ends of {format_count(figures.matched.matches.row.shape[1])}"
             " collectives." + left
         )
     if all(method == "clock" for method in methods):
@@ -84,12 +84,12 @@ def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
     notes = []
     if listed < workers_total:
         notes.append(
-            f"The run has {workers_total:,} workers; the {listed:,} with the nearest ranks are"
+            f"The run has {format_count(workers_total)} workers; the {format_count(listed)} with the nearest ranks are"
             " shown."
         )
     if world > workers_total:
         notes.append(
-            f"{workers_total:,} of {world:,} ranks were recorded: waiting for one of the others"
+            f"{format_count(workers_total)} of {format_count(world)} ranks were recorded: waiting for one of the others"
             " cannot be told from transferring."
         )
     launched = {sort.library for rank in ranks if not rank.on_device for sort in rank.sorts} - {
@@ -104,17 +104,17 @@ def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
     if matched.cut and len(ranks) > 1:
         notes.append(
             "Only the first collectives of each worker are matched: nothing is said of waiting in"
-            f" the other {matched.cut:,}."
+            f" the other {format_count(matched.cut)}."
         )
     if figures.steps.cut:
         notes.append(
-            f"{figures.steps.cut:,} steps beyond the first {len(figures.steps.names):,} are not"
+            f"{format_count(figures.steps.cut)} steps beyond the first {format_count(len(figures.steps.names))} are not"
             " shown."
         )
     doubted = int((~figures.waits.arrival_rule).sum()) if figures.waits.arrival_rule.any() else 0
     if doubted:
         notes.append(
-            f"In {doubted:,} collectives a rank ends before another begins, by the clocks: there"
+            f"In {format_count(doubted)} collectives a rank ends before another begins, by the clocks: there"
             " the shortest duration is taken for the transfer."
         )
     return notes

@@ -14,15 +14,6 @@ WorkerState = Literal["ready", "waiting", "failed"]
 BeforeSide = Literal["host", "device"]
 
 
-class DistributedDevice(Wire, frozen=True, kw_only=True):
-    """An accelerator of a worker."""
-
-    id: int
-    name: str | None
-    memory_bytes: int | None
-    capability: str | None
-
-
 class DistributedWorker(Wire, frozen=True, kw_only=True):
     """A worker of the run, by rank. ``offset_ns``: add it to its times to get the common clock;
     null: not aligned. ``error_ns``: median distance of its
@@ -39,7 +30,7 @@ class DistributedWorker(Wire, frozen=True, kw_only=True):
     state: WorkerState
     message: str
     backend: str | None
-    devices: list[DistributedDevice]
+    devices: list[str]
     offset_ns: int | None
     error_ns: int | None
     collectives: int

@@ -47,7 +47,7 @@ class FamilyColumns(Wire, frozen=True, kw_only=True):
     computation without a model.
 
     ``matrix_ns``: of ``time_ns``, kernels known to use matrix cores; ``matrix_unknown_ns``: of
-    which it is not known; null without device work.
+    which it is not known; null without device work, and for what could use none.
     """
 
     family: list[str | None]

@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments
 from torch_tb_profiler.views.timeline import process_text
@@ -82,7 +83,8 @@ def event_payload(
         if event < trace["spans"].n
         else (trace["instants"], event - trace["spans"].n)
     )
-    process, thread = _place(trace, int(table["track"][row]))
+    on_device = event < trace["spans"].n and int(table["role"][row]) in DEVICE_ROLES
+    process, thread = _place(trace, facts, int(table["track"][row]), on_device)
     return EventPayload(
         ref=ref(event),
         category=cut(trace.strings[int(table["category"][row])], LONGEST_NAME),
@@ -136,11 +138,12 @@ def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:
     )
 
 
-def _place(trace: Trace, track: int) -> tuple[str, str]:
+def _place(trace: Trace, facts: Facts, track: int, on_device: bool) -> tuple[str, str]:
     """Process and thread for people: the names that the trace gives, else their numbers."""
     tracks, strings = trace["tracks"], trace.strings
     thread, pid, tid = (strings[int(tracks[c][track])] for c in ("thread_name", "pid", "tid"))
-    return cut(process_text(trace, track) or pid, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
+    process = process_text(trace, facts, track, on_device) or pid
+    return cut(process, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
 
 
 def _step(facts: Facts, step: int) -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.timeline_wire import Argument, EventArgsPayload
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -117,14 +118,14 @@ def _of_range(trace: Trace, event: int) -> Iterator[Argument]:
     )
     for row in range(first, min(last, first + MOST_ARGUMENTS)):
         value = float(table["value"][row])
-        shown = f"{int(value):,}" if value.is_integer() else f"{value:.6g}"
+        shown = format_count(value) if value.is_integer() else f"{value:.6g}"
         yield Argument(
             name=cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE), value=shown
         )
 
 
 def _bytes(value: int) -> str:
-    return f"{value:,} B"
+    return f"{format_count(value)} B"
 
 
 def _of_instant(trace: Trace, row: int) -> list[Argument]:
@@ -171,4 +172,8 @@ def cut(text: str, longest: int) -> str:
     """A text that a page can bear."""
     # Lone surrogates cannot be sent.
     whole = text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
-    return whole if len(whole) <= longest else f"{whole[:longest]}… ({len(whole):,} characters)"
+    return (
+        whole
+        if len(whole) <= longest
+        else f"{whole[:longest]}… ({format_count(len(whole))} characters)"
+    )

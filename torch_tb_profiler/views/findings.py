@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from torch_tb_profiler.units import format_limit, format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 from torch_tb_profiler.views.texts import capitalised, missing
@@ -134,15 +134,7 @@ def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
 
 def _printed(rule: Rule, key: str, value: float) -> str:
     _, unit = rule.numbers.get(key, ("", ""))
-    if unit == "ns":
-        return format_ns(value)
-    if unit == "bytes":
-        return format_bytes(value)
-    if unit == "share":
-        return format_share(value)
-    if unit == "count":
-        return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
-    return f"{value:.0f}" if value == int(value) else f"{value:.3g}"
+    return format_value(value, unit)
 
 
 def _evidence(source: Source, row: int) -> Evidence:
@@ -183,15 +175,15 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     busy = (
         ""
         if made["busy"] is None
-        else f" {capitalised(device)} active {format_share(made['busy'], 0)} (incl. copies)."
+        else f" {capitalised(device)} active {format_share(made['busy'])} (incl. copies)."
     )
     costing = costly(found)
     if not costing:
         lost = sum(finding.share or 0.0 for finding in found)
-        own = f" Recording itself accounts for {format_share(lost, 0)} of it." if lost else ""
+        own = f" Recording itself accounts for {format_share(lost)} of the {word}." if lost else ""
         return (
             f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} found that costs"
-            f" {format_share(THRESHOLD, 0)} of the {word} or more.{busy}{own}"
+            f" {format_limit(THRESHOLD)} of the {word} or more.{busy}{own}"
         )
     total, share = (
         sum(finding.recoverable_ns or 0 for finding in costing),
@@ -205,6 +197,6 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
     named = RULES[costing[0].rule].title.startswith("{")
     cause = cause if named else cause[:1].lower() + cause[1:]
     return (
-        f"Up to {format_ns(total)} ({format_share(share, 0)}) of a {word} of"
+        f"Up to {format_ns(total)} ({format_share(share)}) of a {word} of"
         f" {format_ns(made['step_ns'])}{left} is recoverable. Main cause: {cause}.{busy}"
     )

@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.module.frames import (
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.module import MODULES
 from torch_tb_profiler.views.module_wire import FlameColumns, FlamePayload, FlameTree
 from torch_tb_profiler.views.texts import missing
@@ -156,7 +157,7 @@ def _names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:
         frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True
     ):
         if kind == REST:
-            names.append(f"{name:,} smaller")
+            names.append(f"{format_count(name)} smaller")
         elif kind == LINE:
             names.append(facts.strings[name])
         else:

@@ -16,7 +16,7 @@ from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.units import format_bytes, format_count, format_ns
 from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
 from torch_tb_profiler.views.memory_wire import (
     MemoryCurvePayload,
@@ -108,7 +108,7 @@ def _notes(trace: Trace, insight: Insight) -> list[str]:
     failed = failed_allocations(trace)
     if failed is not None:
         wanted = f" of {format_bytes(failed.bytes)}" if failed.bytes > 0 else ""
-        times = f", and {failed.count - 1:,} more after it" if failed.count > 1 else ""
+        times = f", and {format_count(failed.count - 1)} more after it" if failed.count > 1 else ""
         notes.append(
             f"An allocation{wanted} failed for want of memory at {format_ns(failed.time)}{times}."
         )
@@ -146,10 +146,10 @@ def _notes(trace: Trace, insight: Insight) -> list[str]:
             "records were left out: of an impossible size, or of too many devices.",
         ),
     )
-    notes += [f"{about[key]:,} {text}" for key, text in counted if about[key]]
+    notes += [f"{format_count(about[key])} {text}" for key, text in counted if about[key]]
     if mismatched := int(devices["mismatched"].sum()):
         notes.append(
-            f"{mismatched:,} records state a total that is not the one before plus their own bytes;"
+            f"{format_count(mismatched)} records state a total that is not the one before plus their own bytes;"
             " the curve shows what they state."
         )
     return notes

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.module_wire import ModulePayload, ModuleTotals
 from torch_tb_profiler.views.texts import missing, profile_call
@@ -90,7 +91,7 @@ def _notes(insight: Insight) -> list[str]:
         )
     if about["paths_pooled"]:
         notes.append(
-            f"{about['paths_pooled']:,} calls lie too deep or have too many different names; they"
+            f"{format_count(about['paths_pooled'])} calls lie too deep or have too many different names; they"
             " count for a call around them."
         )
     return notes

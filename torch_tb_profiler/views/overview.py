@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.figures.absent import absent
@@ -9,18 +10,19 @@ from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_share
 from torch_tb_profiler.views.health import health_items
+from torch_tb_profiler.views.overview_headline import headline
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import capitalised, missing
-from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.vocabulary import device_details, device_title, vocabulary
 from torch_tb_profiler.views.wire import (
     Average,
     Categories,
     DeviceSummary,
     Fact,
     OverviewPayload,
+    StepItem,
     Vocabulary,
 )
 
@@ -37,17 +39,21 @@ class Place:
 
 def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
     """Everything of the first page for the selected steps."""
-    words = vocabulary(facts)
+    words, lacking = vocabulary(facts), absent(facts)
+    source, steps = facts.summary["step_source"], step_items(facts, selection)
+    mean, health = average_item(facts, selection), health_items(facts)
+    devices = [_device(use, words) for use in device_use(facts, selection)]
     return OverviewPayload(
         configuration=configuration(facts, place),
         vocabulary=words,
-        step_source=facts.summary["step_source"],
-        steps=step_items(facts, selection),
-        average=average_item(facts, selection),
-        devices=[_device(use, words) for use in device_use(facts, selection)],
-        health=health_items(facts),
-        notes=_notes(facts, selection),
-        missing=missing(absent(facts), ("device", "host", "steps")),
+        headline=headline(words, source, steps, mean, devices, health, "device_times" in lacking),
+        step_source=source,
+        steps=steps,
+        average=mean,
+        devices=devices,
+        health=health,
+        notes=_notes(facts, steps),
+        missing=missing(lacking, ("device", "host", "steps")),
     )
 
 
@@ -58,10 +64,13 @@ def average_item(facts: Facts, selection: Selection) -> Average | None:
     found = average(facts, selection)
     if found is None:
         return None
+    wall, times = found
     return Average(
         steps=len(complete(facts, selection)),
-        wall_ns=round(found["wall"]),
-        categories_ns=Categories(**{c: round(found[c]) for c in CATEGORIES}),
+        wall_ns=round(wall),
+        categories_ns=Categories(
+            **{key: None if time is None else round(time) for key, time in times.items()}
+        ),
     )
 
 
@@ -146,48 +155,44 @@ def _version_label(key: str, vendor: str) -> str:
 def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:
     return DeviceSummary(
         id=use.id,
-        name=use.name,
-        memory_bytes=use.memory,
-        capability=use.capability,
-        multiprocessors=use.multiprocessors,
+        title=device_title(words, use.id),
+        details=device_details(words, use.name, use.memory, use.capability, use.multiprocessors),
         utilization=use.utilization,
         sm_efficiency=use.sm_efficiency,
         occupancy=use.occupancy,
         matrix_core_share=use.matrix_share,
-        matrix_unknown_share=use.matrix_unknown_share,
-        unknown=_unknown(use, words),
+        unknown=list(_unknown(use, words)),
     )
 
 
-def _unknown(use: DeviceUse, words: Vocabulary) -> list[str]:
-    """Why a figure of a device is not known, one sentence per figure."""
-    found = []
+def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
+    """Why a figure of a device is not known, or of a part of the time only; one sentence each."""
     if use.utilization is None:
-        found.append(
-            f"Utilization: no step time to compare with, or no kernel of this {words.device}."
-        )
+        yield f"Utilization: no step time to compare with, or no kernel of this {words.device}."
     if use.sm_efficiency is None:
-        found.append(
+        yield (
             f"Estimated {words.multiprocessor} efficiency: the kernels do not say how many blocks"
             f" ran per {words.multiprocessor}."
         )
     if use.occupancy is None:
-        found.append("Achieved occupancy: the kernels do not carry the profiler's estimate.")
+        yield "Achieved occupancy: the kernels do not carry the profiler's estimate."
+    elif use.occupancy_known_share is not None and use.occupancy_known_share < 1:
+        share = format_share(use.occupancy_known_share)
+        yield f"Achieved occupancy: a mean over {share} of the kernel time; the rest has no estimate."
     if use.matrix_share is None:
-        found.append(
+        yield (
             f"{capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses"
             " them."
         )
     elif use.matrix_unknown_share:
         share = format_share(use.matrix_unknown_share)
-        found.append(
+        yield (
             f"{capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is"
             " not known counts as not used."
         )
-    return found
 
 
-def _notes(facts: Facts, selection: Selection) -> list[str]:
+def _notes(facts: Facts, steps: Sequence[StepItem]) -> list[str]:
     """What a reader must know before trusting the figures."""
     notes = []
     summary = facts.summary
@@ -205,7 +210,7 @@ def _notes(facts: Facts, selection: Selection) -> list[str]:
             f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"
             " stands for the steps."
         )
-    cut = [s.name for s in step_items(facts, selection) if s.cut and s.selected]
+    cut = [s.name for s in steps if s.cut and s.selected]
     if cut:
         notes.append(
             f"{', '.join(cut)}: the recording ended before the device work of this step did; its"

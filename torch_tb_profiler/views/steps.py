@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reason
+from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.nullable import optional_integers
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload
 
@@ -45,7 +47,7 @@ def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
     names = facts.strings.many(table["name"])
     starts, ends = table["start"].tolist(), table["end"].tolist()
     flags = table["flags"].tolist()
-    categories = [table[c].tolist() for c in CATEGORIES]
+    categories = [optional_integers(times) for times in category_times(facts).values()]
     chosen = set(selection.steps.tolist())
     # Plain numbers: flags of an enumeration cost more than all else here, and a long recording has
     # thousands of steps.

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
@@ -15,6 +16,7 @@ from torch_tb_profiler.store.display import DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.nullable import optional_integers
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def _steps(facts: Facts) -> list[dict[str, Any]]:
     table = facts["steps"]
     names = facts.strings.many(table["name"])
     starts, walls = table["start"].tolist(), (table["end"] - table["start"]).tolist()
-    categories = [table[c].tolist() for c in CATEGORIES]
+    categories = [optional_integers(times) for times in category_times(facts).values()]
     return [
         {
             "name": names[i],
@@ -84,6 +86,7 @@ def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
             "utilization": use.utilization,
             "sm_efficiency": use.sm_efficiency,
             "occupancy": use.occupancy,
+            "occupancy_known_share": use.occupancy_known_share,
             "matrix_core_share": use.matrix_share,
         }
         for use in device_use(facts, selection)

@@ -17,6 +17,7 @@ from torch_tb_profiler.views.timeline_wire import (
     TimelinePayload,
     TimelineStep,
 )
+from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 
 NAME_PAGE = 4096
 LONGEST_NAME = 240
@@ -80,7 +81,7 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
                 key=group_key(trace, timeline, row),
                 kind=_KINDS[kind],
                 process_key=pid,
-                process=process_text(trace, track),
+                process=process_text(trace, facts, track, track in is_device),
                 thread=(
                     _RANGES[ranges[track]]
                     if track in ranges
@@ -109,13 +110,19 @@ def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
     return f"{pid}/{tid}/{_KINDS[int(groups['kind'][row])]}"
 
 
-def process_text(trace: Trace, track: int) -> str:
-    """The process of a track for people: what the trace calls it; empty where it says nothing."""
+def process_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> str:
+    """The process of a track for people: what the trace calls it, else the device that it is; empty
+    where neither is known.
+    """
     tracks = trace["tracks"]
-    label, name = (
-        trace.strings[int(tracks[column][track])] for column in ("process_label", "process_name")
+    label, name, pid = (
+        trace.strings[int(tracks[column][track])]
+        for column in ("process_label", "process_name", "pid")
     )
-    return " · ".join(dict.fromkeys(text for text in (label, name) if text))
+    text = " · ".join(dict.fromkeys(text for text in (label, name) if text))
+    return text or (
+        device_title(vocabulary(facts), int(pid)) if on_device and pid.isdecimal() else ""
+    )
 
 
 def _device_tracks(trace: Trace, timeline: Timeline) -> set[int]:

@@ -5,6 +5,7 @@ device.
 from __future__ import annotations
 
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.wire import Vocabulary
 
 _NEUTRAL = Vocabulary(
@@ -26,4 +27,34 @@ def vocabulary(facts: Facts) -> Vocabulary:
     """The words of the vendor whose devices the trace shows; neutral ones where it shows none or an
     unknown one.
     """
-    return _WORDS.get(facts.summary["vendor"], _NEUTRAL)
+    return vendor_words(facts.summary["vendor"])
+
+
+def vendor_words(vendor: str) -> Vocabulary:
+    """The words of a vendor; neutral ones for an unknown one."""
+    return _WORDS.get(vendor, _NEUTRAL)
+
+
+def device_title(words: Vocabulary, number: int) -> str:
+    """How an accelerator is called everywhere: ``GPU 9``."""
+    return f"{words.device[:1].upper()}{words.device[1:]} {number}"
+
+
+def device_details(
+    words: Vocabulary,
+    name: str | None,
+    memory: int | None,
+    capability: str | None,
+    multiprocessors: int | None = None,
+) -> str:
+    """What an accelerator is, as far as it is known: ``Tesla V100 · 31.7 GiB · 80 SMs``."""
+    nvidia = words is _WORDS["nvidia"]
+    return " · ".join(
+        [
+            name or "name unknown",
+            *([] if memory is None else [format_bytes(memory)]),
+            *([] if multiprocessors is None else [f"{multiprocessors} {words.multiprocessor}s"]),
+            # NVIDIA's word: other vendors' numbers under it would be read as NVIDIA generations.
+            *([f"compute capability {capability}"] if capability and nvidia else []),
+        ]
+    )

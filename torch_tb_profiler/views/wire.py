@@ -165,16 +165,16 @@ class Missing(Wire, frozen=True, kw_only=True):
 
 
 class Categories(Wire, frozen=True, kw_only=True):
-    """The eight categories of the step-time breakdown, ns."""
+    """The eight categories of the step-time breakdown, ns; ``null`` where not recorded."""
 
-    kernel: int
-    memcpy: int
-    memset: int
-    communication: int
-    runtime: int
-    dataloader: int
-    cpu_exec: int
-    other: int
+    kernel: int | None
+    memcpy: int | None
+    memset: int | None
+    communication: int | None
+    runtime: int | None
+    dataloader: int | None
+    cpu_exec: int | None
+    other: int | None
 
 
 class StepItem(Wire, frozen=True, kw_only=True):
@@ -219,20 +219,25 @@ class Fact(Wire, frozen=True, kw_only=True):
 
 class DeviceSummary(Wire, frozen=True, kw_only=True):
     """An accelerator over the selected steps; shares are fractions, ``null`` is unknown with the
-    reason in ``unknown``.
+    reason in ``unknown``. ``title`` names it, ``details`` say what it is.
     """
 
     id: int
-    name: str | None
-    memory_bytes: int | None
-    capability: str | None
-    multiprocessors: int | None
+    title: str
+    details: str
     utilization: float | None
     sm_efficiency: float | None
     occupancy: float | None
     matrix_core_share: float | None
-    matrix_unknown_share: float | None
     unknown: list[str]
+
+
+class Sentence(Wire, frozen=True, kw_only=True):
+    """A sentence about figures; ``key`` says what it is about."""
+
+    key: Literal["busy", "time", "odd", "loss"]
+    text: str
+    tone: Literal["plain", "good", "attention"]
 
 
 class Number(Wire, frozen=True, kw_only=True):
@@ -269,6 +274,7 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
 
     configuration: list[Fact]
     vocabulary: Vocabulary
+    headline: list[Sentence]
     step_source: str
     steps: list[StepItem]
     average: Average | None

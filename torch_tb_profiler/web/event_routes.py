@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from torch_tb_profiler.runs.aligned_run import Companion, companions, match_in, together
+from torch_tb_profiler.runs.aligned_run import Companion, align_run, companions, match_in
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
@@ -52,7 +52,7 @@ def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPa
     ``ready`` is false for a worker whose trace is not there yet.
     """
     listed = companions(catalogue, opened)
-    shared = together(listed, opened)
+    shared = align_run(listed, opened)
     aligned = dict(zip(shared.place, shared.aligned, strict=True))
     places = [
         WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
@@ -71,7 +71,7 @@ def collective(
     """
     opened = _expect(timeline, event)
     listed = companions(catalogue, opened)
-    shared = together(listed, opened)
+    shared = align_run(listed, opened)
     match = match_in(shared, opened, event)
     if match < 0:
         return NO_COLLECTIVE

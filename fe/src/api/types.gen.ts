@@ -136,16 +136,16 @@ export interface Missing {
   call: string;
 }
 
-/** The eight categories of the step-time breakdown, ns. */
+/** The eight categories of the step-time breakdown, ns; `null` where not recorded. */
 export interface Categories {
-  kernel: number;
-  memcpy: number;
-  memset: number;
-  communication: number;
-  runtime: number;
-  dataloader: number;
-  cpu_exec: number;
-  other: number;
+  kernel: number | null;
+  memcpy: number | null;
+  memset: number | null;
+  communication: number | null;
+  runtime: number | null;
+  dataloader: number | null;
+  cpu_exec: number | null;
+  other: number | null;
 }
 
 /** One step. `odd_reason` is empty unless `odd`. */
@@ -182,19 +182,23 @@ export interface Fact {
   hint: string;
 }
 
-/** An accelerator over the selected steps; shares are fractions, `null` is unknown with the reason in `unknown`. */
+/** An accelerator over the selected steps; shares are fractions, `null` is unknown with the reason in `unknown`. `title` names it, `details` say what it is. */
 export interface DeviceSummary {
   id: number;
-  name: string | null;
-  memory_bytes: number | null;
-  capability: string | null;
-  multiprocessors: number | null;
+  title: string;
+  details: string;
   utilization: number | null;
   sm_efficiency: number | null;
   occupancy: number | null;
   matrix_core_share: number | null;
-  matrix_unknown_share: number | null;
   unknown: string[];
+}
+
+/** A sentence about figures; `key` says what it is about. */
+export interface Sentence {
+  key: "busy" | "loss" | "odd" | "time";
+  text: string;
+  tone: "attention" | "good" | "plain";
 }
 
 /** A figure that a text rests on; `unit` is `ns`, `bytes`, `share`, `count` or empty. */
@@ -225,6 +229,7 @@ export interface DefectItem {
 export interface OverviewPayload {
   configuration: Fact[];
   vocabulary: Vocabulary;
+  headline: Sentence[];
   step_source: string;
   steps: StepItem[];
   average: Average | null;
@@ -793,14 +798,6 @@ export interface FlamePayload {
   missing: Missing[];
 }
 
-/** An accelerator of a worker. */
-export interface DistributedDevice {
-  id: number;
-  name: string | null;
-  memory_bytes: number | null;
-  capability: string | null;
-}
-
 /** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: median distance of its collectives' ends from the median over the workers. `node`, `process`: empty when not known. `message`: why it is not ready. */
 export interface DistributedWorker {
   worker: string;
@@ -812,7 +809,7 @@ export interface DistributedWorker {
   state: WorkerState;
   message: string;
   backend: string | null;
-  devices: DistributedDevice[];
+  devices: string[];
   offset_ns: number | null;
   error_ns: number | null;
   collectives: number;
@@ -990,7 +987,7 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** Use of matrix cores by family of the performance models; behind them `communication` and `memcpy`, which compute nothing, and last, family null, the computation without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work. */
+/** Use of matrix cores by family of the performance models; behind them `communication` and `memcpy`, which compute nothing, and last, family null, the computation without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work, and for what could use none. */
 export interface FamilyColumns {
   family: (string | null)[];
   calls: number[];

@@ -1,4 +1,7 @@
-/** Numbers as people read them. Unknown (`null`, `undefined`, `NaN`) is always shown as `UNKNOWN`, never as 0. */
+/**
+ * The one rule by which numbers are printed (docs/definitions.md, "Numbers"), as in torch_tb_profiler/units.py:
+ * units_cases.json beside this file holds both to it. Unknown (`null`, `undefined`, `NaN`) is `UNKNOWN`, never 0.
+ */
 
 /** `FLOP`, `FLOP/s` and `B/s` scale by powers of 1000, `bytes` by powers of 1024. */
 export type Unit = "ns" | "bytes" | "share" | "count" | "number" | RateUnit;
@@ -32,7 +35,7 @@ const PREFIXES: readonly (readonly [number, string])[] = [
   [1, ""],
 ];
 const MINUS = "−";
-/** A figure that is as wide as a digit, so that columns of numbers stand under each other. */
+/** Between groups of three digits; no line breaks there. */
 const NARROW_SPACE = "\u202f";
 
 /** A number and its unit apart, for axes and cells whose units stand in a column of their own. */
@@ -45,16 +48,16 @@ function known(value: Maybe): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** `1234567` → `1.23`, `12.3`, `123`, `1235`: at least three significant digits, never an exponent. */
+/** `1234567` → `1.23`, `12.3`, `123`, `1 235`: at least three significant digits, never an exponent. */
 export function threeDigits(value: number): string {
   const size = Math.abs(value);
-  const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-  return signed(value.toFixed(digits));
+  return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
-function signed(text: string): string {
-  if (!text.startsWith("-")) return text;
-  return /[1-9]/.test(text) ? MINUS + text.slice(1) : text.slice(1);
+function fixed(value: number, digits: number): string {
+  const [whole = "", part] = Math.abs(value).toFixed(digits).split(".");
+  const text = whole.replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE) + (part ? `.${part}` : "");
+  return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
 }
 
 /** The largest step that keeps the rounded number at 1 or more; a value that rounds up to the next unit takes that unit. */
@@ -74,10 +77,7 @@ function stepFor(
 function quantity(value: number, steps: readonly (readonly [number, string])[]): Quantity {
   const [factor, unit] = stepFor(value, steps);
   return {
-    text:
-      factor === 1 && Number.isInteger(value)
-        ? signed(value.toString())
-        : threeDigits(value / factor),
+    text: factor === 1 && Number.isInteger(value) ? fixed(value, 0) : threeDigits(value / factor),
     unit,
   };
 }
@@ -123,30 +123,27 @@ export function formatRate(value: Maybe, unit: RateUnit): string {
   return `${text} ${prefix}${unit}`;
 }
 
-/** A fraction of 1 as per cent with one digit: `0.1234` → `12.3 %`; what is not 0 never reads as 0.0, and what is below 1 never as 100.0. */
+/** `0.1234` → `12.3 %`; only none at all is `0 %`, only all of it (but for the rounding of sums) `100 %`. */
 export function formatShare(share: Maybe): string {
   if (!known(share)) return UNKNOWN;
+  if (!share || Math.abs(share - 1) < 1e-12) return share ? "100 %" : "0 %";
   const percent = share * 100;
-  if (percent && Math.abs(percent) < 0.05) return percent > 0 ? "<0.1 %" : `>${MINUS}0.1 %`;
-  if (percent < 100 && percent >= 99.95) return ">99.9 %";
-  return `${signed(percent.toFixed(1))} %`;
+  if (Math.abs(percent) < 0.05) return percent > 0 ? "<0.1 %" : `>${MINUS}0.1 %`;
+  return percent >= 99.95 && percent < 100 ? ">99.9 %" : `${fixed(percent, 1)} %`;
 }
 
-/** `1234567` → `1 234 567` with narrow spaces, which copy as one number in few places: copies use the plain value. */
+/** `1234567` → `1 234 567`: every digit. */
 export function formatCount(value: Maybe): string {
-  if (!known(value)) return UNKNOWN;
-  const text = signed(Math.round(value).toString());
-  return text.replace(/\B(?=(\d{3})+(?!\d))/g, NARROW_SPACE);
+  return known(value) ? fixed(value, 0) : UNKNOWN;
 }
 
-/** A plain number: integers as counts, others with three significant digits. */
+/** A number without a unit: whole ones as counts, others with three significant digits. */
 export function formatNumber(value: Maybe): string {
   if (!known(value)) return UNKNOWN;
   if (Number.isInteger(value)) return formatCount(value);
-  const size = Math.abs(value);
-  if (size < 0.995)
-    return signed(value.toPrecision(3).includes("e") ? value.toFixed(6) : value.toPrecision(3));
-  return threeDigits(value);
+  let digits = 2;
+  for (let bound = 0.9995; Math.abs(value) < bound && digits < 6; bound /= 10) digits++;
+  return digits > 2 ? fixed(value, digits) : threeDigits(value);
 }
 
 /** The formatter of a unit. */
@@ -199,6 +196,6 @@ export function scaleFor(largest: number, unit: Unit, step?: number): Scale {
   return {
     unit: name,
     factor,
-    text: (v) => (v === 0 ? "0" : signed((v / factor).toFixed(digits))),
+    text: (v) => (v === 0 ? "0" : fixed(v / factor, digits)),
   };
 }

@@ -72,15 +72,12 @@ export function step(index: number, over: Partial<StepItem> = {}): StepItem {
 export function device(over: Partial<DeviceSummary> = {}): DeviceSummary {
   return {
     id: 0,
-    name: "Tesla V100-DGXS-32GB",
-    memory_bytes: 34_079_637_504,
-    capability: "7.0",
-    multiprocessors: 80,
+    title: "GPU 0",
+    details: "Tesla V100-DGXS-32GB · 31.7 GiB · 80 SMs · compute capability 7.0",
     utilization: 0.5551,
     sm_efficiency: 0.5468,
     occupancy: 0.4913,
     matrix_core_share: 0.1,
-    matrix_unknown_share: 0.02,
     unknown: [],
     ...over,
   };
@@ -94,6 +91,7 @@ export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
       { label: "Accelerator", value: "Tesla V100-DGXS-32GB", hint: "" },
     ],
     vocabulary: GPU_WORDS,
+    headline: [{ key: "busy", text: "GPU 0 was busy 55.5 % of 6 steps.", tone: "plain" }],
     step_source: "ProfilerStep",
     steps,
     average: { steps: 6, wall_ns: 178_000_000, categories_ns: step(0).categories_ns },
@@ -154,16 +152,23 @@ export function findings(
 /** What a CPU-only recording without steps gives. */
 export function hostOnly(): OverviewPayload {
   return overview({
+    headline: [
+      {
+        key: "busy",
+        text: "No accelerator activity was recorded: every figure here is the host’s.",
+        tone: "plain",
+      },
+    ],
     step_source: "whole span",
     steps: [
       step(0, {
         name: "whole span",
         categories_ns: {
-          kernel: 0,
-          memcpy: 0,
-          memset: 0,
+          kernel: null,
+          memcpy: null,
+          memset: null,
           communication: 0,
-          runtime: 0,
+          runtime: null,
           dataloader: 0,
           cpu_exec: 170_000_000,
           other: 8_000_000,
@@ -174,11 +179,11 @@ export function hostOnly(): OverviewPayload {
       steps: 1,
       wall_ns: 178_000_000,
       categories_ns: {
-        kernel: 0,
-        memcpy: 0,
-        memset: 0,
+        kernel: null,
+        memcpy: null,
+        memset: null,
         communication: 0,
-        runtime: 0,
+        runtime: null,
         dataloader: 0,
         cpu_exec: 170_000_000,
         other: 8_000_000,

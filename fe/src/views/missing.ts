@@ -2,11 +2,5 @@
 
 import type { Missing } from "../api/types.gen";
 
-const has = (missing: readonly Missing[], key: string): boolean =>
-  missing.some((item) => item.key === key);
-
-/** Kernels were counted in place of being timed. */
-export const lacksTimes = (missing: readonly Missing[]): boolean => has(missing, "device_times");
-export const lacksDevice = (missing: readonly Missing[]): boolean =>
-  has(missing, "device") || lacksTimes(missing);
-export const lacksHost = (missing: readonly Missing[]): boolean => has(missing, "host");
+export const lacks = (missing: readonly Missing[], ...keys: string[]): boolean =>
+  missing.some(({ key }) => keys.includes(key));

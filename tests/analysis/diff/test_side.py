@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.analysis.diff.compared import drawn, listed, of_lengths, side_of
 from tests.builders.drawn import draw, trace_of
 from tests.builders.pairs import NO_CHANGE, recording
+from tests.loading import load
 from torch_tb_profiler.analysis.diff.changes import apportion
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.side import Side
-from torch_tb_profiler.runs.single import load
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight_schema import RUNTIME_STEPS
 

@@ -37,6 +37,9 @@ def test_communication_and_copies_are_no_computation() -> None:
         None: 1 + 1,
     }
     assert (found.time, found.computation, found.modelled) == (92_000, 27_000, 9_000)
+    # No use of matrix cores is asked of what could not use any.
+    used = dict(zip(found.columns["family"], found.columns["matrix_ns"], strict=True))
+    assert used == {"gemm": 9_000, "communication": None, "memcpy": None, None: None}
 
 
 def test_without_a_device_collectives_are_told_by_their_names() -> None:

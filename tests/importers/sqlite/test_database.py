@@ -19,11 +19,12 @@ from tests.builders import nsight, nvprof
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.reading import Stream
 from tests.importers.sqlite.asked import TRAININGS, drop_column, read, spans
+from tests.loading import load
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotATrace, ProfilerError, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
-from torch_tb_profiler.runs.single import load, load_all
+from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, sniff
 from torch_tb_profiler.sources.streams import open_text

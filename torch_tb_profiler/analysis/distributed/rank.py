@@ -15,11 +15,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     kind_of,
     ranks_of_groups,
 )
-from torch_tb_profiler.analysis.facts.header import (
-    DeviceProperties,
-    device_properties,
-    distributed_info,
-)
+from torch_tb_profiler.analysis.facts.header import distributed_info
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -47,6 +43,7 @@ class Device(NamedTuple):
     name: str
     memory: int
     capability: str
+    vendor: str
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         world_size=facts.summary["world_size"],
         host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
         process=_process(trace),
-        devices=_devices(trace, facts),
+        devices=_devices(facts),
         spans=trace["spans"].n,
     )
 
@@ -197,8 +194,12 @@ def _process(trace: Trace) -> str:
     return trace.strings[int(trace["tracks"]["pid"][int(np.argmax(np.bincount(track)))])]
 
 
-def _devices(trace: Trace, facts: Facts) -> tuple[Device, ...]:
-    known = device_properties(trace)
-    unknown = DeviceProperties(-1, "", -1, "", -1)
-    used = [(number, known.get(number, unknown)) for number in facts["devices"]["id"].tolist()]
-    return tuple(Device(number, p.name, p.memory, p.capability) for number, p in used)
+def _devices(facts: Facts) -> tuple[Device, ...]:
+    table, vendor = facts["devices"], facts.summary["vendor"]
+    names, capabilities = (facts.strings.many(table[key]) for key in ("name", "capability"))
+    return tuple(
+        Device(number, name, memory, capability, vendor)
+        for number, name, memory, capability in zip(
+            table["id"].tolist(), names, table["memory"].tolist(), capabilities, strict=True
+        )
+    )

@@ -68,31 +68,27 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     calls = sum_by(of_row, n, rows.calls) + sum_by(
         of_kernel[lost], n, kernels["calls"][chosen][lost]
     )
-    has_device = bool(facts.summary["has_device"])
     matrix = [
         sum_by(
             of_kernel[known],
             n,
             np.where(kernels["matrix"][chosen] == knowledge, kernels["total"][chosen], 0)[known],
-        ).tolist()
-        if has_device
-        else [None] * n
+        )
         for knowledge in (Knowledge.YES, Knowledge.UNKNOWN)
     ]
+    able = matrix[0] + matrix[1] > 0
+    able[of_row[_could(insight, rows.workload)]] = True
+    able &= (np.arange(n) >= len(NOT_MODELLED)) & bool(facts.summary["has_device"])
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
     modelled = np.arange(len(NOT_MODELLED), n - 1)
-    order = [
-        *modelled[np.argsort(-time[modelled], kind="stable")].tolist(),
-        *range(len(NOT_MODELLED)),
-        n - 1,
-    ]
-    order = [i for i in order if calls[i] or i == n - 1]
+    longest = modelled[np.argsort(-time[modelled], kind="stable")].tolist()
+    order = [i for i in (*longest, *range(len(NOT_MODELLED))) if calls[i]] + [n - 1]
     columns: dict[str, list[Any]] = {
         "family": [_word(insight, used, i) for i in order],
         "calls": calls[order].tolist(),
         "time_ns": time[order].tolist(),
-        "matrix_ns": [matrix[0][i] for i in order],
-        "matrix_unknown_ns": [matrix[1][i] for i in order],
+        "matrix_ns": [int(matrix[0][i]) if able[i] else None for i in order],
+        "matrix_unknown_ns": [int(matrix[1][i]) if able[i] else None for i in order],
         "flops": [
             round(float(flops[i]))
             if len(NOT_MODELLED) <= i < n - 1 and flops[i] < LARGEST
@@ -171,12 +167,16 @@ def not_modelled_kernels(facts: Facts, insight: Insight) -> Ints:
 def _products(insight: Insight, rows: Rows) -> int:
     """Time of unmodelled calls that matrix cores could do, by name, or did."""
     unknown = np.flatnonzero(np.isnan(rows.flops))
-    names = insight["workloads"]["name"][rows.workload[unknown]]
-    could = {
-        int(name): operator_could(insight.strings[int(name)]) == Knowledge.YES
-        for name in np.unique(names)
-    }
-    does: Mask = np.array([could[name] for name in names.tolist()], np.bool_) | (
-        rows.matrix[unknown] == Knowledge.YES
-    )
+    does = _could(insight, rows.workload[unknown]) | (rows.matrix[unknown] == Knowledge.YES)
     return int(rows.time[unknown][does].sum())
+
+
+def _could(insight: Insight, workload: Ints) -> Mask:
+    """Whether matrix cores could do the operators of workloads, by their names."""
+    names = np.append(insight["workloads"]["name"], NONE)[workload]
+    used, place = np.unique(names, return_inverse=True)
+    could = [
+        number >= 0 and operator_could(insight.strings[number]) == Knowledge.YES
+        for number in used.tolist()
+    ]
+    return np.array(could, np.bool_)[place]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by, sum_floats
@@ -15,6 +18,9 @@ from torch_tb_profiler.store.roles import Role
 
 _LARGEST = 1e9
 """Larger arguments are nonsense, and their product with a duration might overflow."""
+_NUMBER = re.compile(r"\d+")
+_THREADS = 2048
+"""Of a multiprocessor, at most: no device of any vendor keeps more."""
 _ARGUMENTS = ("grid", "block", "registers", "shared_memory", "blocks_per_sm", "occupancy")
 
 
@@ -30,8 +36,28 @@ def device_arguments(trace: Trace, row: Ints, keys: tuple[str, ...]) -> dict[str
         values[known] = column[position[known]]
         if column.dtype.kind == "f":
             values[np.abs(values) > _LARGEST] = np.nan
+        if key == "occupancy":
+            zero = np.flatnonzero(values <= 0)
+            values[zero[~_rounds_to_0(trace, position[zero])]] = np.nan
         columns[key] = values
     return columns
+
+
+def _rounds_to_0(trace: Trace, row: Ints) -> Mask:
+    """Of rows of ``device_args``, whether an estimated occupancy of 0 is one: so little of a
+    multiprocessor has a block that the whole per cent, as which Kineto writes it, is 0.
+
+    Any other 0 is a failed estimate: Kineto takes the default limit of shared memory, above which
+    by its reckoning no block fits, and what ran had some.
+    """
+    arguments = trace["device_args"]
+    blocks, used = np.unique(arguments["block"][row], return_inverse=True)
+    threads = [
+        math.prod(map(int, _NUMBER.findall(trace.strings[number]))) if number >= 0 else np.inf
+        for number in blocks.tolist()
+    ]
+    share = np.array(threads, np.float64)[used] * arguments["blocks_per_sm"][row] / _THREADS
+    return np.asarray(share < 0.01)
 
 
 def kernel_facts(

@@ -25,7 +25,8 @@ class DeviceUse:
         multiprocessors: SMs or compute units.
         utilization: time with at least one kernel / time of the steps.
         sm_efficiency: integral of min(sum of blocks per SM, 1) / time of the steps.
-        occupancy: mean achieved occupancy, weighted by kernel duration.
+        occupancy: mean estimated occupancy of the kernels that have one, weighted by duration.
+        occupancy_known_share: kernel time that it rests on / kernel time.
         matrix_share: kernel time known to use matrix cores / kernel time.
         matrix_unknown_share: kernel time of which it is not known / kernel time.
     """
@@ -39,6 +40,7 @@ class DeviceUse:
     utilization: float | None
     sm_efficiency: float | None
     occupancy: float | None
+    occupancy_known_share: float | None
     matrix_share: float | None
     matrix_unknown_share: float | None
 
@@ -73,6 +75,7 @@ def _use(facts: Facts, row: int, steps: Ints, wall: int) -> DeviceUse:
         occupancy=sums["occupancy_weighted"] / sums["occupancy_time"] / 100
         if sums["occupancy_time"]
         else None,
+        occupancy_known_share=sums["occupancy_time"] / kernels if kernels else None,
         matrix_share=sums["matrix_time"] / kernels if kernels > unknown else None,
         matrix_unknown_share=unknown / kernels if kernels else None,
     )

@@ -355,13 +355,9 @@ def _fit(
         if not isinstance(flag, bool):
             return None
         transposed = flag
-    groups = (
-        call.value(schema.groups)
-        if schema.groups >= 0
-        else x[1] // weight[1]
-        if not transposed
-        else 1
-    )
+    groups: object = 1 if transposed else x[1] // weight[1]
+    if schema.groups >= 0:
+        groups = call.value(schema.groups)
     stride = call.integers(schema.stride, spatial)
     # Some slow convolutions have no dilation in their schema.
     dilation = (

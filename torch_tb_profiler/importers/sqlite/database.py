@@ -27,6 +27,7 @@ from torch_tb_profiler.store.defects import (
     UNFINISHED_DATABASE,
     DefectCounts,
 )
+from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     import sqlite3
@@ -371,7 +372,7 @@ def _damage(path: str, size: int, error: Exception) -> str:
     """Why a database cannot be opened, as a sentence."""
     whole = _whole(path)
     if whole > size:
-        return f"The SQLite database is truncated: it has {size:,} of {whole:,} bytes."
+        return f"The SQLite database is truncated: it has {format_count(size)} of {format_count(whole)} bytes."
     why = (
         "its list of tables is unreadable"
         if isinstance(error, UnicodeError)

@@ -15,7 +15,7 @@ export function worker(rank: number, over: Partial<DistributedWorker> = {}): Dis
     state: "ready",
     message: "",
     backend: "nccl",
-    devices: [{ id: rank, name: "NVIDIA H100", memory_bytes: 85e9, capability: "9.0" }],
+    devices: [`GPU ${rank} · NVIDIA H100 · 79.2 GiB · compute capability 9.0`],
     offset_ns: rank * 1000,
     error_ns: 800,
     collectives: 12,

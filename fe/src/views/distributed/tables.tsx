@@ -2,8 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { OPERATIONS } from "../../api/tables.gen";
-import type { DistributedDevice, DistributedPayload } from "../../api/types.gen";
-import { formatBytes } from "../../base/units";
+import type { DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
@@ -191,15 +190,6 @@ export function countsText(
     .join("; ");
 }
 
-const deviceText = ({ id, name, memory_bytes, capability }: DistributedDevice): string =>
-  [
-    `${id}: ${name ?? "name unknown"}`,
-    memory_bytes === null ? "" : formatBytes(memory_bytes),
-    capability === null ? "" : `compute capability ${capability}`,
-  ]
-    .filter(Boolean)
-    .join(" · ");
-
 /** Nodes, processes and devices. */
 export function WorkersTable(props: TableProps) {
   const { payload, hrefOf } = props;
@@ -221,7 +211,7 @@ export function WorkersTable(props: TableProps) {
         "Devices",
         "text",
         290,
-        workers.map(({ devices }) => devices.map(deviceText).join("; ")),
+        workers.map(({ devices }) => devices.join("; ")),
         {
           grow: true,
           unknown: (row) => (workers[row]?.state === "ready" ? "none recorded" : "not read"),

@@ -29,8 +29,8 @@ describe("the sentences on top", () => {
       family: ["gemm", "communication", null],
       calls: [4, 1, 1],
       time_ns: [8000, 90_000, 500],
-      matrix_ns: [0, 0, 0],
-      matrix_unknown_ns: [0, 0, 0],
+      matrix_ns: [0, null, 0],
+      matrix_unknown_ns: [0, null, 0],
       flops: [1, null, null],
     };
     const told = topSentences(

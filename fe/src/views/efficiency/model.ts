@@ -234,7 +234,7 @@ export interface FamilyRow {
   calls: number;
   time: number;
   flops: number | null;
-  /** Kernels that use matrix cores, that do not, and of which it is not known; null where no device was recorded, and of what computes nothing. */
+  /** Kernels that use matrix cores, that do not, and of which it is not known; null where no device was recorded, and of what could use none. */
   matrix: { used: number; unused: number; unknown: number } | null;
 }
 
@@ -253,10 +253,7 @@ export function familyRows(
       calls: families.calls[i] ?? 0,
       time,
       flops: families.flops[i] ?? null,
-      matrix:
-        used === null || ASIDE.includes(family ?? "")
-          ? null
-          : { used, unknown, unused: Math.max(0, time - used - unknown) },
+      matrix: used === null ? null : { used, unknown, unused: Math.max(0, time - used - unknown) },
     };
   });
   const rest = (row: FamilyRow): number => [...ASIDE, NOT_MODELLED].indexOf(row.family);

@@ -38,16 +38,21 @@ it("leaves out a share that is not known, and draws bars of several steps", () =
   expect(screen.getAllByRole("button", { name: /^step/ })).toHaveLength(2);
 });
 
-it("says of what computes nothing that it does, instead of that it uses no matrix cores", () => {
-  const families = { ...efficiency().families, family: ["gemm", "communication", null] };
+it("says nothing of use where matrix cores could not be used", () => {
+  const families = {
+    ...efficiency().families,
+    family: ["gemm", "communication", null],
+    matrix_ns: [7000, null, 0],
+    matrix_unknown_ns: [500, null, 500],
+  };
   const payload = efficiency({ families });
   const { container } = render(<Families payload={payload} rows={familyRows(payload, [])} />);
   const said = (name: string): string | null | undefined =>
     [...container.querySelectorAll("li")]
       .find((row) => row.title.startsWith(name))
       ?.querySelector(".muted")?.textContent;
-  expect([said("gemm"), said("communication")]).toEqual(["87.5 % used", "no computing"]);
+  expect([said("gemm"), said("communication")]).toEqual(["87.5 % used", "n/a"]);
   cleanup();
   render(<Families payload={onHost()} rows={familyRows(onHost(), [])} />);
-  expect(document.body.textContent).not.toContain("no computing");
+  expect(document.body.textContent).not.toContain("n/a");
 });

@@ -227,12 +227,7 @@ export function Families({ payload, rows }: FamiliesProps) {
       {matrix ? <SeriesLegend series={PARTS} /> : null}
       <ul class="bars" aria-label={title}>
         {rows.map((row) => (
-          <Family
-            key={row.family}
-            row={row}
-            largest={largest}
-            without={matrix ? "no computing" : ""}
-          />
+          <Family key={row.family} row={row} largest={largest} without={matrix ? "n/a" : ""} />
         ))}
       </ul>
     </Figure>

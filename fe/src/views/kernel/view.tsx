@@ -10,7 +10,7 @@ import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
-import { lacksDevice, lacksTimes } from "../missing";
+import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { readGroup, reasonText, rowKey, rowsOf, unattributed } from "./model";
@@ -43,7 +43,7 @@ export function KernelView(props: ViewProps) {
         ) : (
           <Nothing
             title={
-              lacksDevice(payload.missing)
+              lacks(payload.missing, "device", "device_times")
                 ? "This trace holds no kernel"
                 : "There is no kernel in the selected steps"
             }
@@ -51,7 +51,7 @@ export function KernelView(props: ViewProps) {
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
             actions={
-              lacksTimes(payload.missing) ? (
+              lacks(payload.missing, "device_times") ? (
                 <a href={props.hrefOf("counters")}>See the counters of each kernel</a>
               ) : null
             }

@@ -9,7 +9,7 @@ import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
-import { lacksHost } from "../missing";
+import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { charts, framesOf, readGroup, rowKey } from "./model";
@@ -32,7 +32,7 @@ export function OperatorView(props: ViewProps) {
         ) : (
           <Nothing
             title={
-              lacksHost(payload.missing)
+              lacks(payload.missing, "host")
                 ? "This trace holds no host operator"
                 : "There is no operator in the selected steps"
             }

@@ -8,8 +8,8 @@ import type {
   StepItem,
   Vocabulary,
 } from "../../api/types.gen";
-import { CATEGORIES, categoryColor, type Category } from "../../base/theme";
-import { formatBytes, formatExactTime, formatShare, formatTime } from "../../base/units";
+import { CATEGORIES, categoryColor } from "../../base/theme";
+import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import {
   Badge,
@@ -26,13 +26,10 @@ import { countText } from "../findings/model";
 import {
   CATEGORY_LABELS,
   categoryShares,
-  deviceTitle,
   occurring,
   isWholeSpan,
   stepLabel,
   stepMarks,
-  topSentences,
-  unrecorded,
 } from "./model";
 
 interface HeadlineProps {
@@ -54,8 +51,8 @@ export function Headline({ payload, lead, findings, onFindings }: HeadlineProps)
           {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
         </p>
       )}
-      {topSentences(payload).map((sentence) => (
-        <p key={sentence.text} class={`headline-more tone-${sentence.tone}`}>
+      {payload.headline.map((sentence) => (
+        <p key={sentence.key} class={`headline-more tone-${sentence.tone}`}>
           {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}
         </p>
       ))}
@@ -111,20 +108,6 @@ function Meter({ share }: { share: number | null }) {
   );
 }
 
-function deviceFacts(device: DeviceSummary, words: Vocabulary): string {
-  return [
-    device.name ?? "name unknown",
-    device.memory_bytes === null ? "" : formatBytes(device.memory_bytes),
-    device.multiprocessors === null ? "" : `${device.multiprocessors} ${words.multiprocessor}s`,
-    // NVIDIA's word: other vendors' numbers under it would be read as NVIDIA generations.
-    device.capability === null || words.multiprocessor !== "SM"
-      ? ""
-      : `compute capability ${device.capability}`,
-  ]
-    .filter(Boolean)
-    .join(" · ");
-}
-
 /** The figure, or the word unknown; never 0 for what is not known. */
 function Share({ share }: { share: number | null }) {
   return share === null ? <span class="unknown">unknown</span> : <>{formatShare(share)}</>;
@@ -135,8 +118,7 @@ export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vo
   return (
     <article class="device-card">
       <h3>
-        {deviceTitle(device, words.device)}{" "}
-        <span class="device-facts">{deviceFacts(device, words)}</span>
+        {device.title} <span class="device-facts">{device.details}</span>
       </h3>
       <dl class="metrics">
         {metrics(words).map((metric) => (
@@ -192,8 +174,7 @@ export function DeviceTable({
             {devices.map((device) => (
               <tr key={device.id}>
                 <th scope="row">
-                  {deviceTitle(device, words.device)}{" "}
-                  <span class="device-facts">{deviceFacts(device, words)}</span>
+                  {device.title} <span class="device-facts">{device.details}</span>
                 </th>
                 {all.map((metric) => (
                   <td key={metric.key}>
@@ -227,13 +208,12 @@ export function sharedReasons(
   devices: readonly DeviceSummary[],
   words: Vocabulary,
 ): { reason: string; who: string }[] {
-  const by = new Map<string, number[]>();
+  const by = new Map<string, string[]>();
   for (const device of devices)
-    for (const reason of device.unknown) by.set(reason, [...(by.get(reason) ?? []), device.id]);
-  return [...by].map(([reason, ids]) => ({
+    for (const reason of device.unknown) by.set(reason, [...(by.get(reason) ?? []), device.title]);
+  return [...by].map(([reason, titles]) => ({
     reason,
-    who:
-      ids.length === devices.length ? `All ${words.device}s` : `${words.device} ${ids.join(", ")}`,
+    who: titles.length === devices.length ? `All ${words.device}s` : titles.join(", "),
   }));
 }
 
@@ -288,7 +268,7 @@ export function stepBars(steps: readonly StepItem[], whole = false): StackedBar[
       key: step.index,
       label: whole ? "" : stepLabel(step),
       title: whole ? "the whole recording" : `step ${stepLabel(step)} (${step.name})`,
-      values: categories.map((category) => step.categories_ns[category]),
+      values: categories.map((category) => step.categories_ns[category] ?? 0),
       mark: odd ? `odd: ${odd.why}` : "",
       ...(others.length
         ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") }
@@ -298,7 +278,7 @@ export function stepBars(steps: readonly StepItem[], whole = false): StackedBar[
   });
 }
 
-function stepTable(steps: readonly StepItem[], unknown: ReadonlySet<Category>): FigureTable {
+function stepTable(steps: readonly StepItem[]): FigureTable {
   return {
     columns: [
       { label: "Step" },
@@ -309,9 +289,7 @@ function stepTable(steps: readonly StepItem[], unknown: ReadonlySet<Category>): 
     rows: steps.map((step) => [
       step.name,
       step.wall_ns,
-      ...CATEGORIES.map((category) =>
-        unknown.has(category) ? null : step.categories_ns[category],
-      ),
+      ...CATEGORIES.map((category) => step.categories_ns[category]),
       stepMarks(step)
         .map((mark) => mark.word)
         .join(", "),
@@ -340,7 +318,7 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
       title="Step-time breakdown"
       term="breakdown"
       note={<MarkLegend steps={steps} />}
-      table={stepTable(steps, unrecorded(payload))}
+      table={stepTable(steps)}
       name="steps"
     >
       <StackedBars
@@ -385,19 +363,11 @@ function MarkLegend({ steps }: { steps: readonly StepItem[] }) {
 
 interface AverageTableProps {
   average: Average;
-  /** What the trace cannot tell: a dash instead of 0. */
-  unknown?: ReadonlySet<Category>;
   whole?: boolean;
 }
 
-const NOTHING_UNKNOWN: ReadonlySet<Category> = new Set();
-
 /** The average step by category with shares and the sum. */
-export function AverageTable({
-  average,
-  unknown = NOTHING_UNKNOWN,
-  whole = false,
-}: AverageTableProps) {
+export function AverageTable({ average, whole = false }: AverageTableProps) {
   const shares = categoryShares(average);
   return (
     <table class="plain-table average-table">
@@ -421,9 +391,9 @@ export function AverageTable({
             </th>
             <td
               class="number"
-              title={unknown.has(category) ? "Not recorded, so not known" : formatExactTime(ns)}
+              title={ns === null ? "Not recorded, so not known" : formatExactTime(ns)}
             >
-              {formatTime(unknown.has(category) ? null : ns)}
+              {formatTime(ns)}
             </td>
             <td class="number share-cell">
               <span
@@ -434,7 +404,7 @@ export function AverageTable({
                   background: categoryColor(category),
                 }}
               />
-              <span>{formatShare(unknown.has(category) ? null : share)}</span>
+              <span>{formatShare(share)}</span>
             </td>
           </tr>
         ))}

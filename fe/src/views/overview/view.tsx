@@ -11,7 +11,7 @@ import { basisText } from "../findings/model";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
-import { isWholeSpan, unrecorded } from "./model";
+import { isWholeSpan } from "./model";
 import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
@@ -123,11 +123,7 @@ function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: 
         note={average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps` : null}
       >
         {average ? (
-          <AverageTable
-            average={average}
-            unknown={unrecorded(payload)}
-            whole={isWholeSpan(payload)}
-          />
+          <AverageTable average={average} whole={isWholeSpan(payload)} />
         ) : (
           <p class="muted">No step is selected.</p>
         )}

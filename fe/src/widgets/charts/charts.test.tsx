@@ -31,7 +31,7 @@ it("closes a ring of one part", () => expect(ringPath(0, 1, 30, 50).match(/M/g)?
 describe("linearAxis", () => {
   it.each([
     [17.3e6, ["0", "5", "10", "15", "20"], "ms"],
-    [950, ["0", "200", "400", "600", "800", "1000"], "ns"],
+    [950, ["0", "200", "400", "600", "800", "1\u202f000"], "ns"],
     [2.3e9, ["0", "0.5", "1.0", "1.5", "2.0", "2.5"], "s"],
   ])("has round ticks for %d ns", (largest, labels, unit) => {
     const { ticks, scale, max } = linearAxis(largest, "ns");

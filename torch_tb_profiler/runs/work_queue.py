@@ -1,36 +1,49 @@
-"""The queue of imports and the worker processes that serve it."""
+"""The one queue of all work on traces, and the workers that serve it within a budget of cores and
+memory.
+"""
 
 from __future__ import annotations
 
-import importlib
+import heapq
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from torch_tb_profiler.errors import ProfilerError
-from torch_tb_profiler.runs.processes import WorkerProcess, death_in_words
+from torch_tb_profiler.runs.executor import Death, Executor, LocalProcesses, Worker
+from torch_tb_profiler.runs.worker import do_task
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import in_this_process_only, words
 
-TARGET = "torch_tb_profiler.runs.import_job:run_import"
 IDLE_SECONDS = 20.0
-"""A worker process without work is ended after this long."""
+"""A worker without work is ended after this long."""
 
 Priority = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One import: each submission is an object of its own, so that news of an outdated one can be
-    told apart.
+    """One piece of work: each submission is an object of its own, so that news of an outdated one
+    can be told apart.
+
+    ``maker``: ``module:function(location, sidecar, settings, report)``. ``size``: of the file,
+        bytes (-1 unknown); ``memory``: what it may need, bytes.
+    ``brief``: made of an imported trace, in seconds; where somebody waits for it, it runs beside
+        imports that fill the budget of cores.
     """
 
     key: str
+    maker: str
     location: str
     sidecar: str
     size: int
+    memory: float = 0.0
+    brief: bool = False
+
+
+_Waiting = tuple[Priority, int, Job]
 
 
 @dataclass(frozen=True)
@@ -48,41 +61,42 @@ class News:
 class _Running:
     job: Job
     heard: float
-    worker: WorkerProcess | None = None
+    worker: Worker | None = None
     cancelled: bool = False
     hung: bool = False
 
 
-class Jobs:
-    """At most ``settings.workers`` imports at a time, the smallest priority first. Thread-safe.
+class WorkQueue:
+    """At most ``settings.workers`` jobs at a time (and one brief one that somebody waits for), the
+    smallest priority first, together within the memory that was free when the first of them began;
+    one alone always runs. Thread-safe.
 
     ``tell(job, news)`` is called from the queue's threads; nothing is told of a cancelled job.
-    ``quiet``: nobody reads what workers print.
     """
 
     def __init__(
         self,
         settings: Settings,
         tell: Callable[[Job, News], None],
-        target: str = TARGET,
+        executor: Executor | None = None,
         idle_seconds: float = IDLE_SECONDS,
-        quiet: bool = False,
     ) -> None:
         self._settings = settings
         self._tell = tell
-        self._target = target
+        self._executor = executor or LocalProcesses()
         self._idle_seconds = idle_seconds
-        self._quiet = quiet
         self._changed = threading.Condition()
-        self._waiting: dict[str, tuple[Priority, Job]] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        self._order: list[_Waiting] = []  # a heap, with what was cancelled or promoted since
         self._running: dict[str, _Running] = {}
         self._threads = 0
         self._idle = 0
         self._closed = False
-        self._urgent = 0
+        self._urgent = self._entered = 0
+        self._free_memory = 0.0
         self._watchdog: threading.Thread | None = None
-        self.started = 0
-        """Jobs begun so far."""
+        self.started: Counter[str] = Counter()
+        """Jobs begun so far, by their makers."""
 
     def submit(self, job: Job, priority: Priority) -> None:
         """Queue a job; an earlier one with its key is cancelled."""
@@ -90,10 +104,8 @@ class Jobs:
         with self._changed:
             if self._closed:
                 return
-            self._waiting[job.key] = ((1, *priority), job)
-            if self._idle < len(self._waiting) and self._threads < max(1, self._settings.workers):
-                self._threads += 1
-                threading.Thread(target=self._serve, name="profiler-import", daemon=True).start()
+            self._enter((1, *priority), job)
+            self._staff()
             if self._watchdog is None:
                 self._watchdog = threading.Thread(
                     target=self._watch, name="profiler-import-watchdog", daemon=True
@@ -108,7 +120,9 @@ class Jobs:
             waiting = self._waiting.get(key)
             if waiting is not None:
                 self._urgent += 1
-                self._waiting[key] = ((0, -self._urgent), waiting[1])
+                self._enter((0, -self._urgent), waiting[2])
+                self._staff()
+                self._changed.notify_all()
 
     def cancel(self, key: str) -> None:
         """Take a job back; one that runs is ended."""
@@ -137,8 +151,38 @@ class Jobs:
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._threads, timeout=10)
 
+    def _enter(self, priority: Priority, job: Job) -> None:
+        self._entered += 1
+        self._waiting[job.key] = (priority, self._entered, job)
+        heapq.heappush(self._order, self._waiting[job.key])
+
+    def _staff(self) -> None:
+        """Start a thread with a worker of its own where one more job may begin."""
+        key = self._first()
+        if key is not None and self._idle < len(self._waiting) and self._threads < self._cores(key):
+            self._threads += 1
+            threading.Thread(target=self._serve, name="profiler-import", daemon=True).start()
+
+    def _first(self) -> str | None:
+        """The key of the job that is to begin now; None while there is none, or no room for it."""
+        if not self._waiting or self._closed:
+            return None
+        while self._waiting.get(key := self._order[0][2].key) is not self._order[0]:
+            heapq.heappop(self._order)
+        if not self._running:
+            self._free_memory = self._executor.free_memory()
+            return key
+        jobs = [self._waiting[key][2], *(running.job for running in self._running.values())]
+        fits = sum(job.memory for job in jobs) <= self._free_memory
+        return key if fits and len(self._running) < self._cores(key) else None
+
+    def _cores(self, key: str) -> int:
+        """How many jobs may run where a waiting one is among them."""
+        (urgency, *_), _, job = self._waiting[key]
+        return max(1, self._settings.workers) + (job.brief and not urgency)
+
     def _serve(self) -> None:
-        worker: WorkerProcess | None = None
+        worker: Worker | None = None
         running: _Running | None = None
         try:
             while (running := self._next()) is not None:
@@ -155,18 +199,19 @@ class Jobs:
         with self._changed:
             self._idle += 1
             self._changed.wait_for(
-                lambda: bool(self._waiting) or self._closed, timeout=self._idle_seconds
+                lambda: self._closed or self._first() is not None, timeout=self._idle_seconds
             )
             self._idle -= 1
-            if self._closed or not self._waiting:
+            key = self._first()
+            if key is None:
                 self._threads -= 1
                 return None
-            key = min(self._waiting, key=lambda k: self._waiting[k][0])
-            running = self._running[key] = _Running(self._waiting.pop(key)[1], time.monotonic())
-            self.started += 1
+            running = self._running[key] = _Running(self._waiting.pop(key)[2], time.monotonic())
+            self.started[running.job.maker] += 1
+            self._staff()
             return running
 
-    def _run(self, running: _Running, worker: WorkerProcess | None) -> WorkerProcess | None:
+    def _run(self, running: _Running, worker: Worker | None) -> Worker | None:
         """Serve one job and return the worker for the next, None when it is gone."""
         self._say(running, News(begun=True))
         try:
@@ -185,68 +230,58 @@ class Jobs:
         with self._changed:
             if self._running.get(running.job.key) is running:
                 del self._running[running.job.key]
+            # Another thread may have waited for the room.
+            self._changed.notify_all()
         self._say(running, news)
         return worker if alive else None
 
-    def _run_apart(
-        self, running: _Running, worker: WorkerProcess | None
-    ) -> tuple[WorkerProcess | None, News]:
-        job = running.job
-        order = {
-            "location": job.location,
-            "sidecar": job.sidecar,
-            "settings": asdict(self._settings),
-        }
+    def _run_apart(self, running: _Running, worker: Worker | None) -> tuple[Worker | None, News]:
         while True:
             if worker is None:
-                worker = WorkerProcess(self._target, self._quiet)
+                worker = self._executor.start()
             with self._changed:
                 running.worker = worker
                 running.heard = time.monotonic()
                 if running.cancelled:
                     worker.kill()
-            used, begun = worker.jobs > 0, False
-            for answer in worker.run(order):
+            used, begun = worker.tasks > 0, False
+            for answer in worker.run(self._task(running.job)):
                 begun = True
                 running.heard = time.monotonic()
                 if "outcome" in answer or "error" in answer:
-                    return worker, News(
-                        outcome=answer.get("outcome"),
-                        error=answer.get("error"),
-                        code=answer.get("code", ""),
-                    )
+                    return worker, News(**answer)
                 if "progress" in answer:
                     self._say(running, News(progress=_share(*answer["progress"])))
-            status = worker.ended()
+            death = self._hang() if running.hung else worker.death(running.job.size)
             worker.close()
             worker = None
             # A worker that died while it had nothing to do is no fault of this job.
             if begun or not used or running.cancelled:
-                return None, News(error=self._death(running, status), code="died")
+                return None, News(error=death.message, code=death.code)
 
     def _run_here(self, running: _Running) -> News:
-        module, _, name = self._target.partition(":")
-        target = getattr(importlib.import_module(module), name)
-        job = running.job
+        answers: list[dict[str, Any]] = []
 
-        def report(done: int, total: int | None) -> None:
-            self._say(running, News(progress=_share(done, total)))
+        def answer(**message: Any) -> None:
+            answers.append(message)
+            if "progress" in message:
+                self._say(running, News(progress=_share(*message["progress"])))
 
-        try:
-            return News(outcome=target(job.location, job.sidecar, self._settings, report))
-        except ProfilerError as error:
-            return News(error=error.message, code=error.code)
-        except Exception as error:
-            return News(error=f"The import raised {words(error)}.", code="raised")
+        do_task(self._task(running.job), answer)
+        return News(**answers[-1])
 
-    def _death(self, running: _Running, status: int) -> str:
-        if running.hung:
-            seconds = self._settings.import_timeout_seconds
-            return (
-                f"The import made no progress for {seconds:g} s and was stopped."
-                " TORCH_TB_PROFILER_IMPORT_TIMEOUT_SECONDS sets how long to wait."
-            )
-        return death_in_words(status, running.job.size, self._quiet)
+    def _task(self, job: Job) -> dict[str, Any]:
+        settings = asdict(self._settings)
+        parts = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
+        return {**parts, "settings": settings}
+
+    def _hang(self) -> Death:
+        seconds = self._settings.import_timeout_seconds
+        return Death(
+            f"The import made no progress for {seconds:g} s and was stopped."
+            " TORCH_TB_PROFILER_IMPORT_TIMEOUT_SECONDS sets how long to wait.",
+            "hung",
+        )
 
     def _say(self, running: _Running, news: News) -> None:
         if not running.cancelled:

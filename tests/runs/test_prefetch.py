@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +17,11 @@ import pytest
 from tests.runs.conftest import OBEY, alive, until, write
 from tests.runs.targets import content, small
 from torch_tb_profiler.errors import ImportFailed
-from torch_tb_profiler.runs import ahead
-from torch_tb_profiler.runs.ahead import Ahead
+from torch_tb_profiler.runs import keeper as keeper_
+from torch_tb_profiler.runs import prefetch
 from torch_tb_profiler.runs.import_job import Report
+from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile, list_files
@@ -27,12 +31,16 @@ SCRIPT = """
 import signal, sys
 # Tests that run in the background are deaf to it, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from torch_tb_profiler.runs import ahead
+from contextlib import closing
+from torch_tb_profiler.runs import prefetch
+from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
-ahead.WORTH_BYTES = 0
+prefetch.WORTH_BYTES = 0
 files = list_files(sys.argv[1]).files
-with ahead.Ahead(files, Settings(workers=2, cache_dir=sys.argv[2]), None, target="tests.runs.targets:obey") as traces:
+settings = Settings(workers=2, cache_dir=sys.argv[2])
+with closing(Keeper(settings, {"import": "tests.runs.targets:obey"}, quiet=True)) as keeper:
+    traces = prefetch.ImportPrefetcher(files, keeper, None)
     for found in files:
         print(traces.take(found)[0].entries, flush=True)
 """
@@ -40,7 +48,15 @@ with ahead.Ahead(files, Settings(workers=2, cache_dir=sys.argv[2]), None, target
 
 @pytest.fixture(autouse=True)
 def _little_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "WORTH_BYTES", 0)
+    monkeypatch.setattr(prefetch, "WORTH_BYTES", 0)
+
+
+@contextmanager
+def _prefetching(
+    files: Sequence[ListedFile], settings: Settings, here: Here, report: Report | None = None
+) -> Iterator[ImportPrefetcher]:
+    with closing(Keeper(settings, {"import": OBEY}, quiet=True)) as keeper:
+        yield ImportPrefetcher(files, keeper, here, report)
 
 
 class Here:
@@ -64,7 +80,7 @@ def test_workers_import_in_order_and_what_is_bad_is_said(settings: Settings, log
         told.append((done, total, threading.current_thread().name))
 
     said = []
-    with Ahead(files, settings, here, report, OBEY) as traces:
+    with _prefetching(files, settings, here, report) as traces:
         for found in files:
             try:
                 said.append(str(traces.take(found)[0].entries))
@@ -92,13 +108,11 @@ def test_nothing_of_a_worker_is_left_behind(
     write(logdir / "1.json", content(do="hang with a child", note=tmp_path / "pid"))
     files = list_files(str(logdir)).files
     cache = Path(settings.cache_dir)
-    with Ahead(files, settings, Here(), target=OBEY) as traces:
+    with _prefetching(files, settings, Here()) as traces:
         traces.take(files[0])
         until((tmp_path / "pid").exists)
         until(lambda: (tmp_path / "pid").read_text())
-        (sidecar,) = (
-            job.sidecar for place, job in traces._apart.items() if place == files[1].location
-        )
+        _, sidecar = traces._apart[files[1].location]
         # As a worker that is just writing has it.
         Path(f"{sidecar}.x1.part").write_text("half")
     until(lambda: not alive(int((tmp_path / "pid").read_text())))
@@ -109,12 +123,9 @@ def test_without_a_cache_nothing_is_kept(settings: Settings, logdir: Path) -> No
     for name in "ab":
         write(logdir / f"{name}.json", content())
     files = list_files(str(logdir)).files
-    with Ahead(
-        files, Settings(**{**vars(settings), "use_cache": False}), Here(), target=OBEY
-    ) as traces:
+    with _prefetching(files, Settings(**{**vars(settings), "use_cache": False}), Here()) as traces:
         taken = [traces.take(found)[0] for found in files]
-        assert traces._cache is not None
-        folder = traces._cache.path
+        folder = traces._keeper.folder().path
     assert [trace.entries for trace in taken] == [len(content())] * 2
     assert not folder.exists()
     assert [path.name for path in Path(settings.cache_dir).iterdir()] == ["begun.log"]
@@ -124,10 +135,10 @@ def test_few_files_are_begun_ahead(settings: Settings, logdir: Path, tmp_path: P
     for number in range(40):
         write(logdir / f"{number}.json", content())
     files = list_files(str(logdir)).files
-    with Ahead(files, settings, Here(), target=OBEY) as traces:
+    with _prefetching(files, settings, Here()) as traces:
         for found in files[:3]:
             traces.take(found)
-        assert traces._begun == 3 + ahead.AHEAD_PER_WORKER * settings.workers
+        assert traces._begun == 3 + prefetch.AHEAD_PER_WORKER * settings.workers
 
 
 def test_little_is_imported_here(
@@ -136,10 +147,10 @@ def test_little_is_imported_here(
     for name in ("a.json.gz", "b.json"):
         write(logdir / name, content())
     files = list_files(str(logdir)).files
-    text = sum(found.size for found in files) + (ahead.SHRUNK - 1) * files[0].size
+    text = sum(found.size for found in files) + (keeper_.SHRUNK - 1) * files[0].size
     for worth, apart in ((text, 2), (text + 1, 0)):
-        monkeypatch.setattr(ahead, "WORTH_BYTES", worth)
-        with Ahead(files, settings, Here(), target=OBEY) as traces:
+        monkeypatch.setattr(prefetch, "WORTH_BYTES", worth)
+        with _prefetching(files, settings, Here()) as traces:
             assert len(traces._apart) == apart
 
 

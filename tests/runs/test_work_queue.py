@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.runs.conftest import OBEY, until, write
-from tests.runs.targets import content
-from torch_tb_profiler.runs.jobs import Job, Jobs, News
+from tests.runs.targets import content, obey
+from torch_tb_profiler.runs.executor import LocalProcesses
+from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
 from torch_tb_profiler.settings import Settings
 
 
@@ -43,28 +46,28 @@ def heard() -> Heard:
 
 
 @pytest.fixture
-def queue(settings: Settings, heard: Heard) -> Iterator[Jobs]:
-    made = Jobs(Settings(**{**vars(settings), "workers": 1}), heard, OBEY, idle_seconds=3600)
+def queue(settings: Settings, heard: Heard) -> Iterator[WorkQueue]:
+    made = WorkQueue(Settings(**{**vars(settings), "workers": 1}), heard, idle_seconds=3600)
     yield made
     made.close()
 
 
-def job(folder: Path, key: str, **orders: object) -> Job:
+def job(folder: Path, key: str, maker: str = OBEY, **orders: object) -> Job:
     path = write(folder / f"{key}.json", content(**orders))
-    return Job(key, str(path), str(folder / f"{key}.safetensors"), path.stat().st_size)
+    return Job(key, maker, str(path), str(folder / f"{key}.safetensors"), path.stat().st_size)
 
 
 def test_a_worker_that_waits_takes_the_next_job_at_once(
-    queue: Jobs, heard: Heard, tmp_path: Path
+    queue: WorkQueue, heard: Heard, tmp_path: Path
 ) -> None:
     # It would wait for an hour if the news of a new job went to another thread.
     for key in "abcdef":
         queue.submit(job(tmp_path, key), (0,))
         until(lambda key=key: heard.done(key), seconds=30)  # type: ignore[misc]
-    assert queue.started == 6
+    assert queue.started == {OBEY: 6}
 
 
-def test_small_priorities_go_first(queue: Jobs, heard: Heard, tmp_path: Path) -> None:
+def test_small_priorities_go_first(queue: WorkQueue, heard: Heard, tmp_path: Path) -> None:
     queue.submit(job(tmp_path, "gate", until=tmp_path / "open"), (0,))
     until(lambda: heard.begun() == ["gate"])
     for key, priority in (("a", 3), ("b", 1), ("c", 2), ("d", 4), ("e", 5)):
@@ -76,7 +79,7 @@ def test_small_priorities_go_first(queue: Jobs, heard: Heard, tmp_path: Path) ->
     assert heard.begun() == ["gate", "e", "d", "b", "c", "a"]
 
 
-def test_nothing_is_told_of_a_cancelled_job(queue: Jobs, heard: Heard, tmp_path: Path) -> None:
+def test_nothing_is_told_of_a_cancelled_job(queue: WorkQueue, heard: Heard, tmp_path: Path) -> None:
     queue.submit(job(tmp_path, "runs", do="hang"), (0,))
     until(lambda: any(n.progress for n in heard.news.get("runs", ())))
     queue.submit(job(tmp_path, "waits"), (1,))
@@ -88,7 +91,9 @@ def test_nothing_is_told_of_a_cancelled_job(queue: Jobs, heard: Heard, tmp_path:
     assert heard.begun() == ["runs", "next"]
 
 
-def test_a_worker_that_died_idle_is_replaced(queue: Jobs, heard: Heard, tmp_path: Path) -> None:
+def test_a_worker_that_died_idle_is_replaced(
+    queue: WorkQueue, heard: Heard, tmp_path: Path
+) -> None:
     queue.submit(job(tmp_path, "a", until=tmp_path / "open"), (0,))
     until(lambda: queue.worker_pids())
     (pid,) = queue.worker_pids().values()
@@ -104,7 +109,7 @@ def test_a_worker_that_died_idle_is_replaced(queue: Jobs, heard: Heard, tmp_path
 
 
 def test_idle_workers_end(settings: Settings, heard: Heard, tmp_path: Path) -> None:
-    queue = Jobs(settings, heard, OBEY, idle_seconds=0.05)
+    queue = WorkQueue(settings, heard, idle_seconds=0.05)
     try:
         queue.submit(job(tmp_path, "a"), (0,))
         until(
@@ -120,7 +125,7 @@ def test_idle_workers_end(settings: Settings, heard: Heard, tmp_path: Path) -> N
 
 
 def test_never_more_workers_than_allowed(settings: Settings, heard: Heard, tmp_path: Path) -> None:
-    queue = Jobs(Settings(**{**vars(settings), "workers": 2}), heard, OBEY)
+    queue = WorkQueue(Settings(**{**vars(settings), "workers": 2}), heard)
     try:
         for i in range(6):
             queue.submit(job(tmp_path, str(i), until=tmp_path / "open"), (i,))
@@ -135,10 +140,80 @@ def test_never_more_workers_than_allowed(settings: Settings, heard: Heard, tmp_p
 def test_a_program_that_cannot_start_is_a_reason(
     settings: Settings, heard: Heard, tmp_path: Path
 ) -> None:
-    queue = Jobs(settings, heard, "tests.runs.targets:gone")
+    queue = WorkQueue(settings, heard)
     try:
-        queue.submit(job(tmp_path, "a"), (0,))
+        queue.submit(job(tmp_path, "a", "tests.runs.targets:gone"), (0,))
         until(lambda: heard.done("a"))
         assert "exit status 1" in (heard.news["a"][-1].error or "")
     finally:
         queue.close()
+
+
+class LittleMemory(LocalProcesses):
+    """A machine with 100 bytes."""
+
+    def free_memory(self) -> int:
+        return 100
+
+
+def test_jobs_share_the_memory(settings: Settings, heard: Heard, tmp_path: Path) -> None:
+    queue = WorkQueue(Settings(**{**vars(settings), "workers": 3}), heard, LittleMemory(True))
+
+    def submit(key: str, memory: float) -> None:
+        queue.submit(replace(job(tmp_path, key, until=tmp_path / key), memory=memory), (key,))
+
+    def end(key: str) -> None:
+        (tmp_path / key).touch()
+        until(lambda: heard.done(key))
+
+    try:
+        submit("a", 60)
+        until(lambda: heard.begun() == ["a"])
+        submit("b", 60)
+        submit("c", 40)
+        time.sleep(0.3)
+        assert heard.begun() == ["a"], (
+            "what comes later does not overtake: the large one would starve"
+        )
+        end("a")
+        until(lambda: heard.begun() == ["a", "b", "c"])
+        submit("d", 1000)
+        end("b")
+        time.sleep(0.3)
+        assert heard.begun() == ["a", "b", "c"]
+        end("c")
+        # More than there is: it is tried alone.
+        until(lambda: heard.begun() == ["a", "b", "c", "d"])
+        end("d")
+    finally:
+        queue.close()
+
+
+def test_what_somebody_waits_for_is_derived_beside_imports(
+    queue: WorkQueue, heard: Heard, tmp_path: Path
+) -> None:
+    queue.submit(job(tmp_path, "import", until=tmp_path / "open"), (0,))
+    until(lambda: heard.begun() == ["import"])
+    for key in ("shown", "later"):
+        queue.submit(replace(job(tmp_path, key), brief=True), (1,))
+    queue.promote("shown")
+    until(lambda: heard.done("shown"))
+    time.sleep(0.2)
+    assert heard.begun() == ["import", "shown"]
+    (tmp_path / "open").touch()
+    until(lambda: heard.done("import", "later"))
+
+
+def test_one_worker_does_all_kinds_of_work(queue: WorkQueue, heard: Heard, tmp_path: Path) -> None:
+    pids: set[int] = set()
+    for key, maker in (("a", OBEY), ("b", "tests.runs.test_work_queue:other")):
+        queue.submit(job(tmp_path, key, maker, until=tmp_path / f"{key}.open"), (0,))
+        until(queue.worker_pids)
+        pids.update(queue.worker_pids().values())
+        (tmp_path / f"{key}.open").touch()
+        until(lambda key=key: heard.done(key))  # type: ignore[misc]
+    assert len(pids) == 1
+    assert queue.started.total() == 2
+
+
+other = obey

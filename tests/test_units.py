@@ -1,0 +1,43 @@
+"""Numbers are printed as the table of cases says, which the page's test reads as well."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from torch_tb_profiler import units
+
+CASES = json.loads(
+    (Path(__file__).parents[1] / "fe/src/base/units_cases.json").read_text(encoding="utf-8")
+)
+FORMATS: dict[str, Callable[[float | None], str]] = {
+    "ns": units.format_ns,
+    "delta": units.format_delta,
+    "bytes": units.format_bytes,
+    "count": units.format_count,
+    "number": units.format_number,
+    "share": units.format_share,
+    **{unit: partial(units.format_rate, unit=unit) for unit in ("FLOP", "FLOP/s", "B/s")},
+}
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "text"),
+    [(unit, value, text) for unit, cases in CASES.items() for value, text in cases],
+)
+def test_a_number_is_printed_by_the_rule(unit: str, value: float | None, text: str) -> None:
+    assert FORMATS[unit](value) == text
+
+
+def test_what_is_no_finite_number_is_unknown() -> None:
+    for value in (float("nan"), float("inf"), np.float64("nan")):
+        assert units.format_share(value) == units.UNKNOWN
+
+
+def test_a_limit_is_printed_as_it_was_set() -> None:
+    assert [units.format_limit(limit) for limit in (0.01, 0.05, 0.07)] == ["1 %", "5 %", "7 %"]

@@ -1,0 +1,208 @@
+"""Where work is done: the seam behind the queue, and processes on this machine as what lies behind
+it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from torch_tb_profiler.units import format_bytes
+
+_START = (
+    "import sys; sys.path[:] = {path!r}; from torch_tb_profiler.runs.worker import main; main()"
+)
+_KILLS = re.compile(r"^oom_kill (\d+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Death:
+    """Why a worker ended without an answer. ``code``: "memory" where it ran out, "killed" where
+    somebody or something ended it, "died" where its own fault did.
+    """
+
+    message: str
+    code: str
+
+
+class Worker(Protocol):
+    """What does one task after another. One thread uses it; ``kill`` may come from any."""
+
+    pid: int
+    tasks: int
+    """Tasks so far."""
+
+    def run(self, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Do a task; its answers as they come. They end without an outcome or an error when the
+        worker dies.
+        """
+
+    def death(self, size: int) -> Death:
+        """Wait for its end and tell why; ``size`` is that of the task's file, bytes (-1 unknown)."""
+
+    def kill(self) -> None:
+        """End it and all that it started, at once."""
+
+    def close(self) -> None:
+        """End it and let go of what it held."""
+
+
+class Executor(Protocol):
+    """What starts workers: this machine, or one day a cluster. A worker reads and writes the same
+    paths as this process.
+    """
+
+    def start(self) -> Worker:
+        """A worker without work.
+
+        Raises:
+            OSError: there is no room for another one.
+        """
+
+    def free_memory(self) -> int:
+        """Bytes that new workers may use; ``sys.maxsize`` where that is unknown."""
+
+
+class LocalProcesses:
+    """Worker processes of this machine; ``quiet``: what they print goes nowhere."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def start(self) -> Worker:
+        """A process; see ``Executor``."""
+        return WorkerProcess(self._quiet)
+
+    def free_memory(self) -> int:
+        """What Linux has available, within the limit of the control group."""
+        try:
+            available = re.search(r"^MemAvailable: +(\d+) kB", _text("/proc/meminfo"), re.M)
+        except OSError:
+            return sys.maxsize
+        free = int(available[1]) * 1024 if available else sys.maxsize
+        with contextlib.suppress(OSError, ValueError):
+            group = "/sys/fs/cgroup/memory."
+            cached = re.search(r"^inactive_file (\d+)", _text(f"{group}stat"), re.M)
+            used = int(_text(f"{group}current")) - (int(cached[1]) if cached else 0)
+            free = min(free, int(_text(f"{group}max")) - used)
+        return free
+
+
+class WorkerProcess:
+    """A running process of ``worker.py``; see ``Worker``."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.tasks = 0
+        self._quiet = quiet
+        self._memory_kills: int | None = None
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=[p for p in sys.path if isinstance(p, str)])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None,
+            **_apart(),
+        )
+        self.pid = self._process.pid
+
+    def run(self, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Send a task; see ``Worker``."""
+        self.tasks += 1
+        self._memory_kills = _memory_kills()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(task).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            return
+        for line in self._process.stdout:
+            answer = json.loads(line) if line.endswith(b"\n") else {}
+            yield answer
+            if "outcome" in answer or "error" in answer:
+                return
+
+    def death(self, size: int) -> Death:
+        """The exit status in words; of a kill whether memory was short."""
+        status = self._process.wait()
+        if status == -9:
+            return _killed(self._memory_kills, _memory_kills(), size)
+        if status < 0:
+            name = f"signal {-status}"
+            with contextlib.suppress(ValueError):
+                name += f", {signal.Signals(-status).name}"
+            return Death(f"The import process crashed ({name}).", "died")
+        printed = "" if self._quiet else "; what it printed is in the terminal of TensorBoard"
+        return Death(
+            f"The import process ended with exit status {status} before it was done{printed}.",
+            "died",
+        )
+
+    def kill(self) -> None:
+        """End it and the processes that it started, at once."""
+        if self._process.poll() is not None:
+            return
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self._process.kill()
+
+    def close(self) -> None:
+        """End it and let go of its pipes."""
+        self.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def _killed(kills_before: int | None, kills: int | None, size: int) -> Death:
+    """Why a process got signal 9: Linux counts how many it killed for want of memory."""
+    killed = "The import process was killed (signal 9)"
+    if kills_before is not None and kills == kills_before:
+        return Death(
+            f"{killed}, but not because memory ran out: the system killed nothing for that"
+            " meanwhile. A person or another program did it.",
+            "killed",
+        )
+    unknown = kills_before is None or kills is None
+    why = "by a person, by a program, or" if unknown else "most likely"
+    file = f"the file of {format_bytes(size)}" if size >= 0 else "the file"
+    return Death(
+        f"{killed}, {why} because memory ran out: {file} may need more than was free. Set TORCH_TB_PROFILER_WORKERS=1 so"
+        " that one import runs at a time, or look at it on a machine with more memory.",
+        "memory",
+    )
+
+
+def _memory_kills() -> int | None:
+    """Processes that the system ended because memory ran out, since it started; None where it does
+    not tell.
+    """
+    try:
+        count = _KILLS.search(_text("/proc/vmstat"))
+    except OSError:
+        return None
+    return int(count[1]) if count else None
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read()
+
+
+def _apart() -> dict[str, Any]:
+    # A session of its own: Ctrl-C in the terminal is for TensorBoard, and one signal reaches the
+    # worker and its children.
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}

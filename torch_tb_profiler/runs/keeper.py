@@ -1,0 +1,302 @@
+"""Keeps what is made of traces: makes it in worker processes when somebody asks, in a sidecar file
+that is mapped from then on, and makes it again when the cause of a failure has passed.
+
+::
+
+    trace file ──▶ import ──▶ 0d4f….safetensors ──▶ timeline, insight ──▶ 0d4f…-1a2b3c4d.timeline.safetensors
+                     └────── one queue of jobs ─────────┘
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
+from torch_tb_profiler.runs.executor import LocalProcesses
+from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.runs.products import IMPORT, DerivedProduct, Product, content_version
+from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.listing import ListedFile
+
+T = TypeVar("T")
+NEARLY = 0.99
+FIRST_WAIT_SECONDS = 1.0
+"""How long a request waits for something to be made before it answers that it is not ready: most is
+made in less.
+"""
+PROCESS_BYTES = 150 << 20
+"""What an import process needs beside half the trace's text (measured, see benchmarks)."""
+SHRUNK = 16
+"""Bytes of a trace's text per byte of its compressed file, about."""
+ALL_MEMORY = float("inf")
+
+
+@dataclass(eq=False)
+class Making:
+    """Something that is being made, or that failed and of which nobody heard yet. ``hearers``: who
+    is told what happens, by the queue's threads, and how.
+    """
+
+    job: Job
+    priority: Priority
+    hearers: dict[Hashable, Hear] = field(default_factory=dict)
+    progress: float = 0.0
+    done: bool = False
+    error: str = ""
+
+
+Hear = Callable[[Making, News], None]
+
+
+class Keeper:
+    """What is made of traces, by the paths of its sidecars in the cache folder that was asked for.
+    Thread-safe; one for a server, for one call of the API or for one command.
+    """
+
+    def __init__(
+        self, settings: Settings, makers: Mapping[str, str] | None = None, *, quiet: bool = False
+    ) -> None:
+        """``makers``: product's name → what makes it instead, for tests; ``quiet``: nobody reads
+        what worker processes print.
+        """
+        self.settings = settings
+        self._makers = makers or {}
+        self._changed = threading.Condition()
+        self._making: dict[str, Making] = {}
+        self._mapped: dict[str, Memo] = {}
+        self._folder: CacheFolder | None = None
+        self._folder_lock = threading.Lock()
+        self.queue = WorkQueue(settings, self._hear, LocalProcesses(quiet))
+
+    def close(self) -> None:
+        """End what is being made, of which nothing half-written is left; what is mapped stays."""
+        self.queue.close()
+        with self._changed:
+            for making in self._making.values():
+                _remove_parts(Path(making.job.sidecar))
+        with self._folder_lock:
+            if self._folder is not None:
+                self._folder.close()
+
+    @property
+    def note(self) -> str:
+        """Why things are kept in another folder than the one that was asked for; else empty."""
+        return self._folder.note if self._folder is not None else ""
+
+    def folder(self) -> CacheFolder:
+        """The cache folder, looked for when it is first needed."""
+        with self._folder_lock:
+            if self._folder is None:
+                self._folder = CacheFolder(self.settings)
+            return self._folder
+
+    def path(self, found: ListedFile) -> str:
+        """The sidecar of a file's import."""
+        return str(self.folder().sidecar(found, content_version(self.settings)))
+
+    def located(self, path: str) -> str:
+        """Where a sidecar is or is to be written: elsewhere when its folder was full."""
+        return str(self._folder.located(path)) if self._folder is not None else path
+
+    def open(self, product: Product[T], path: str) -> T:
+        """What lies at a path; it stays mapped.
+
+        Raises:
+            SidecarError: it is not there, damaged, or of another version.
+        """
+        with self._changed:
+            most = self.settings.open_traces if product.mapped is None else product.mapped
+            mapped = self._mapped.setdefault(product.name, Memo(max(1, most)))
+        opened = mapped.get(path, lambda: self.read(product, path))
+        CacheFolder.touch(self.located(path))
+        return opened
+
+    def read(self, product: Product[T], path: str) -> T:
+        """The same, let go when the caller does."""
+        return product.read(self.located(path))
+
+    def drop(self, path: str) -> None:
+        """Let an imported trace go: its file changed or is gone."""
+        if IMPORT.name in self._mapped:
+            self._mapped[IMPORT.name].drop(path)
+
+    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
+        """What an earlier call kept, else what ``build`` makes now in this process, kept for the
+        next one.
+        """
+        with suppress(SidecarError):
+            kept = self.read(product, path)
+            CacheFolder.touch(self.located(path))
+            return kept
+        built = build()
+        # A full disk costs the next call the work and this one nothing.
+        with suppress(OSError):
+            product.write(self.located(path), built)
+            self.folder().trim()
+        return built
+
+    def get(self, product: DerivedProduct[T], sidecar: str) -> T:
+        """What is derived from the trace of a sidecar.
+
+        Raises:
+            NotReady: it is being made; ``details["progress"]`` is 0 to 1.
+            ImportFailed: it could not be made; told to those who wait for it, or to the next one.
+                The call after that tries again.
+        """
+        making = self._derive(product, sidecar)
+        if making is not None:
+            self.queue.promote(making.job.key)
+            self._wait(product, making)
+        return self.open(product, product.path(sidecar, self.settings))
+
+    def made(self, product: DerivedProduct[T], sidecar: str) -> T | None:
+        """The same if it was made before; nothing is made now."""
+        with suppress(SidecarError):
+            return self.open(product, product.path(sidecar, self.settings))
+        return None
+
+    def ask(self, product: DerivedProduct[Any], sidecar: str) -> float:
+        """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get``
+        says why.
+        """
+        making = self._derive(product, sidecar)
+        # All parts may be made and the file not yet written.
+        return 1.0 if making is None or making.done else min(making.progress, NEARLY)
+
+    def id(self, product: DerivedProduct[Any], sidecar: str) -> str:
+        """A short name of it, as it is or would be made now; see ``DerivedProduct.id``."""
+        return product.id(sidecar, self.settings)
+
+    def have_imported(
+        self,
+        found: ListedFile,
+        path: str,
+        priority: Priority,
+        hearer: Hashable,
+        hear: Hear,
+        *,
+        alone: bool = False,
+    ) -> Making:
+        """Have a file imported, once for all hearers, who are told until the end. ``alone``: beside
+        nothing else, as memory may have been short the last time.
+        """
+        text = text_bytes(found.name, found.size)
+        memory = ALL_MEMORY if alone else PROCESS_BYTES + text / 2
+        with self._changed:
+            making = self._begin(IMPORT, found.location, path, found.size, memory, priority)
+            making.hearers[hearer] = hear
+            return making
+
+    def leave(self, making: Making, hearer: Hashable) -> None:
+        """Tell somebody no more; what nobody waits for is not made."""
+        with self._changed:
+            making.hearers.pop(hearer, None)
+            if not making.hearers and self._making.get(making.job.key) is making:
+                del self._making[making.job.key]
+                self.queue.cancel(making.job.key)
+
+    def _begin(
+        self,
+        product: Product[Any],
+        location: str,
+        path: str,
+        size: int,
+        memory: float,
+        priority: Priority = (),
+    ) -> Making:
+        with self._changed:
+            making = self._making.get(path)
+            if making is None:
+                maker = self._makers.get(product.name, product.maker)
+                brief = isinstance(product, DerivedProduct)
+                job = Job(path, maker, location, self.located(path), size, memory, brief)
+                making = self._making[path] = Making(job, priority)
+                self.queue.submit(job, priority)
+            return making
+
+    def _derive(self, product: DerivedProduct[Any], sidecar: str) -> Making | None:
+        """Begin it where nobody did; None if it is there."""
+        if self.made(product, sidecar) is not None:
+            return None
+        path = product.path(sidecar, self.settings)
+        with self._changed:
+            # It may have been finished since that look.
+            if path not in self._making and self.made(product, sidecar) is not None:
+                return None
+            location = self.located(sidecar)
+            size = os.path.getsize(location) if os.path.exists(location) else 0
+            return self._begin(product, location, path, size, PROCESS_BYTES + 2.0 * size)
+
+    def _wait(self, product: DerivedProduct[Any], making: Making) -> None:
+        """Return when it lies there."""
+        with self._changed:
+            self._changed.wait_for(lambda: making.done, timeout=FIRST_WAIT_SECONDS)
+            if not making.done:
+                raise NotReady(
+                    f"The {product.label} is being prepared.",
+                    "Wait a moment.",
+                    progress=round(making.progress, 3),
+                )
+            if making.error:
+                if self._making.get(making.job.key) is making:
+                    del self._making[making.job.key]
+                raise ImportFailed(
+                    f"The {product.label} could not be made: {making.error}",
+                    "Try again; TensorBoard's log may say more.",
+                )
+
+    def _hear(self, job: Job, news: News) -> None:
+        """Called by the queue's threads."""
+        if news.code == "no_space" and self._move(job):
+            return
+        ended = news.outcome is not None or news.error is not None
+        with self._changed:
+            making = self._making.get(job.key)
+            if making is None or making.job is not job:
+                return
+            making.progress = news.progress or making.progress
+            if ended:
+                making.done, making.error = True, news.error or ""
+                if making.hearers or not making.error:
+                    del self._making[job.key]
+            hearers = list(making.hearers.values())
+            self._changed.notify_all()
+        for hear in hearers:
+            hear(making, news)
+        if news.outcome is not None and self._folder is not None:
+            self._folder.trim()
+
+    def _move(self, job: Job) -> bool:
+        """Make something again in another folder, as the one where it belongs is full; whether
+        there is one.
+        """
+        folder = self.folder()
+        if Path(job.sidecar).parent == folder.spare or not folder.fall_back():
+            return False
+        with self._changed:
+            making = self._making.get(job.key)
+            if making is None or making.job is not job:
+                return True
+            making.job = replace(job, sidecar=self.located(job.key))
+            self.queue.submit(making.job, making.priority)
+        return True
+
+
+def text_bytes(name: str, size: int) -> int:
+    """About how long the text of a trace file is, by its name and size; 0 where that is unknown."""
+    return max(size, 0) * (SHRUNK if name.lower().endswith((".gz", ".zst")) else 1)
+
+
+def _remove_parts(sidecar: Path) -> None:
+    """What a worker that was ended was just writing; ``store.sidecar`` names it so."""
+    for part in sidecar.parent.glob(f"{sidecar.name}.*.part"):
+        with suppress(OSError):
+            part.unlink()

@@ -1,0 +1,216 @@
+"""What is made of a trace and kept: the import of its file and, from that, its timeline and its
+insight. Each is made here or in a worker process by the same function.
+
+Imports inside functions: a trace is read before what reads sidecars and makes products is imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from torch_tb_profiler._version import __version__
+from torch_tb_profiler.errors import SidecarError
+from torch_tb_profiler.runs.code_version import code_version
+from torch_tb_profiler.runs.import_job import Report
+from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import SUFFIX
+from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.timeline import Timeline
+
+T = TypeVar("T")
+MAPPED_INSIGHTS = 1024
+"""Insights that stay mapped: those of the workers of a large run, which are looked at together."""
+
+
+class OpenTrace(NamedTuple):
+    """An imported trace; ``memo``: what was computed from it, as long as it is open."""
+
+    trace: Trace
+    facts: Facts
+    memo: Memo
+
+
+@dataclass(frozen=True)
+class Product(Generic[T]):
+    """One kind of thing that is kept in a sidecar.
+
+    ``name``: in file names; ``label``: in messages. ``maker``: ``module:function(location,
+        sidecar_path, settings, report)`` for a worker process.
+    ``read`` maps the file, raises SidecarError; ``write`` raises OSError. ``mapped``: how many stay
+    mapped, None for ``settings.open_traces``.
+    """
+
+    name: str
+    label: str
+    maker: str
+    read: Callable[[str], T]
+    write: Callable[[str, T], None]
+    mapped: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DerivedProduct(Product[T]):
+    """What is made of an imported trace.
+
+    ``module``: its closure of imports decides what it holds, beside what decides the import, and so
+        does ``choices``, made of the user's settings.
+    """
+
+    module: str
+    build: Callable[[Trace, Facts, Settings, Report | None], T]
+    choices: Callable[[Settings], str] = lambda settings: ""
+
+    def path(self, sidecar_path: str, settings: Settings) -> str:
+        """Where it is kept, for a trace's sidecar."""
+        stem = sidecar_path.removesuffix(SUFFIX)
+        return f"{stem}-{self._version(settings)}.{self.name}{SUFFIX}"
+
+    def id(self, sidecar_path: str, settings: Settings) -> str:
+        """A short name of the content: equal only for one content of a file, read and derived by
+        one version of the program.
+        """
+        return f"{Path(sidecar_path).name.removesuffix(SUFFIX)[:16]}{self._version(settings)}"
+
+    def _version(self, settings: Settings) -> str:
+        return hashlib.sha256(
+            f"{code_version(self.module)}\0{self.choices(settings)}".encode()
+        ).hexdigest()[:8]
+
+    def make(
+        self, location: str, sidecar_path: str, settings: Settings, report: Report
+    ) -> dict[str, Any]:
+        """Derive it from the trace whose sidecar is ``location`` and write it to ``sidecar_path``.
+        For a worker process.
+
+        Raises:
+            SidecarError: the trace's sidecar cannot be used.
+            BadRequest: the user's models file cannot be used.
+            OSError: it could not be written.
+        """
+        from torch_tb_profiler.store import sidecar
+
+        keep_freed_memory()
+        trace, facts = sidecar.read(location)
+        self.write(sidecar_path, self.build(trace, facts, settings, report))
+        give_back_memory()
+        return {}
+
+
+def content_version(settings: Settings) -> str:
+    """Tells apart all that would read or derive something else from the same file: programs, roles
+    of categories, the user's own performance models.
+    """
+    from torch_tb_profiler.analysis.efficiency import models
+
+    program = f"{__version__}-{code_version('runs.import_job')}"
+    return program + settings.categories + models.version(settings.models)
+
+
+def _read_trace(path: str) -> OpenTrace:
+    # What reads a sidecar takes long to import; that none is there is known at once.
+    if not Path(path).is_file():
+        raise SidecarError("There is no sidecar.", "It is made again.")
+    from torch_tb_profiler.store import sidecar
+
+    return OpenTrace(*sidecar.read(path), Memo())
+
+
+def _write_trace(path: str, opened: OpenTrace) -> None:
+    from torch_tb_profiler.store import sidecar
+
+    sidecar.write(path, opened.trace, opened.facts)
+
+
+def _build_timeline(
+    trace: Trace, facts: Facts, settings: Settings, report: Report | None = None
+) -> Timeline:
+    from torch_tb_profiler.analysis.timeline.build import build_timeline
+
+    return build_timeline(trace, facts, report)
+
+
+def _build_insight(
+    trace: Trace, facts: Facts, settings: Settings, report: Report | None = None
+) -> Insight:
+    from torch_tb_profiler.analysis.efficiency import models
+    from torch_tb_profiler.analysis.insight import build_insight
+
+    models.load(settings.models)
+    return build_insight(trace, facts, report, settings.peaks)
+
+
+def _peaks_version(settings: Settings) -> str:
+    from torch_tb_profiler.analysis.efficiency import device
+
+    return device.version(settings.peaks)
+
+
+def _read_timeline(path: str) -> Timeline:
+    from torch_tb_profiler.store import sidecar
+
+    return sidecar.read_timeline(path)
+
+
+def _write_timeline(path: str, timeline: Timeline) -> None:
+    from torch_tb_profiler.store import sidecar
+
+    sidecar.write_timeline(path, timeline)
+
+
+def _read_insight(path: str) -> Insight:
+    from torch_tb_profiler.store import sidecar
+
+    return sidecar.read_insight(path)
+
+
+def _write_insight(path: str, insight: Insight) -> None:
+    from torch_tb_profiler.store import sidecar
+
+    sidecar.write_insight(path, insight)
+
+
+IMPORT = Product(
+    "import", "import", "torch_tb_profiler.runs.import_job:run_import", _read_trace, _write_trace
+)
+TIMELINE = DerivedProduct(
+    "timeline",
+    "timeline",
+    "torch_tb_profiler.runs.products:make_timeline",
+    _read_timeline,
+    _write_timeline,
+    module="analysis.timeline.build",
+    build=_build_timeline,
+)
+INSIGHT = DerivedProduct(
+    "insight",
+    "analysis of the trace",
+    "torch_tb_profiler.runs.products:make_insight",
+    _read_insight,
+    _write_insight,
+    MAPPED_INSIGHTS,
+    module="analysis.insight",
+    build=_build_insight,
+    choices=_peaks_version,
+)
+make_timeline = TIMELINE.make
+
+
+def make_insight(
+    location: str, sidecar_path: str, settings: Settings, report: Report
+) -> dict[str, Any]:
+    """See ``DerivedProduct.make``; a models file that cannot be used is found before the trace is
+    read.
+    """
+    from torch_tb_profiler.analysis.efficiency import models
+
+    models.load(settings.models)
+    return INSIGHT.make(location, sidecar_path, settings, report)

@@ -1,0 +1,161 @@
+"""The sentences on top of the Overview, the summary and the report: is the accelerator busy, what
+takes the time, which step is odd, what is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
+from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.wire import (
+    Average,
+    DefectItem,
+    DeviceSummary,
+    Sentence,
+    StepItem,
+    Vocabulary,
+)
+
+_IN_WORDS = {
+    "kernel": "in kernels",
+    "memcpy": "in memory copies",
+    "memset": "in memory sets",
+    "communication": "in communication",
+    "runtime": "in runtime calls",
+    "dataloader": "in DataLoader",
+    "cpu_exec": "in host operators",
+    "other": "not covered by anything recorded",
+}
+_MOST_PARTS = 3
+_LEAST_PART = 0.05
+"""Share of the step that a category needs to be named behind the largest."""
+_MOST_ODD = 4
+_BUSY, _IDLE = 0.9, 0.5
+_NUMBER = re.compile(r"#(\d+)$")
+
+
+def headline(
+    words: Vocabulary,
+    source: str,
+    steps: Sequence[StepItem],
+    average: Average | None,
+    devices: Sequence[DeviceSummary],
+    health: Sequence[DefectItem],
+    counters_only: bool,
+) -> list[Sentence]:
+    """Over the selected steps; ``counters_only``: counters were recorded in place of times."""
+    whole = source == WHOLE_SPAN and len(steps) <= 1
+    time = list(_time(steps, average, whole))
+    if devices:
+        busy = _busy(words, devices, "the recorded time" if whole else _steps_text(steps, average))
+        found = [busy, *time]
+    else:
+        lack = (
+            "Hardware counters were recorded instead of kernel times"
+            if counters_only
+            else "No accelerator activity was recorded"
+        )
+        # Without an accelerator the time is the news, not that there was none.
+        found = [
+            *time,
+            Sentence(key="busy", text=f"{lack}: every figure here is the host’s.", tone="plain"),
+        ]
+    return [*found, *_odd(steps), *_loss(health)]
+
+
+def _steps_text(steps: Sequence[StepItem], average: Average | None) -> str:
+    selected = [step for step in steps if step.selected]
+    if len(selected) == 1 < len(steps):
+        return f"step {_label(selected[0])}"
+    count = average.steps if average else len(selected)
+    return "the step" if count == 1 else f"{count} steps"
+
+
+def _label(step: StepItem) -> str:
+    """The number that a person knows a step by: ``ProfilerStep#5`` → ``5``, else its place."""
+    number = _NUMBER.search(step.name)
+    return number[1] if number else str(step.index)
+
+
+def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> Sentence:
+    shares = [device.utilization for device in devices if device.utilization is not None]
+    several = f"{len(shares) or len(devices)} {words.device}s were"
+    who = several if len(devices) > 1 else f"{devices[0].title} was"
+    if not shares:
+        why = f": {devices[0].unknown[0]}" if devices[0].unknown else ""
+        return Sentence(
+            key="busy", text=_stopped(f"How busy {who} is unknown{why}"), tone="attention"
+        )
+    low, high = format_share(min(shares)), format_share(max(shares))
+    tone: Literal["plain", "good", "attention"] = (
+        "attention" if min(shares) < _IDLE else "good" if min(shares) >= _BUSY else "plain"
+    )
+    span = low if low == high else f"{low} to {high}"
+    return Sentence(key="busy", text=f"{who} busy {span} of {period}.", tone=tone)
+
+
+def _time(steps: Sequence[StepItem], average: Average | None, whole: bool) -> Iterator[Sentence]:
+    if average is None:
+        # Where there is no step at all, the page says so in place of the chart.
+        if steps:
+            text = "No step is selected, so there is no average step."
+            yield Sentence(key="time", text=text, tone="attention")
+        return
+    wall = average.wall_ns
+    times = {key: getattr(average.categories_ns, key) or 0 for key in CATEGORIES}
+    ranked = sorted(CATEGORIES, key=lambda key: -times[key])[:_MOST_PARTS]
+    parts = [
+        f"{format_share(times[key] / wall)} {'' if i else 'of it '}{_IN_WORDS[key]}"
+        for i, key in enumerate(ranked)
+        if times[key] and (i == 0 or times[key] >= _LEAST_PART * wall)
+    ]
+    who = (
+        "The recording lasts"
+        if whole
+        else "The step takes"
+        if average.steps == 1
+        else "A step takes"
+    )
+    more = f": {', '.join(parts)}" if parts else ""
+    yield Sentence(key="time", text=f"{who} {format_ns(wall)}{more}.", tone="plain")
+
+
+def _odd(steps: Sequence[StepItem]) -> Iterator[Sentence]:
+    """Odd steps are named whichever steps are selected: they are a fact of the trace, and the page
+    does not jump when one is chosen.
+    """
+    odd = [step for step in steps if step.odd]
+    if len(odd) == 1:
+        step = odd[0]
+        why = f": {step.odd_reason}" if step.odd_reason else f" ({format_ns(step.wall_ns)})"
+        yield Sentence(
+            key="odd", text=_stopped(f"Step {_label(step)} is odd{why}"), tone="attention"
+        )
+    elif odd:
+        names = [
+            f"{_label(step)} ({step.odd_reason})"
+            if len(odd) == 2 and step.odd_reason
+            else _label(step)
+            for step in odd[:_MOST_ODD]
+        ]
+        more = " …" if len(odd) > _MOST_ODD else ""
+        text = f"{len(odd)} steps are odd: {', '.join(names)}{more}."
+        yield Sentence(key="odd", text=text, tone="attention")
+
+
+def _loss(health: Sequence[DefectItem]) -> Iterator[Sentence]:
+    """Figures of a recording that is not whole must not be read as if it were."""
+    if any(item.severity in ("data_loss", "error") for item in health):
+        text = (
+            "Part of the recording is lost, so the figures are too small where it is missing: see"
+            " Trace health."
+        )
+        yield Sentence(key="loss", text=text, tone="attention")
+
+
+def _stopped(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

@@ -1,11 +1,8 @@
-/** Shows an error of the page instead of a blank page. */
-
 import { Component, type ComponentChildren } from "preact";
 import { messageOf } from "../base/errors";
 import { CopyButton, ErrorState } from "../widgets";
 
 interface BoundaryProps {
-  /** When it changes, the children get another chance. */
   reset: string;
   children: ComponentChildren;
 }

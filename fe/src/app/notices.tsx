@@ -1,5 +1,3 @@
-/** What the page says when there is no trace to show. */
-
 import type { ApiError } from "../api/client";
 import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { recordInto } from "../base/record";

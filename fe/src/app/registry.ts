@@ -1,5 +1,3 @@
-/** The views, in the order of their tabs. */
-
 import type { ComponentType } from "preact";
 import type { ViewId, ViewProps } from "../state/view";
 import { DiagnosisView } from "../views/diagnosis/view";
@@ -11,7 +9,6 @@ import { lazy } from "./lazy";
 export interface View {
   id: ViewId;
   label: string;
-  /** Key of the definition. */
   term: string;
   component: ComponentType<ViewProps>;
   /** Whether the step selector is shown. The trace page has its own, beside the other ways to choose a part. */

@@ -1,6 +1,3 @@
-/** Errors of the page itself, and the one way to turn anything thrown into a text. */
-
-/** What a person is told: what happened and what can be done. */
 export interface Complaint {
   title: string;
   text: string;

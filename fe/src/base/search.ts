@@ -69,7 +69,6 @@ function compilePattern(text: string): Matcher {
 }
 
 export interface Matches {
-  /** One flag per text. */
   flags: Uint8Array;
   error: string | null;
 }

@@ -1,5 +1,3 @@
-/** Light and dark, and the colours of charts. */
-
 export type Theme = "light" | "dark";
 /** What a person chose here; `system` follows TensorBoard, then the browser. */
 export type ThemeChoice = Theme | "system";

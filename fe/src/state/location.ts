@@ -24,7 +24,6 @@ export interface PageState {
   view: ViewId;
   selection: Selection;
   steps: StepRange;
-  /** The view's own keys. */
   params: Params;
 }
 

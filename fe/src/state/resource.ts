@@ -16,7 +16,6 @@ export interface Resource<T> {
   error: ApiError | null;
   /** 0 to 1 while importing, else null. */
   progress: number | null;
-  /** What the server says about the wait. */
   message: string;
   reload: () => void;
 }

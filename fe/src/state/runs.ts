@@ -7,7 +7,6 @@ import { createStore } from "./store";
 import type { Selection } from "./view";
 
 export interface Runs {
-  /** Null until the first answer. */
   payload: RunsPayload | null;
   /** Why the newest question failed, or null. The last payload stays. */
   error: ApiError | null;

@@ -1,8 +1,5 @@
-/** Colours of slices as packed numbers for the strip, and text colours that can be read on them. */
-
 import type { ColourBy, Palette, Source, Tile } from "./types";
 
-/** Red, green, blue, 0 to 255. */
 export type Rgb = readonly [number, number, number];
 
 /** Shades from hardly anything to all of a colour. */
@@ -135,7 +132,6 @@ export class Colours {
     }
   }
 
-  /** CSS text of the label on a colour. */
   text(colour: number): string {
     return this.texts[colour] ?? this.palette.onSlice;
   }

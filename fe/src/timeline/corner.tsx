@@ -5,7 +5,6 @@ import { Button, Icon } from "../widgets";
 interface CornerProps {
   filter: string;
   onFilter: (filter: string) => void;
-  /** Rows that the filter leaves of all. */
   filterResult: string;
   areaTool: boolean;
   onAreaTool: (on: boolean) => void;
@@ -14,7 +13,6 @@ interface CornerProps {
   onFold: (open: boolean) => void;
 }
 
-/** How much a button zooms. */
 const STEP = 2;
 
 export function Corner(props: CornerProps) {

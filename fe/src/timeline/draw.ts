@@ -1,5 +1,3 @@
-/** Draws a frame: the strip of all lanes stretched over their rows, and everything under and over it. */
-
 import { formatCount } from "../base/units";
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
@@ -31,13 +29,11 @@ export interface DrawStats {
   arrows: number;
   /** Rows in which another level stands in for a missing tile. */
   stoodIn: number;
-  /** Rows of which nothing is known yet. */
   missing: number;
 }
 
 export interface PainterOptions {
   surface?: MakeSurface;
-  /** Of labels on slices. */
   font?: string;
   now?: () => number;
 }
@@ -120,7 +116,6 @@ export class Painter {
     return this.painter;
   }
 
-  /** Writes the slices of all rows into the strip. */
   private paint(
     frame: Frame,
     store: TileStore,

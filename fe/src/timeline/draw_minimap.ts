@@ -1,5 +1,3 @@
-/** Draws the minimap: what was busy over the whole span, steps, marks, hits, and the window that is in view. */
-
 import { prepare } from "./draw_ruler";
 import { highest, LEAST_GRIP, MINIMAP_HEIGHT, windowOf } from "./minimap";
 import type { Activity, Heat } from "./props";
@@ -16,12 +14,10 @@ export interface MinimapFrame {
   marks: readonly Mark[];
   heat: Heat | null;
   palette: Palette;
-  /** Colours of the two densities. */
   device: string;
   host: string;
 }
 
-/** Draws the minimap; what was busy is drawn once and copied, because it is a thousand bars that stay the same while the window moves. */
 export class MinimapPainter {
   private readonly canvas: HTMLCanvasElement;
   private readonly densities: HTMLCanvasElement;

@@ -1,5 +1,3 @@
-/** Draws the ruler: steps above, ticks below, marks, the area and the time under the pointer. */
-
 import { ticksOf, timeOnScreen } from "./ruler";
 import type { Boundary, Context, Mark, Palette, TimeRange } from "./types";
 import { nsPerPx, xAt } from "./viewport";

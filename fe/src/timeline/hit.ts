@@ -1,5 +1,3 @@
-/** Which slice is at a place. */
-
 import { levelFor, tileLength } from "./levels";
 import { rowUnder } from "./place";
 import type { TileStore } from "./tile_store";

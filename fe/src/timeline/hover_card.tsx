@@ -1,5 +1,3 @@
-/** The text at the pointer. */
-
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Point } from "./gestures";
 import { hoverText, type HoverText } from "./hover_text";
@@ -48,7 +46,6 @@ export function HoverLayer({ news, props }: { news: HoverNews; props: TimelinePr
 
 interface HoverCardProps {
   text: HoverText;
-  /** On the stage, px. */
   at: Point;
   room: { width: number; height: number };
 }

@@ -50,7 +50,6 @@ export const KEYS: readonly { keys: readonly string[]; text: string }[] = [
   { keys: ["?"], text: "This help" },
 ];
 
-/** Gestures for the help. */
 export const GESTURES: readonly { keys: readonly string[]; text: string }[] = [
   { keys: ["Wheel"], text: "Scroll the rows" },
   { keys: ["Shift", "Wheel"], text: "Pan; so does a sideways stroke" },
@@ -87,9 +86,7 @@ export function actionOf(event: KeyLike, selected: boolean): Action | null {
 }
 
 export interface Motion {
-  /** Factor of the view's length. */
   zoom: number;
-  /** Share of the view's length. */
   pan: number;
 }
 
@@ -145,7 +142,6 @@ export class HeldKeys {
     return this.down.size + this.fresh.size > 0;
   }
 
-  /** The motion of so many seconds. */
   motion(seconds: number): Motion {
     if (!this.moving) return STILL;
     const speed = seconds * (this.fast ? FASTER : 1);

@@ -1,5 +1,3 @@
-/** Which level of detail and which tiles a view needs. */
-
 import { TILE_BITS } from "./tiles";
 import type { TimeRange } from "./types";
 

@@ -15,7 +15,6 @@ export interface RowNote {
   node: TrackNode | null;
   /** The node that the lane belongs to. */
   owner: TrackNode;
-  /** Key of the parent, "" at the top. */
   parent: string;
   /** What the row is called aloud: lanes have no label of their own. */
   name: string;
@@ -27,7 +26,6 @@ export interface RowLayout {
   notes: ReadonlyMap<string, RowNote>;
   pinnedCount: number;
   pinnedHeight: number;
-  /** Height of the content, pinned rows included. */
   height: number;
 }
 
@@ -60,7 +58,6 @@ export function withPinned(state: RowState, key: string, pinned: boolean): RowSt
   return { ...state, pinned: pinned ? [...others, key] : others };
 }
 
-/** Siblings in the order that a person gave them. */
 export function inOrder(
   nodes: readonly TrackNode[],
   order: readonly string[],
@@ -150,7 +147,6 @@ export function pathTo(
   return [];
 }
 
-/** All lanes of a node and what is below it. */
 export function lanesBelow(node: TrackNode): readonly number[] {
   return [...node.lanes.map((own) => own.lane), ...node.children.flatMap(lanesBelow)];
 }
@@ -404,7 +400,6 @@ export function rowsInSight(layout: RowLayout, scroll: number, height: number): 
   return [...rows.slice(0, pinnedCount), ...rows.slice(first, last)];
 }
 
-/** The row at a height of the canvas, or `null`. */
 export function rowAt(layout: RowLayout, scroll: number, y: number): Row | null {
   const { rows, pinnedCount, pinnedHeight } = layout;
   if (y < pinnedHeight)

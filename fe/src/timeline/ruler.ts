@@ -1,5 +1,3 @@
-/** Ticks and texts of times. Pure: where the ticks stand, and how a time reads at a given resolution. */
-
 import type { TimeRange } from "./types";
 import { lengthOf } from "./viewport";
 
@@ -9,7 +7,6 @@ export interface Tick {
 }
 
 export interface Ticks {
-  /** Distance of two ticks, ns. */
   step: number;
   /** Thinner ticks between two labelled ones. */
   parts: number;

@@ -1,12 +1,9 @@
-/** What is in sight and what an area takes in, from rows and px. Pure. */
-
 import type { Point } from "./gestures";
 import type { Sight } from "./props";
 import { lanesBelow, type RowLayout } from "./rows";
 import type { Area, Row, TimeRange } from "./types";
 import { nsPerPx, timeAt } from "./viewport";
 
-/** Lanes that the rows draw, by source. */
 export function lanesDrawn(rows: readonly Row[]): ReadonlyMap<number, readonly number[]> {
   const found = new Map<number, number[]>();
   for (const row of rows) if (row.lane >= 0) add(found, row.source, [row.lane]);
@@ -79,7 +76,6 @@ export function areaOf(
   return { t0, t1, lanes: touched.size > 0 ? touched : lanesMeant(rows, layout) };
 }
 
-/** All rows in sight over the whole view. */
 export function areaInSight(
   view: TimeRange,
   span: TimeRange,

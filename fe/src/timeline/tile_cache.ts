@@ -10,7 +10,6 @@ export type Found = "exact" | "coarser" | "missing";
 
 /** How many levels finer may stand in for a tile: each has up to twice as many slices. */
 const FINER = 2;
-/** What a lane's entry costs beside the typed arrays. */
 const PIECE_BYTES = 80;
 /** These many of the coarsest levels are never evicted, so that there is always something to show. */
 const KEPT_LEVELS = 2;

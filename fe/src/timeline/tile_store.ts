@@ -10,11 +10,9 @@ import { decodeTiles } from "./tiles";
 import type { Source, TileQuery, TimeRange } from "./types";
 
 export interface StoreOptions {
-  /** Memory for tiles. */
   bytes?: number;
   /** Requests on their way over all sources. */
   requests?: number;
-  /** Milliseconds. */
   now?: () => number;
   /** Calls back after a pause, ms; returns how to call it off. */
   later?: (fn: () => void, pause: number) => () => void;
@@ -33,11 +31,9 @@ export interface StoreStats {
   failed: number;
   /** Received over the wire, before the browser's decompression. */
   received: number;
-  /** Kept now. */
   bytes: number;
   tiles: number;
   inFlight: number;
-  /** Of the last requests, ms. */
   latencies: readonly number[];
 }
 
@@ -141,7 +137,6 @@ export class TileStore {
     return state ? { source, error: state.error, failures: state.failures } : null;
   }
 
-  /** Whether something that can be seen is on its way. */
   get busy(): boolean {
     return this.states.some((state) => state.flight !== null);
   }
@@ -155,7 +150,6 @@ export class TileStore {
     };
   }
 
-  /** Asks again at once for what failed. */
   retry(): void {
     for (const state of this.states) {
       state.resume?.();

@@ -1,5 +1,3 @@
-/** The names beside the canvas, with what folds, pins and moves them. Only rows in sight are in the document. */
-
 import type { CSSProperties, HTMLAttributes, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../base/units";
@@ -12,13 +10,11 @@ import type { Row } from "./types";
 export interface TrackActions {
   fold: (node: TrackNode, open: boolean) => void;
   pin: (node: TrackNode, pinned: boolean) => void;
-  /** By one place among its siblings. */
   step: (node: TrackNode, by: 1 | -1) => void;
   canStep: (node: TrackNode, by: 1 | -1) => boolean;
   move: (key: string, to: string, behind: boolean) => void;
   /** A control in the row got the focus: bring it into sight. */
   focus: (row: Row) => void;
-  /** Px; whether there was anything to scroll. */
   scroll: (dy: number) => boolean;
 }
 
@@ -28,7 +24,6 @@ interface TrackListProps {
   rows: readonly Row[];
   pinned: readonly string[];
   actions: TrackActions;
-  /** What is moved when the rows scroll. */
   moving: Ref<HTMLDivElement>;
 }
 
@@ -220,14 +215,11 @@ function RowButton({ icon, label, pressed, disabled = false, onClick }: RowButto
 }
 
 interface RowDrag {
-  /** The row that is dragged. */
   key: string | null;
-  /** Where it would go. */
   target: { key: string; behind: boolean } | null;
   listeners: (row: Row) => HTMLAttributes<HTMLDivElement>;
 }
 
-/** Px before a press becomes a drag. */
 const SLOP = 5;
 
 /** Dragging a row among its siblings; over others nothing is offered. */

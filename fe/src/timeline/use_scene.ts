@@ -1,5 +1,3 @@
-/** The scene's life inside the component: made when the elements stand, fed with every new props, ended with the component. */
-
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { gestureTarget, onKeyDown, type Controlled } from "./controls";
 import { listen } from "./gestures";
@@ -10,7 +8,6 @@ import { Scene, type SceneElements } from "./scene";
 import { expose } from "./test_hook";
 import type { Row } from "./types";
 
-/** Where an element goes when it stands. */
 export interface Slot<T> {
   current: T | null;
 }

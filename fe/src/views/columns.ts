@@ -1,5 +1,3 @@
-/** Columns of a page's tables from a payload's columns. */
-
 import type { Vocabulary } from "../api/types.gen";
 import type { DeclaredColumn } from "../base/columns";
 import { capitalised } from "../base/words";
@@ -33,7 +31,6 @@ function inWords(label: string, words: Vocabulary): string {
   });
 }
 
-/** The values of the rows, in their order. */
 export function pick<T>(values: readonly T[], rows: readonly number[]): T[] {
   return rows.map((row) => values[row] as T);
 }

@@ -102,7 +102,6 @@ interface NothingProps {
   text: string;
   missing: readonly Missing[];
   diagnosisHref?: string;
-  /** Where else to look. */
   actions?: ComponentChildren;
 }
 

@@ -5,7 +5,6 @@ import { Segmented } from "../widgets";
 const CHOICES = [5, 10, 20, 50];
 
 interface TopNProps {
-  /** What is counted, e.g. "operators". */
   what: string;
   value: number;
   onChange: (value: number) => void;

@@ -1,11 +1,8 @@
-/** Figures in one line, each behind its name. */
-
 import { Term } from "../widgets";
 
 export interface Total {
   label: string;
   text: string;
-  /** Key of the label's definition. */
   term?: string;
 }
 

@@ -1,5 +1,3 @@
-/** Choosing a trace: run, worker and span. */
-
 import type { RunsPayload } from "../api/types.gen";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";

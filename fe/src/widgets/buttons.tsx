@@ -1,5 +1,3 @@
-/** Buttons that copy and save, and the plain ones. */
-
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons";
@@ -65,7 +63,6 @@ function copyBySelection(text: string): boolean {
 
 interface CopyButtonProps {
   text: string | (() => string);
-  /** What is copied, e.g. "Copy the full name". */
   label?: string;
   children?: ComponentChildren;
 }
@@ -100,7 +97,6 @@ export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) 
   );
 }
 
-/** Hands a file to the browser's downloads. */
 export function saveFile(name: string, content: string, type = "text/plain"): void {
   const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
   const link = document.createElement("a");
@@ -111,9 +107,7 @@ export function saveFile(name: string, content: string, type = "text/plain"): vo
 }
 
 interface DownloadButtonProps {
-  /** File name with extension. */
   name: string;
-  /** Made when the button is pressed. */
   content: () => string;
   type?: string;
   label?: string;

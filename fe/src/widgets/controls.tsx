@@ -1,5 +1,3 @@
-/** Form controls with labels. */
-
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
@@ -11,7 +9,6 @@ import { Tooltip } from "./tooltip";
 export interface Option {
   value: string;
   label: string;
-  /** Stands behind the label, e.g. "importing 43 %". */
   note?: string;
   disabled?: boolean;
 }
@@ -128,7 +125,6 @@ interface SearchBoxProps {
   onChange: (search: { text: string; regex: boolean }) => void;
   /** Why the pattern cannot be used; stands below the box. */
   error?: string | null;
-  /** E.g. "12 of 340". */
   result?: string;
   placeholder?: string;
 }

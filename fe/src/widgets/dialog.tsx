@@ -1,5 +1,3 @@
-/** A window over the page that takes the focus until it is closed. */
-
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useId } from "../base/id";

@@ -1,5 +1,3 @@
-/** Line icons, 16 px, drawn in the text's colour. */
-
 const PATHS = {
   chevron: "M6 4l4 4-4 4",
   down: "M4 6l4 4 4-4",

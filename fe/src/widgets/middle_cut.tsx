@@ -1,5 +1,3 @@
-/** Long names. */
-
 /** Letters kept at the end of a name that is cut in the middle. */
 const TAIL = 14;
 

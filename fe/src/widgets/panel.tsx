@@ -1,5 +1,3 @@
-/** The frames in which everything stands, and what stands there when there is nothing to show. */
-
 import type { ComponentChildren } from "preact";
 import { formatShare } from "../base/units";
 import { useId } from "../base/id";
@@ -9,11 +7,9 @@ import { Term } from "./tooltip";
 
 interface PanelProps {
   title: string;
-  /** Key of the title's definition. */
   term?: string;
   /** A short remark beside the title, e.g. "mean of 5 steps". */
   note?: ComponentChildren;
-  /** Controls at the right end of the title line. */
   actions?: ComponentChildren;
   children: ComponentChildren;
   class?: string;
@@ -156,7 +152,6 @@ interface ProgressProps {
   /** 0 to 1; null: it is not known how much there is. */
   value: number | null;
   label: string;
-  /** E.g. "12.3 MiB of 45.6 MiB". */
   detail?: string;
 }
 

@@ -1,5 +1,3 @@
-/** Choosing steps: all, one, or a range. */
-
 import { useId } from "../base/id";
 import { formatTime } from "../base/units";
 import { Checkbox, type Option, Segmented, Select } from "./controls";

@@ -1,5 +1,3 @@
-/** Hover and focus explanations. */
-
 import { createPortal } from "./portal";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -10,7 +8,6 @@ const DELAY = 250;
 const MARGIN = 8;
 
 interface TooltipProps {
-  /** What is shown; nothing is shown when empty. */
   content: ComponentChildren;
   children: ComponentChildren;
   class?: string;
@@ -124,9 +121,7 @@ export function Floating({ anchor, class: name = "", children }: FloatingProps) 
 }
 
 interface TermProps {
-  /** Key in docs/definitions.md. */
   id: string;
-  /** Otherwise the definition's own label. */
   children?: ComponentChildren;
   focusable?: boolean;
 }

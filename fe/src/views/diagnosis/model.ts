@@ -14,7 +14,6 @@ export const STATES: readonly FileState[] = [
   "ready",
 ];
 
-/** Files by state; states without a file are left out. */
 export function countStates(files: readonly FileItem[]): { state: FileState; count: number }[] {
   return STATES.map((state) => ({
     state,
@@ -34,7 +33,6 @@ export function chooseFiles(files: readonly FileItem[], state: FileState | null)
     );
 }
 
-/** A state from the address bar, if it is one. */
 export function readState(text: string): FileState | null {
   return STATES.find((state) => state === text) ?? null;
 }

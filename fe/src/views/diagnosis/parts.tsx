@@ -1,5 +1,3 @@
-/** Pure parts of the Diagnosis page. */
-
 import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
@@ -28,7 +26,6 @@ const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
   ready: "check",
 };
 
-/** Where traces were looked for. */
 export function Places({ payload }: { payload: DiagnosisPayload }) {
   return (
     <div class="places">
@@ -89,7 +86,6 @@ export function StateFilter({
   );
 }
 
-/** The table's columns for the chosen files. */
 export function fileColumns(files: readonly FileItem[]): Column[] {
   return [
     {
@@ -177,7 +173,6 @@ export function FileDetail({ file }: { file: FileItem }) {
   );
 }
 
-/** What to do when nothing was found. */
 export function HowToRecord({ found }: { found: boolean }) {
   if (!found) {
     return (

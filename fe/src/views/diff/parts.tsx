@@ -1,5 +1,3 @@
-/** Pure parts of the Diff page: step times and categories. */
-
 import type { DiffPayload, DiffSide } from "../../api/types.gen";
 import { categoryColor, CATEGORIES } from "../../base/theme";
 import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";

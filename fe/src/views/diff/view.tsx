@@ -76,7 +76,6 @@ function useFollowed(b: Selection | null, reload: () => void): void {
   }, [run, key, fresh, reload]);
 }
 
-/** Sets every key of the other side. */
 function setOther(setParam: ViewProps["setParam"], b: Side): void {
   for (const [key, value] of Object.entries(otherParams(b))) setParam(key, value);
 }

@@ -1,5 +1,3 @@
-/** Pure parts of the Distributed page: the charts. */
-
 import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -77,7 +75,6 @@ function WorkerChart({ payload, step, title, term, series: all, tables, empty }:
   );
 }
 
-/** What the step consists of, per worker. */
 export function OverlapChart(props: ChartProps) {
   const { computation_ns, overlap_ns, communication_ns, other_ns } = props.payload.overlap;
   return (
@@ -92,7 +89,6 @@ export function OverlapChart(props: ChartProps) {
   );
 }
 
-/** What communication consists of, per worker. */
 export function WaitingChart(props: ChartProps) {
   const { transfer_ns, waiting_ns, unsplit_ns } = props.payload.waiting;
   return (

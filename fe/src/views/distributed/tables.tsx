@@ -1,5 +1,3 @@
-/** The tables of the Distributed page. */
-
 import { useMemo } from "preact/hooks";
 import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedPayload } from "../../api/types.gen";
@@ -190,7 +188,6 @@ export function countsText(
     .join("; ");
 }
 
-/** Nodes, processes and devices. */
 export function WorkersTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { workers } = payload;

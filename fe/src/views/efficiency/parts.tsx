@@ -1,5 +1,3 @@
-/** Pure parts of the Efficiency page: the sentences on top, the device and its peaks, MFU per step, and the use of matrix cores. */
-
 import type { JSX } from "preact";
 import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
@@ -16,7 +14,6 @@ import {
 } from "../../widgets";
 import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
 
-/** The answer in plain words. */
 export function Headline({ payload }: { payload: EfficiencyPayload }) {
   const [first, ...rest] = topSentences(payload);
   return (

@@ -1,5 +1,3 @@
-/** Pure parts of the findings. */
-
 import type { Evidence, Finding } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { Badge, CopyButton, Icon, Term } from "../../widgets";
@@ -89,7 +87,6 @@ function Gain({ finding }: { finding: Finding }) {
   );
 }
 
-/** The dearest events, each a press away from its place on the timeline. */
 function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
   const { evidence, evidence_count: count } = finding;
   if (!evidence.length) return null;

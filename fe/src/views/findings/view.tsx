@@ -33,7 +33,6 @@ interface FindingsProps extends Place {
   known: readonly Missing[];
 }
 
-/** All findings, the largest first. */
 export function Findings({ resource, known, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>

@@ -4,7 +4,6 @@ import type { Attribution, KernelGroup, KernelPayload } from "../../api/types.ge
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-/** `Knowledge` on the wire. */
 export const NO = 0;
 export const YES = 1;
 export const UNKNOWN = 2;

@@ -1,5 +1,3 @@
-/** Pure parts of the Kernel page. */
-
 import type { ComponentChildren } from "preact";
 import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
@@ -108,7 +106,6 @@ export function AttributionLine({
   );
 }
 
-/** Kernels without a known operator, by reason. */
 export function UnattributedList({ items }: { items: readonly Unattributed[] }) {
   if (!items.length) return null;
   return (

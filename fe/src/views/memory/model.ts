@@ -73,7 +73,6 @@ export function lifetimes({ allocated_ns, released_ns }: BlockColumns): (number 
   });
 }
 
-/** The tables that the trace has something for. */
 export function tablesOf(
   { source, has_modules }: MemoryPayload,
   { blocks }: MemoryDevice,

@@ -1,5 +1,3 @@
-/** Pure parts of the Memory page. */
-
 import type { ComponentChildren } from "preact";
 import type {
   AliveColumns,

@@ -40,7 +40,6 @@ import { FlameLegend, frameColumns, frameLines } from "./parts";
 export const FLAME_ID = "flame-graph";
 
 interface PanelProps extends ViewProps {
-  /** The word for the accelerator. */
   device: string;
   /** What the page says already that was not recorded. */
   known: readonly Missing[];
@@ -169,7 +168,6 @@ function Tools({ payload, tree, metric, order, params, setParam, device, ...prop
   );
 }
 
-/** The same frames for other programs. */
 function Files({ file }: { file: (format: "folded" | "speedscope") => string }) {
   return (
     <span class="toolbar-end">
@@ -246,7 +244,6 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
   );
 }
 
-/** What is not drawn. */
 function restText(
   { pooled, unattributed_device_ns: lost }: FlamePayload,
   metric: Metric,

@@ -155,7 +155,6 @@ export function keyOfFrame(rows: FlameColumns, row: number): string | null {
   return event < 0 ? `n${ways(rows)[row]}` : String(event);
 }
 
-/** The frame of a key; −1 where there is none. */
 export function frameOfKey(rows: FlameColumns, key: string | undefined): number {
   if (!key) return -1;
   return key.startsWith("n")
@@ -163,7 +162,6 @@ export function frameOfKey(rows: FlameColumns, key: string | undefined): number 
     : rows.event.indexOf(Number(key));
 }
 
-/** The names that lead to each frame, hashed. */
 function ways({ parent, name }: FlameColumns): number[] {
   const found: number[] = [];
   name.forEach((text, row) => {

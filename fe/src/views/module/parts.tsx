@@ -1,5 +1,3 @@
-/** Pure parts of the Module page. */
-
 import { MODULES } from "../../api/tables.gen";
 import type { FlameColumns, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -9,9 +7,7 @@ import { columnsOf, declaredColumns } from "../columns";
 import { byClass, type Flat, kindText } from "./model";
 
 export interface ModuleLinks {
-  /** The timeline at an event. */
   timeline: (event: number) => string;
-  /** The flame graph at a module. */
   flame: (event: number) => string;
   onFlame: (event: number) => void;
 }
@@ -20,13 +16,11 @@ const noClass = (): string => "not known";
 
 const column = columnsOf("module");
 
-/** The columns of the tree. */
 export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const { rows } = payload;
   return [...figureColumns(payload, rows), ...linkColumns(rows.event, links)];
 }
 
-/** The columns of the classes. */
 export function classColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const flat = byClass(payload.rows);
   const [kind, ...figures] = figureColumns(payload, flat);
@@ -127,7 +121,6 @@ export function FlameLegend({ rows }: { rows: FlameColumns }) {
   );
 }
 
-/** The frames as a table. */
 export function frameColumns(
   rows: FlameColumns,
   hasDevice: boolean,

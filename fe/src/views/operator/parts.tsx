@@ -1,5 +1,3 @@
-/** Pure parts of the Operator page. */
-
 import type { OperatorPayload } from "../../api/types.gen";
 import { OPERATORS } from "../../api/tables.gen";
 import { Donut, Figure, type Column } from "../../widgets";

@@ -1,5 +1,3 @@
-/** Pure parts of the Operator page: call stacks and their frames. */
-
 import { useMemo, useState } from "preact/hooks";
 import type { StackItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -24,7 +22,6 @@ function FrameLine({ text }: { text: string }) {
   );
 }
 
-/** The frames of one stack, innermost first. */
 export function Frames({ frames }: { frames: readonly string[] }) {
   return (
     <div class="frames">
@@ -47,7 +44,6 @@ export function Frames({ frames }: { frames: readonly string[] }) {
 
 interface StacksProps {
   stacks: readonly StackItem[];
-  /** Calls that have no stack. */
   without: number;
   hasDevice: boolean;
   device: string;
@@ -89,7 +85,6 @@ export function Stacks({ stacks, without, hasDevice, device }: StacksProps) {
 interface StackProps {
   stack: StackItem;
   label: string;
-  /** Whether it starts open. */
   first: boolean;
   hasDevice: boolean;
   device: string;

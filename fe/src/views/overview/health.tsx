@@ -1,5 +1,3 @@
-/** Pure parts of the Overview page: how far the trace can be trusted. */
-
 import type { DefectItem } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { Badge, Icon } from "../../widgets";

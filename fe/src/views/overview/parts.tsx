@@ -1,5 +1,3 @@
-/** Pure parts of the Overview page: the sentences on top, the accelerators, the breakdown. */
-
 import type {
   Average,
   DeviceSummary,
@@ -41,7 +39,6 @@ interface HeadlineProps {
   onFindings: () => void;
 }
 
-/** The answer in plain words. */
 export function Headline({ payload, lead, findings, onFindings }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
@@ -113,7 +110,6 @@ function Share({ share }: { share: number | null }) {
   return share === null ? <span class="unknown">unknown</span> : <>{formatShare(share)}</>;
 }
 
-/** One accelerator with its four figures. */
 export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }) {
   return (
     <article class="device-card">
@@ -233,7 +229,6 @@ export function Devices({
   );
 }
 
-/** What ran where. */
 export function Configuration({ facts }: { facts: readonly Fact[] }) {
   if (!facts.length)
     return <p class="muted">The trace says nothing about where it was recorded.</p>;
@@ -304,7 +299,6 @@ interface StepChartProps {
   onChoose: (index: number) => void;
 }
 
-/** Stacked bars per step. */
 export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
   const { steps, average } = payload;
   const series = occurring(steps).map((category) => ({

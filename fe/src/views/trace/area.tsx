@@ -1,5 +1,3 @@
-/** Statistics of a stretch of time: by name, by row, and what the device did. */
-
 import { useMemo } from "preact/hooks";
 import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
@@ -10,11 +8,8 @@ import { lookOf } from "./looks";
 export interface AreaTableProps {
   label: string;
   payload: AreaPayload;
-  /** Of the whole trace, for the words of the rows' shares. */
   groups: readonly TimelineGroup[];
-  /** Height of the table in px. */
   height: number;
-  /** Called with an event when its name is followed. */
   onEvent: (event: number) => void;
   hrefOfEvent: (event: number) => string;
 }
@@ -139,7 +134,6 @@ const OVERLAP_PARTS: readonly { key: keyof AreaOverlap; label: string; colour: s
   { key: "idle_ns", label: "Idle", colour: "var(--category-other)" },
 ];
 
-/** What the devices did, as parts of one bar. */
 export function Overlap({ overlap }: { overlap: AreaOverlap }) {
   const whole = OVERLAP_PARTS.reduce((sum, part) => sum + overlap[part.key], 0);
   if (whole <= 0) return null;

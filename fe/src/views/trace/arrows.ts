@@ -1,5 +1,3 @@
-/** Arrows: those of the selected event, and all of the kinds that were asked for. */
-
 import { useMemo } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import type { ArrowsPayload, EventPayload, EventRef } from "../../api/types.gen";

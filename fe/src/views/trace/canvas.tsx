@@ -1,5 +1,3 @@
-/** The timeline itself, told what the page knows. */
-
 import { useMemo } from "preact/hooks";
 import { Timeline } from "../../timeline/Timeline";
 import type { Slice, TimeRange } from "../../timeline/types";

@@ -1,5 +1,3 @@
-/** The counters' curves of what is in sight. */
-
 import { useMemo, useRef } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";

@@ -1,5 +1,3 @@
-/** Everything about the selected event. */
-
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
@@ -21,12 +19,9 @@ export type Go = (ref: EventRef) => void;
 
 export interface DetailsProps {
   payload: EventPayload;
-  /** Where it ran. */
   on: string;
   go: Go;
-  /** Further arguments, fetched when asked for. */
   allArguments: () => ComponentChildren;
-  /** Links to the other views, and what else can be done. */
   links: ComponentChildren;
 }
 
@@ -95,7 +90,6 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }) {
   );
 }
 
-/** An event as a button. */
 export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }) {
   return (
     <button
@@ -168,7 +162,6 @@ function Chain({ payload, go }: PartProps) {
   );
 }
 
-/** How many of a list stand there before somebody asks for all. */
 const FIRST = 5;
 
 function Refs({ items, total, go }: { items: readonly EventRef[]; total: number; go: Go }) {
@@ -212,7 +205,6 @@ function Launched({ payload, go }: PartProps) {
   );
 }
 
-/** `3` → `3rd`. */
 export function ordinal(n: number): string {
   const ten = n % 100;
   const ending = ten >= 11 && ten <= 13 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");

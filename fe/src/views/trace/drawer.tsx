@@ -26,7 +26,6 @@ interface DrawerProps {
   hasArea: boolean;
   hasHits: boolean;
   onTable: (table: TableName | null) => void;
-  /** Controls of the shown table. */
   actions: ComponentChildren;
   children: ComponentChildren;
 }
@@ -66,17 +65,14 @@ export function Drawer({
 interface StatisticsProps {
   label: string;
   recordings: readonly Recording[];
-  /** Which recording is looked at. */
   source: number;
   range: TimeRange;
-  /** `null`: all lanes. */
   lanes: readonly number[] | null;
   height: number;
   onEvent: (source: number, event: number) => void;
   hrefOfEvent: (source: number, event: number) => string;
 }
 
-/** `/trace/area` of a stretch of one recording. */
 export function Statistics({
   label,
   recordings,
@@ -163,7 +159,6 @@ export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps
   );
 }
 
-/** The recordings that an area touches. */
 export const sourcesOf = (area: Area | null): number[] => (area ? [...area.lanes.keys()] : []);
 
 interface HitsProps {

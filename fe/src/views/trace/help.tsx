@@ -1,5 +1,3 @@
-/** All keys and gestures of the timeline. */
-
 import { GESTURES, KEYS } from "../../timeline/keyboard";
 import { Dialog } from "../../widgets";
 

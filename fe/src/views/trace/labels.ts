@@ -36,7 +36,6 @@ export function threadLabel({ process, thread, pid, tid, device }: Named): strin
   return /^-?\d+$/.test(tid) ? `${device ? "stream" : "thread"} ${tid}` : tid;
 }
 
-/** Both in one line. */
 export function trackLabel(group: Named): string {
   return `${processLabel(group)} · ${threadLabel(group)}`;
 }

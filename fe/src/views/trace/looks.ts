@@ -1,9 +1,7 @@
 /** What kinds of events look like and are called: by `Look` of store/timeline_schema.py, which numbers them from 0. */
 
 export interface LookWords {
-  /** What one is called. */
   label: string;
-  /** Key of its definition. */
   term: string;
   /** CSS variable of its colour; the timeline's style sheet has them. */
   colour: string;

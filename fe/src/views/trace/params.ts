@@ -38,7 +38,6 @@ export function writeView({ t0, t1 }: TimeRange): string {
   return `${begin},${Math.max(1, Math.ceil(t1) - begin)}`;
 }
 
-/** `begin,end` in ns. */
 function readStretch(text: string): { start: number; end: number } | null {
   const match = /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text);
   return match && Number(match[2]) >= Number(match[1])
@@ -114,7 +113,6 @@ export function readColour(text: string | undefined): ColourBy {
   return text === "name" || text === "module" ? text : "category";
 }
 
-/** Marks that a person set. */
 export function readMarks(text: string | undefined): Mark[] {
   return (text ?? "")
     .split(";")

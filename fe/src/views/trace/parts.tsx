@@ -1,5 +1,3 @@
-/** Pure parts of the Trace page. */
-
 import type { StepItem, TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
@@ -9,7 +7,6 @@ import { fact } from "./fact";
 import { wallClock, type PartMode, type TimeWindow } from "./model";
 import type { HandoverState } from "./perfetto";
 
-/** What is known of the file. */
 export function TraceFacts({ payload }: { payload: TracePayload }) {
   const clock = wallClock(payload.origin_ns);
   return (
@@ -155,7 +152,6 @@ const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
   cancelled: "Cancelled.",
 };
 
-/** How far the handing over is, in words. */
 export function Handover({ status, onCancel }: { status: HandoverStatus; onCancel: () => void }) {
   const { state, reason, progress } = status;
   if (state === "opening") {
@@ -184,7 +180,6 @@ export function Handover({ status, onCancel }: { status: HandoverStatus; onCance
 
 interface OpenPanelProps {
   perfettoUrl: string;
-  /** `null` while no valid part is chosen. */
   fileHref: string | null;
   whole: boolean;
   status: HandoverStatus;

@@ -1,5 +1,3 @@
-/** The same collective on the other workers of the run. */
-
 import type { CollectivePeer, EventPayload, EventRef } from "../../api/types.gen";
 import { formatExactTime, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -98,7 +96,6 @@ interface PeerProps {
   current: boolean;
 }
 
-/** A button where the worker is drawn. */
 function Peer({ peer, source, go, current }: PeerProps) {
   const content = (
     <>

@@ -1,5 +1,3 @@
-/** The traces that are shown: this worker's, or those of all workers of the run on one clock. */
-
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { ApiError, fetchColumns, fetchJson } from "../../api/client";
 import type { OfContent, OfTrace } from "../../api/routes.gen";
@@ -24,7 +22,6 @@ export interface Recording {
   source: Source;
 }
 
-/** A worker that is asked for. */
 export interface Wanted {
   key: string;
   label: string;
@@ -196,7 +193,6 @@ function useSteady(recordings: readonly Recording[]): readonly Recording[] {
   return kept.current;
 }
 
-/** From the first begin to the last end. */
 export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
   if (!recordings.length) return { t0: 0, t1: 1 };
   const t0 = Math.min(...recordings.map((item) => item.offset));

@@ -1,5 +1,3 @@
-/** Search over the recordings that are shown. */
-
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchJson } from "../../api/client";
 import type { EventRef, NextHitPayload, SearchName, SearchPayload } from "../../api/types.gen";
@@ -19,7 +17,6 @@ export interface Wish {
 
 export interface Found {
   wish: Wish;
-  /** Nothing is searched for. */
   idle: boolean;
   busy: boolean;
   error: string | null;
@@ -151,7 +148,6 @@ function hitNumbers(
   return recording.names.numbers((name) => names.has(name));
 }
 
-/** A value that has rested for a moment. */
 export function useDebounced<T>(value: T, ms: number): T {
   const [rested, setRested] = useState(value);
   useEffect(() => {

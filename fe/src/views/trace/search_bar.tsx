@@ -1,5 +1,3 @@
-/** The search of the timeline: what is looked for, how many there are, and the way from one to the next. */
-
 import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../../base/units";

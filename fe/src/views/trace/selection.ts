@@ -10,9 +10,7 @@ import { readEvent, writeEvent } from "./params";
 import type { Recording } from "./recordings";
 
 export interface Choice {
-  /** For the drawing; `null` while only the event's number is known. */
   selected: Selected | null;
-  /** A slice that stands for several events. */
   summary: Slice | null;
   recording: Recording | null;
   source: number;

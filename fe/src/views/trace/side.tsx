@@ -1,5 +1,3 @@
-/** The panel beside the timeline: what is selected, with its way out to the other pages. */
-
 import { useResource } from "../../state/resource";
 import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
@@ -15,7 +13,6 @@ interface SideProps {
   view: ViewProps;
   choice: Choice;
   recordings: readonly Recording[];
-  /** The selected event's collective on all workers. */
   peers: readonly CollectivePeer[];
   handle: Handle;
 }
@@ -102,7 +99,6 @@ function Links({
   );
 }
 
-/** Everything that the file says of the event. */
 function AllArguments({ recording, event }: { recording: Recording; event: number }) {
   const { data, error, reload } = useResource("trace/event/args", {
     ...recording.query,

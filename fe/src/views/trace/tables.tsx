@@ -1,5 +1,3 @@
-/** Which table stands below the timeline, and what can be done with it. */
-
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../../widgets";
 import {

@@ -1,5 +1,3 @@
-/** The line above the timeline. */
-
 import type { ComponentChildren } from "preact";
 import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -168,7 +166,6 @@ export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps) {
   );
 }
 
-/** `all (8)`, or `64 of 128`. */
 export const workerCount = (shown: number, total: number): string =>
   total > shown ? `${formatCount(shown)} of ${formatCount(total)}` : `all (${formatCount(shown)})`;
 

@@ -1,5 +1,3 @@
-/** The Trace page: the timeline, and everything that can be asked of it. */
-
 import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload } from "../../api/types.gen";
@@ -347,7 +345,6 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
   );
 }
 
-/** Which panels stand beside the timeline. */
 function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
   const { params } = stage.view;
   const table = readTable(params.table);

@@ -1,5 +1,3 @@
-/** How the clocks of a run's workers were laid on each other, in words. */
-
 import type { AlignedWorker } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { Resource } from "../../state/resource";
@@ -42,7 +40,6 @@ export interface WorkerLine {
   waiting: boolean;
 }
 
-/** One line per worker of the run: how it was aligned, or why it is not drawn yet. */
 export function workerLines(parts: Recordings["parts"]): WorkerLine[] {
   return parts.map(({ wanted, resource }) => {
     const arrival = arrivalText(resource);

@@ -1,5 +1,3 @@
-/** Parts of a whole as a ring with its legend beside it. */
-
 import { useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { MiddleCut } from "../middle_cut";
@@ -14,7 +12,6 @@ interface DonutProps {
   top?: number;
   /** The whole, where it is more than the sum. */
   total?: number;
-  /** Stands below the total in the middle. */
   caption?: string;
   onSelect?: (key: string) => void;
 }
@@ -73,7 +70,6 @@ interface LegendProps {
   onSelect: ((key: string) => void) | undefined;
 }
 
-/** One line per part in the order of the pieces: colour, name, value, share. */
 function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps) {
   return (
     <ul class="legend-list">

@@ -1,5 +1,3 @@
-/** The frame of every chart: title, unit, its data as a table and as CSV. */
-
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { csv, fileName } from "../../base/csv";
@@ -16,7 +14,6 @@ export interface FigureTable {
 interface FigureProps {
   title: string;
   term?: string;
-  /** What the values are, e.g. "mean per step". */
   note?: ComponentChildren;
   table: FigureTable;
   /** CSV file name without extension; otherwise the title. */

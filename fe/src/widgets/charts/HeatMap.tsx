@@ -20,14 +20,10 @@ interface HeatMapProps {
   label: string;
   rows: readonly string[];
   columns: readonly string[];
-  /** What a column is, e.g. "step". */
   columnWord: string;
-  /** `[row][column]`. */
   values: HeatValues;
   unit: Unit;
-  /** Places of rows, from top to bottom. */
   order: readonly number[];
-  /** More about a cell, for the box at the pointer. */
   note?: (row: number, column: number) => string;
   height?: number;
 }

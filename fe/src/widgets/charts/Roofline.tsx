@@ -144,7 +144,6 @@ function MarkLegend({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-/** The mark of a group, to stand beside its name. */
 export function Mark({ group, color }: { group: number; color: string }) {
   return (
     <svg class="mark" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
@@ -230,7 +229,6 @@ interface SlopeProps {
   y: LogAxis;
   area: Area;
   bandwidth: number;
-  /** Where it meets the highest roof. */
   top: number;
 }
 
@@ -286,7 +284,6 @@ function Point({ point, area, color, radius, tabStop, activate, onSelect }: Poin
   );
 }
 
-/** Every figure of the point under the pointer. */
 function PointTip({
   point,
   group,

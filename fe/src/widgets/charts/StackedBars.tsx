@@ -1,5 +1,3 @@
-/** One stacked bar per step. */
-
 import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
@@ -17,12 +15,9 @@ interface StackedBarsProps {
   series: readonly Series[];
   bars: readonly StackedBar[];
   unit: Unit;
-  /** A line across, e.g. the mean. */
   line?: { value: number; label: string };
-  /** Key of the chosen bar. */
   selected?: number | null;
   onSelect?: (key: number) => void;
-  /** What the bars are, on the axis, e.g. "step". */
   axisLabel?: string;
   height?: number;
 }
@@ -119,7 +114,6 @@ function sumOf(bar: StackedBar): number {
   return bar.values.reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
-/** What the colours mean. */
 export function SeriesLegend({ series }: { series: readonly Series[] }) {
   return (
     <ul class="legend-line">

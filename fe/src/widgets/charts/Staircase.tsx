@@ -26,7 +26,6 @@ interface StaircaseProps {
   window: Window;
   whole: Window;
   bands: readonly (Window & { label: string })[];
-  /** The highest point. */
   peak: { time: number; value: number };
   picked: number;
   onWindow: (window: Window | null) => void;

@@ -7,7 +7,6 @@ import { useWidth } from "./size";
 
 export interface StripDot {
   value: number;
-  /** On hover, e.g. "step 5: 187 ms". */
   title: string;
   /** Drawn hollow and left out of the mean. */
   faded: boolean;

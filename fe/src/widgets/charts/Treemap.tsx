@@ -1,5 +1,3 @@
-/** Parts of a whole as areas with their names. */
-
 import { useRef, useState } from "preact/hooks";
 import { otherColor } from "../../base/theme";
 import { format, formatShare, type Unit } from "../../base/units";

@@ -4,16 +4,13 @@ import { formatRate } from "../../base/units";
 
 export interface RoofPoint {
   key: string;
-  /** First line of the box at the pointer. */
   title: string;
   /** FLOP per byte, and FLOP/s; both above 0. */
   intensity: number;
   rate: number;
   /** Makes the mark larger, e.g. the time. */
   size: number;
-  /** Place among the groups. */
   group: number;
-  /** What the box at the pointer says, label and text. */
   figures: readonly (readonly [string, string])[];
   selected: boolean;
 }
@@ -25,7 +22,6 @@ export interface Roof {
 }
 
 export interface LogAxis {
-  /** Powers of ten in sight. */
   ticks: readonly number[];
   /** The place of a value as a fraction of the axis, not cut off. */
   at: (value: number) => number;

@@ -1,5 +1,3 @@
-/** Geometry of a treemap. Pure. */
-
 export interface Tile {
   left: number;
   top: number;

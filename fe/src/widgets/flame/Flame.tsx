@@ -23,7 +23,6 @@ import {
 } from "./layout";
 
 const MOST_HEIGHT = 460;
-/** Frames above the graph that are named; those between the first and them are left out. */
 const NAMED = 5;
 /** Frames that stay in sight above the one that is zoomed to, or above the first that tell something. */
 const KEPT_ABOVE = 3;

@@ -20,7 +20,6 @@ export interface FlameLayout {
   levels: Uint16Array;
   /** The frames of each level that have a width, from left to right. */
   byLevel: readonly Int32Array[];
-  /** Width of all. */
   total: number;
 }
 

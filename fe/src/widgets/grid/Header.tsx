@@ -1,5 +1,3 @@
-/** The sticky row of column heads: sort, definition, width. */
-
 import type { ComponentChildren } from "preact";
 import { definitionOf } from "../../base/definitions";
 import { Icon } from "../icons";

@@ -1,5 +1,3 @@
-/** The rows in the window, and what is below the open ones. */
-
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CopyButton } from "../buttons";

@@ -1,5 +1,3 @@
-/** What stands above a table: search, columns, copy, CSV. */
-
 import type { ComponentChildren } from "preact";
 import { csv, fileName } from "../../base/csv";
 import { formatCount } from "../../base/units";
@@ -19,7 +17,6 @@ interface ToolbarProps {
   columns: readonly Column[];
   visible: readonly Column[];
   shown: Shown;
-  /** Rows that a search can find. */
   searchable: number;
   search: Search;
   onSearch: (search: Search) => void;

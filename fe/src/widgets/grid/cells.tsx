@@ -1,5 +1,3 @@
-/** What stands in a cell: drawn, copied, and saved. */
-
 import type { ComponentChildren } from "preact";
 import type { CsvCell } from "../../base/csv";
 import { format, formatExactTime, timeQuantity, UNKNOWN, type Unit } from "../../base/units";

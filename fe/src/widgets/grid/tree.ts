@@ -128,7 +128,6 @@ export interface Folding {
   canOpen: (row: number) => boolean;
   isOpen: (row: number) => boolean;
   toggle: (row: number) => void;
-  /** Opens or folds all. */
   all: (open: boolean) => void;
 }
 

@@ -30,7 +30,6 @@ export interface Column {
   short?: ArrayLike<string | null>;
   /** Whether a bar below the number shows its part of the column's largest value; a delta's begins in the middle. */
   bar?: boolean;
-  /** Makes the cell a link. */
   href?: (row: number) => string | null;
   /** Called instead of following the link on a plain click. */
   onFollow?: (row: number) => void;
@@ -54,7 +53,6 @@ export interface GridProps {
   /** Says what the table holds; read by screen readers and used in the CSV's file name. */
   label: string;
   columns: readonly Column[];
-  /** Rows in every column. */
   rowCount: number;
   /** Null: the order in which the rows came. Leave out both to let the grid keep it. */
   sort?: Sort | null;

@@ -1,9 +1,3 @@
-export interface Complaint {
-  title: string;
-  text: string;
-  hint: string;
-}
-
 /** Any thrown value as a message; an `Error`'s own message where there is one. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error && thrown.message) return thrown.message;

@@ -1,3 +1,5 @@
+import { readStored, writeStored } from "./stored";
+
 export type Theme = "light" | "dark";
 /** What a person chose here; `system` follows TensorBoard, then the browser. */
 export type ThemeChoice = Theme | "system";
@@ -36,21 +38,8 @@ export function seriesColor(index: number): string {
 export const otherColor = "var(--series-other)";
 
 export function storedChoice(): ThemeChoice {
-  try {
-    const text = localStorage.getItem(STORAGE_KEY);
-    return text === "light" || text === "dark" ? text : "system";
-  } catch {
-    return "system";
-  }
-}
-
-export function storeChoice(choice: ThemeChoice): void {
-  try {
-    if (choice === "system") localStorage.removeItem(STORAGE_KEY);
-    else localStorage.setItem(STORAGE_KEY, choice);
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  const text = readStored(STORAGE_KEY);
+  return text === "light" || text === "dark" ? text : "system";
 }
 
 /** The body of TensorBoard's own page, or null when alone or when the host is of another origin. */
@@ -94,7 +83,7 @@ export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => voi
   return {
     choose: (next) => {
       choice = next;
-      storeChoice(next);
+      writeStored(STORAGE_KEY, next === "system" ? null : next);
       apply();
     },
     end: () => {

@@ -1,8 +1,7 @@
 /** The catalogue of runs as the page knows it, kept fresh. */
 
-import { ApiError, fetchJson } from "../api/client";
+import { type ApiError, asApiError, fetchJson } from "../api/client";
 import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
-import { messageOf } from "../base/errors";
 import { createStore } from "./store";
 import type { Selection } from "./view";
 
@@ -75,11 +74,7 @@ export async function refreshRuns(signal?: AbortSignal): Promise<void> {
     runsStore.set({ payload, error: null });
   } catch (thrown) {
     if (signal?.aborted) return;
-    const error =
-      thrown instanceof ApiError
-        ? thrown
-        : new ApiError({ code: "page", message: messageOf(thrown), hint: "", progress: null }, 0);
-    runsStore.set({ payload: runsStore.get().payload, error });
+    runsStore.set({ payload: runsStore.get().payload, error: asApiError(thrown) });
   }
 }
 

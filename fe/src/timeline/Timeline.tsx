@@ -5,13 +5,12 @@ import { messageOf } from "../base/errors";
 import { useId } from "../base/id";
 import { adoptStyles } from "../base/styles";
 import { formatTime } from "../base/units";
-import { Button } from "../widgets";
+import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
 import { HoverLayer } from "./hover_card";
 import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
 import { Minimap } from "./minimap_view";
-import { NamesHandle, useNamesWidth } from "./names_width";
 import type { TimelineProps } from "./props";
 import { neighbourOf, withAll, withMoved, withOpen, withPinned } from "./rows";
 import { RulerView } from "./ruler_view";
@@ -26,6 +25,7 @@ import { useAnnouncement, useScene, type SceneState } from "./use_scene";
 
 for (const sheet of [colours, css, names]) adoptStyles(sheet);
 
+const NAMES_WIDTH = 236;
 const INSTRUCTIONS =
   "W and S zoom, A and D pan, the arrow keys go from the selected slice to its neighbours, F zooms to the selection, R makes a table of what is in view, " +
   "slash searches, question mark shows all keys.";
@@ -40,7 +40,7 @@ export function Timeline(given: TimelineProps) {
     },
   };
   const [areaTool, setAreaTool] = useState(false);
-  const [width, setWidth] = useNamesWidth();
+  const [width, setWidth] = useStoredSize("pytorch_profiler.timeline_names", NAMES_WIDTH);
   const state = useScene(props, areaTool);
   const { refs, scene, layout, rows } = state;
   const head = MINIMAP_HEIGHT + rulerHeight(props);
@@ -68,7 +68,17 @@ export function Timeline(given: TimelineProps) {
         onWhole={whole}
         onFold={(open) => props.onRows(withAll(props.rows, props.tree, open))}
       />
-      <NamesHandle width={width} onWidth={setWidth} />
+      <Splitter
+        class="timeline-handle"
+        label="Width of the names"
+        orientation="vertical"
+        size={width}
+        leads
+        least={140}
+        most={520}
+        first={NAMES_WIDTH}
+        onSize={setWidth}
+      />
       <div class="timeline-scales">
         <Minimap canvas={refs.minimap} scene={scene} span={props.span} />
         <RulerView canvas={refs.ruler} scene={scene} props={props} height={rulerHeight(props)} />

@@ -400,14 +400,6 @@ export function rowsInSight(layout: RowLayout, scroll: number, height: number): 
   return [...rows.slice(0, pinnedCount), ...rows.slice(first, last)];
 }
 
-export function rowAt(layout: RowLayout, scroll: number, y: number): Row | null {
-  const { rows, pinnedCount, pinnedHeight } = layout;
-  if (y < pinnedHeight)
-    return rows.slice(0, pinnedCount).find((row) => y >= row.y && y < row.y + row.height) ?? null;
-  const row = rows[firstEndingAfter(rows, pinnedCount, y + scroll)];
-  return row && y + scroll >= row.y ? row : null;
-}
-
 function firstEndingAfter(rows: readonly Row[], from: number, y: number): number {
   let low = from;
   let high = rows.length;

@@ -21,14 +21,14 @@ import { fit, timeAt, xAt } from "./viewport";
 import { Telling } from "./telling";
 
 export interface SceneElements {
-  stage: HTMLElement;
+  stage: HTMLDivElement;
   canvas: HTMLCanvasElement;
   ruler: HTMLCanvasElement;
   minimap: HTMLCanvasElement;
-  list: HTMLElement;
+  list: HTMLDivElement;
   /** A native scroll bar; its only child is as high as the content. */
-  bar: HTMLElement;
-  frame: HTMLElement;
+  bar: HTMLDivElement;
+  frame: HTMLDivElement;
 }
 
 /** What the scene tells its component; each only when it changed. */

@@ -12,17 +12,8 @@ export const SATURATED = 0xffffffff;
 /** Flag of a slice that began before the tile. */
 export const BEGAN_BEFORE = 1;
 
-const WIDTHS: Readonly<Record<number, number>> = {
-  1: 4,
-  2: 4,
-  3: 4,
-  4: 4,
-  5: 4,
-  6: 1,
-  7: 1,
-  8: 1,
-  9: 4,
-};
+/** Bytes per value by column id, which count from 1. */
+const WIDTHS = [0, 4, 4, 4, 4, 4, 1, 1, 1, 4];
 const ID = {
   start: 1,
   dur: 2,

@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { Vocabulary } from "../api/types.gen";
 import type { DeclaredColumn } from "../base/columns";
 import { capitalised } from "../base/words";
@@ -33,6 +34,12 @@ function inWords(label: string, words: Vocabulary): string {
 
 export function pick<T>(values: readonly T[], rows: readonly number[]): T[] {
   return rows.map((row) => values[row] as T);
+}
+
+/** Columns that change with `data` alone: their links read the address bar when they are drawn or followed. */
+export function useColumns(make: () => Column[], data: readonly unknown[]): Column[] {
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  return useMemo(make, data);
 }
 
 type Make = (

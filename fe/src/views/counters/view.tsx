@@ -20,7 +20,7 @@ import {
   StackedBars,
 } from "../../widgets";
 import { useAllSteps } from "../all_steps";
-import { columnsOf, told } from "../columns";
+import { columnsOf, told, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
@@ -189,12 +189,7 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
 function Profiled(props: PageProps) {
   const { payload, params, setParam } = props;
   const { profiled, counters, pooled } = payload;
-  const columns = useMemo(
-    () => profiledColumns(props),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => profiledColumns(props), [payload]);
   return (
     <Panel
       title="Profiled kernels"

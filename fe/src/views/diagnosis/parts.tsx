@@ -2,6 +2,7 @@ import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
 import { CodeBlock, CopyButton, EmptyState, Icon, type Column, type IconName } from "../../widgets";
+import { columnsOf } from "../columns";
 import { countStates, type FileState } from "./model";
 
 /** What each state means, in a word and in a sentence. */
@@ -16,6 +17,8 @@ export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: str
   importing: { word: "Importing", meaning: "It is being read right now." },
   ready: { word: "Ready", meaning: "It can be looked at." },
 };
+
+const column = columnsOf("diagnosis");
 
 const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
   failed: "error",
@@ -87,79 +90,19 @@ export function StateFilter({
 }
 
 export function fileColumns(files: readonly FileItem[]): Column[] {
+  const pluck = <K extends keyof FileItem>(key: K): FileItem[K][] => files.map((file) => file[key]);
+  const states = files.map((file) => STATE_TEXT[file.state].word);
+  const reasons = files.map((file) => file.reason || STATE_TEXT[file.state].meaning);
   return [
-    {
-      key: "path",
-      label: "File",
-      term: "diagnosis_path",
-      kind: "code",
-      width: 360,
-      values: files.map((f) => f.path),
-    },
-    {
-      key: "state",
-      label: "State",
-      term: "diagnosis_state",
-      kind: "text",
-      width: 140,
-      values: files.map((f) => STATE_TEXT[f.state].word),
-    },
-    {
-      key: "reason",
-      label: "Why",
-      term: "diagnosis_reason",
-      kind: "text",
-      width: 440,
-      grow: true,
-      values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning),
-    },
-    {
-      key: "bytes",
-      label: "Size",
-      term: "diagnosis_bytes",
-      kind: "bytes",
-      values: files.map((f) => f.bytes),
-    },
-    {
-      key: "events",
-      label: "Events",
-      kind: "count",
-      term: "events",
-      values: files.map((f) => f.events),
-    },
-    {
-      key: "lost",
-      label: "Events lost",
-      kind: "count",
-      term: "diagnosis_lost",
-      values: files.map((f) => f.lost),
-    },
-    {
-      key: "run",
-      label: "Run",
-      term: "run",
-      kind: "text",
-      width: 160,
-      hidden: true,
-      values: files.map((f) => f.run),
-    },
-    {
-      key: "worker",
-      label: "Worker",
-      term: "worker",
-      kind: "text",
-      width: 160,
-      hidden: true,
-      values: files.map((f) => f.worker),
-    },
-    {
-      key: "span",
-      label: "Span",
-      term: "span",
-      kind: "text",
-      hidden: true,
-      values: files.map((f) => f.span),
-    },
+    column("path", "File", "code", 360, pluck("path")),
+    column("state", "State", "text", 140, states),
+    column("reason", "Why", "text", 440, reasons, { grow: true }),
+    column("bytes", "Size", "bytes", 100, pluck("bytes")),
+    column("events", "Events", "count", 92, pluck("events"), { term: "events" }),
+    column("lost", "Events lost", "count", 92, pluck("lost")),
+    column("run", "Run", "text", 160, pluck("run"), { term: "run", hidden: true }),
+    column("worker", "Worker", "text", 160, pluck("worker"), { term: "worker", hidden: true }),
+    column("span", "Span", "text", 200, pluck("span"), { term: "span", hidden: true }),
   ];
 }
 

@@ -16,7 +16,7 @@ import {
   type Sort,
 } from "../../widgets";
 import { gridParams, onTimeline } from "../grid_params";
-import { columnsOf, pick } from "../columns";
+import { columnsOf, pick, useColumns } from "../columns";
 import {
   bothNames,
   changeRows,
@@ -128,12 +128,7 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
   const table = readTable(params.table, changes);
   const status = readStatus(params.status);
   const rows = useMemo(() => changeRows(changes, table, status), [changes, table, status]);
-  const columns = useMemo(
-    () => changeColumns(props, rows),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [changes, rows],
-  );
+  const columns = useColumns(() => changeColumns(props, rows), [changes, rows]);
   const whole = wholes.find((item) => item.table === table);
   const counts = statusCounts(changes, table);
   const statuses = (["changed", "new", "gone", "same"] as const).map((value) => ({
@@ -220,7 +215,7 @@ export function TreeTable(props: TableProps & { device: boolean }) {
   const { payload, device } = props;
   const { tree } = payload;
   const [sort, setSort] = useState<Sort | null>({ key: "delta", descending: true });
-  const columns = useMemo<Column[]>(() => {
+  const columns = useColumns(() => {
     const { a, b, delta } = treeTimes(tree, device);
     const href = sidesOf(props);
     const name = tree.parent.map((_, node) =>
@@ -244,8 +239,6 @@ export function TreeTable(props: TableProps & { device: boolean }) {
       timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),
       timelineColumn({ label: "B", events: tree.event_b, names: nothing, href: href.b }),
     ];
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [tree, device]);
   if (!tree.parent.length)
     return (

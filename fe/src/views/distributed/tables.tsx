@@ -5,7 +5,7 @@ import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
-import { columnsOf, declaredColumns, pick } from "../columns";
+import { columnsOf, declaredColumns, pick, useColumns } from "../columns";
 import { beforeName, nameAt, operationRows, readWorker } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
@@ -25,7 +25,7 @@ function traceOf({ selection, payload }: TableProps, place: number): Selection {
 export function LateTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { late, steps, workers } = payload;
-  const columns = useMemo<Column[]>(() => {
+  const columns = useColumns(() => {
     const event = (row: number, key: "event" | "before_event"): string | null => {
       const item = late[row];
       const number = item?.[key] ?? null;
@@ -64,8 +64,6 @@ export function LateTable(props: TableProps) {
       column("module", "Module", "code", 120, of("before_module")),
       column("line", "Source line", "code", 170, of("before_line"), { grow: true }),
     ];
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   return (
     <Panel title="Who is late, per step" term="distributed_last" flush>
@@ -191,7 +189,7 @@ export function countsText(
 export function WorkersTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { workers } = payload;
-  const columns = useMemo<Column[]>(() => {
+  const columns = useColumns(() => {
     const of = <K extends keyof (typeof workers)[number]>(key: K): (typeof workers)[number][K][] =>
       workers.map((item) => item[key]);
     return [
@@ -232,8 +230,6 @@ export function WorkersTable(props: TableProps) {
         workers.map(({ state, message }) => (message ? `${state}: ${message}` : state)),
       ),
     ];
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   return (
     <Panel title="Nodes, processes and devices" flush>

@@ -8,6 +8,7 @@ import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Card, Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
+import { useColumns } from "../columns";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
@@ -193,12 +194,7 @@ function RooflinePanel({
 
 function TablePanel({ payload, links, params, setParam }: PanelProps) {
   const { rows, group, pooled } = payload;
-  const columns = useMemo(
-    () => efficiencyColumns(payload, links),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => efficiencyColumns(payload, links), [payload]);
   const count = rows.calls.length;
   return (
     <Panel

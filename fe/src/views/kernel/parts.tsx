@@ -123,13 +123,11 @@ export function UnattributedList({ items }: { items: readonly Unattributed[] }) 
   );
 }
 
-export interface KernelLinks {
-  operator: (name: string) => string;
-  onOperator: (name: string) => void;
-}
-
 /** The declared columns with what only the page has: short names, links, reasons. */
-export function kernelColumns(payload: KernelPayload, links: KernelLinks): Column[] {
+export function kernelColumns(
+  payload: KernelPayload,
+  operatorHref: (name: string) => string,
+): Column[] {
   const { rows, vocabulary } = payload;
   return declaredColumns(
     KERNELS,
@@ -146,8 +144,7 @@ export function kernelColumns(payload: KernelPayload, links: KernelLinks): Colum
       },
       operator: {
         unknown: (row) => reasonText(payload, row),
-        href: (row) => (rows.operator[row] ? links.operator(rows.operator[row]) : null),
-        onFollow: (row) => links.onOperator(rows.operator[row] ?? ""),
+        href: (row) => (rows.operator[row] ? operatorHref(rows.operator[row]) : null),
       },
     },
     vocabulary,
@@ -188,10 +185,10 @@ export interface Launcher {
 /** The operators that launched one kernel, with the launch properties. */
 export function Launchers({
   launchers,
-  links,
+  operatorHref,
 }: {
   launchers: readonly Launcher[];
-  links: KernelLinks;
+  operatorHref: (name: string) => string;
 }) {
   return (
     <table class="plain-table launchers">
@@ -219,7 +216,7 @@ export function Launchers({
           <tr key={i}>
             <td>
               {x.operator ? (
-                <OperatorLink name={x.operator} links={links} />
+                <a href={operatorHref(x.operator)}>{x.operator}</a>
               ) : (
                 <span class="unknown">not known: {x.reason ?? "no reason given"}</span>
               )}
@@ -232,18 +229,5 @@ export function Launchers({
         ))}
       </tbody>
     </table>
-  );
-}
-
-function OperatorLink({ name, links }: { name: string; links: KernelLinks }) {
-  const follow = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    links.onOperator(name);
-  };
-  return (
-    <a href={links.operator(name)} onClick={follow}>
-      {name}
-    </a>
   );
 }

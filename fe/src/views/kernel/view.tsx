@@ -13,6 +13,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
+import { useColumns } from "../columns";
 import { readGroup, reasonText, rowKey, rowsOf, unattributed } from "./model";
 import {
   AttributionLine,
@@ -21,7 +22,6 @@ import {
   KernelDetail,
   Launchers,
   UnattributedList,
-  type KernelLinks,
   type Launcher,
 } from "./parts";
 import css from "../tables.css?inline";
@@ -101,13 +101,7 @@ function KernelPage({ payload, group, ...props }: PageProps) {
 
 function KernelTable({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
-  const links = linksOf(props);
-  const columns = useMemo(
-    () => kernelColumns(payload, links),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => kernelColumns(payload, operatorHref(props)), [payload]);
   const { rows } = payload;
   return (
     <Grid
@@ -143,12 +137,10 @@ function KernelTable({ payload, group, ...props }: PageProps) {
   );
 }
 
-function linksOf({ hrefOf, navigate }: ViewProps): KernelLinks {
-  return {
-    operator: (name) => hrefOf("operator", exactly(name)),
-    onOperator: (name) => navigate("operator", exactly(name)),
-  };
-}
+const operatorHref =
+  ({ hrefOf }: ViewProps) =>
+  (name: string) =>
+    hrefOf("operator", exactly(name));
 
 /** Who launched a kernel, fetched when its row opens. */
 function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
@@ -161,7 +153,7 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
           <>
             <Launchers
               launchers={found.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
-              links={linksOf(props)}
+              operatorHref={operatorHref(props)}
             />
             {found.length > LAUNCHERS ? (
               <p class="muted">

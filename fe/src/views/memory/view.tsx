@@ -21,6 +21,7 @@ import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
+import { useColumns } from "../columns";
 import {
   aliveParts,
   groupsOf,
@@ -202,12 +203,7 @@ function AlivePanel({
   const [search, setSearch] = useState<Search>({ text: "", regex: false });
   const groups = groupsOf(alive.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
-  const columns = useMemo(
-    () => aliveColumns(alive.rows, links),
-    // The links read the address bar when they are followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [alive],
-  );
+  const columns = useColumns(() => aliveColumns(alive.rows, links), [alive]);
   const show = (key: string): void => {
     const name = nameOfKey(key);
     if (name === null) return;

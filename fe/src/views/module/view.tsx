@@ -10,6 +10,7 @@ import { FindingsStrip } from "../findings/view";
 import { gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { Totals } from "../totals";
+import { useColumns } from "../columns";
 import { FLAME_ID, FlamePanel } from "./flame";
 import { pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns, type ModuleLinks } from "./parts";
@@ -78,7 +79,7 @@ function Modules({ payload, ...props }: PageProps) {
 function ModuleTable({ payload, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const flat = params.by === "class";
-  const columns = useMemo(() => {
+  const columns = useColumns(() => {
     const links: ModuleLinks = {
       timeline: (event) => hrefOf("trace", { sel: String(event) }),
       flame: (event) => hrefOf("module", { zoom: String(event) }),
@@ -89,8 +90,6 @@ function ModuleTable({ payload, ...props }: PageProps) {
       },
     };
     return flat ? classColumns(payload, links) : treeColumns(payload, links);
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload, flat]);
   const paths = useMemo(() => pathsOf(payload.rows), [payload]);
   return (

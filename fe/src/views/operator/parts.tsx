@@ -51,9 +51,7 @@ export function OperatorCharts({ charts, device, top, onSelect }: OperatorCharts
 
 export interface OperatorLinks {
   kernels: (name: string) => string;
-  onKernels: (name: string) => void;
   timeline: (name: string) => string;
-  onTimeline: (name: string) => void;
 }
 
 /** The declared columns with the calls stacks and links that only the page has. */
@@ -66,7 +64,6 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     label: string,
     text: string,
     linked: (row: number) => boolean,
-    onFollow: (name: string) => void,
   ): Column => ({
     key,
     label,
@@ -74,7 +71,6 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     width: 92,
     values: rows.name.map((_, row) => (linked(row) ? text : "")),
     href: (row) => (linked(row) ? links[key](rows.name[row] ?? "") : null),
-    onFollow: (row) => onFollow(rows.name[row] ?? ""),
   });
   const columns = declaredColumns(
     OPERATORS,
@@ -93,10 +89,8 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     ...columns.slice(0, identity),
     ...stack,
     ...columns.slice(identity),
-    ...(payload.has_device
-      ? [link("kernels", "Kernels", "its kernels", onDevice, links.onKernels)]
-      : []),
-    link("timeline", "Timeline", "its calls", named, links.onTimeline),
+    ...(payload.has_device ? [link("kernels", "Kernels", "its kernels", onDevice)] : []),
+    link("timeline", "Timeline", "its calls", named),
   ];
 }
 

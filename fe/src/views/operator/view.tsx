@@ -12,6 +12,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
+import { useColumns } from "../columns";
 import { charts, framesOf, readGroup, rowKey } from "./model";
 import { operatorColumns, OperatorCharts } from "./parts";
 import { Frames, Stacks } from "./stacks";
@@ -49,7 +50,7 @@ export function OperatorView(props: ViewProps) {
 type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
 
 function OperatorPage({ payload, group, ...props }: PageProps) {
-  const { params, setParam, navigate } = props;
+  const { params, setParam } = props;
   const top = readTop(params.top, TOP);
   const drawn = useMemo(() => charts(payload), [payload]);
   const select = (key: string): void => showPart(key, setParam);
@@ -75,27 +76,23 @@ function OperatorPage({ payload, group, ...props }: PageProps) {
         />
       </Panel>
       <Panel title="Operators" term="operator" flush>
-        <OperatorTable {...props} payload={payload} group={group} navigate={navigate} />
+        <OperatorTable {...props} payload={payload} group={group} />
       </Panel>
     </>
   );
 }
 
 function OperatorTable({ payload, group, ...props }: PageProps) {
-  const { params, setParam, navigate, hrefOf } = props;
-  const columns = useMemo(() => {
+  const { params, setParam, hrefOf } = props;
+  const columns = useColumns(() => {
     const target = (name: string): Record<string, string> => ({
       group: "properties",
       ...exactly(name),
     });
     return operatorColumns(payload, {
       kernels: (name) => hrefOf("kernel", target(name)),
-      onKernels: (name) => navigate("kernel", target(name)),
       timeline: (name) => hrefOf("trace", onTimeline(name)),
-      onTimeline: (name) => navigate("trace", onTimeline(name)),
     });
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   const { rows } = payload;
   return (

@@ -7,7 +7,7 @@ import { Details, ordinal, rankText, Summary } from "./details";
 import { eventText } from "./event_text";
 import { event, group, ref, siblings } from "./fixtures";
 import { HelpDialog } from "./help";
-import { Splitter } from "./splitter";
+import { Splitter } from "../../widgets";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;

@@ -1,12 +1,12 @@
 /** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
-import type { AreaPayload } from "../../api/types.gen";
+import type { AreaPayload, SearchName } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource, type Resource } from "../../state/resource";
 import type { Area, TimeRange } from "../../timeline/types";
-import { Button, Grid, Segmented, Select, Skeleton, type Column } from "../../widgets";
+import { Button, Grid, Segmented, Select, Skeleton } from "../../widgets";
+import { columnsOf, useColumns } from "../columns";
 import { AreaTable } from "./area";
 import { lookOf } from "./looks";
 import { rangesText } from "./ranges";
@@ -161,6 +161,8 @@ export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps
 
 export const sourcesOf = (area: Area | null): number[] => (area ? [...area.lanes.keys()] : []);
 
+const column = columnsOf("hits");
+
 interface HitsProps {
   found: Found;
   height: number;
@@ -171,43 +173,24 @@ interface HitsProps {
 /** Hits by name; following a name zooms to its hits. */
 export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
   const { names, namesTotal, total } = found;
-  const columns = useMemo<Column[]>(
+  const pluck = <K extends keyof SearchName>(key: K): SearchName[K][] =>
+    names.map((name) => name[key]);
+  const columns = useColumns(
     () => [
-      {
-        key: "name",
-        label: "Name",
-        kind: "code",
-        width: 420,
-        values: names.map((item) => item.name),
+      column("name", "Name", "code", 420, pluck("name"), {
         href: (row) => hrefOfName(names[row]?.name ?? ""),
         onFollow: (row) => onName(names[row]?.name ?? ""),
-      },
-      {
-        key: "kind",
-        label: "Kind",
-        kind: "text",
-        width: 140,
-        values: names.map((item) => lookOf(item.look).label),
-      },
-      {
-        key: "count",
-        label: "Hits",
-        kind: "count",
-        width: 90,
-        values: names.map((item) => item.count),
-      },
-      {
-        key: "total",
-        label: "Total",
-        term: "total",
-        kind: "time",
-        width: 110,
-        bar: true,
-        values: names.map((item) => item.total_ns),
-      },
+      }),
+      column(
+        "kind",
+        "Kind",
+        "text",
+        140,
+        pluck("look").map((look) => lookOf(look).label),
+      ),
+      column("count", "Hits", "count", 90, pluck("count")),
+      column("total", "Total", "time", 110, pluck("total_ns"), { term: "total", bar: true }),
     ],
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
     [names],
   );
   return (

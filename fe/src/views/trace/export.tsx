@@ -5,6 +5,7 @@ import { urlOf } from "../../api/client";
 import type { TracePayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import type { Selection, ViewProps } from "../../state/view";
+import type { TimeRange } from "../../timeline/types";
 import { Dialog } from "../../widgets";
 import { fetchBytes, type Progress } from "./bytes";
 import {
@@ -14,7 +15,6 @@ import {
   windowOfSteps,
   type Checked,
   type PartMode,
-  type TimeWindow,
 } from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, type HandoverStatus } from "./parts";
@@ -23,7 +23,7 @@ interface ExportProps {
   view: ViewProps;
   payload: TracePayload;
   /** What is seen, in the trace's own time; `null` where this worker is not drawn. */
-  seen: TimeWindow | null;
+  seen: TimeRange | null;
   onClose: () => void;
 }
 
@@ -37,7 +37,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
   const mode = readMode(params.part, steps.first !== null);
   const part = chosenPart(payload, { mode, first, last, from, to, seen });
   const { run, worker, span } = selection;
-  const hrefTo = (window: TimeWindow | null): string =>
+  const hrefTo = (window: TimeRange | null): string =>
     urlOf("trace/file", {
       run,
       worker,
@@ -79,7 +79,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
 }
 
 /** What Perfetto shows as the trace's name. */
-function titleOf({ run, worker, span }: Selection, window: TimeWindow | null): string {
+function titleOf({ run, worker, span }: Selection, window: TimeRange | null): string {
   const times = window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "";
   return [run, worker, span, times].filter(Boolean).join(" · ");
 }
@@ -90,7 +90,7 @@ interface Choice {
   last: number;
   from: string;
   to: string;
-  seen: TimeWindow | null;
+  seen: TimeRange | null;
 }
 
 /** The window of the choice; none (and no problem) for the whole trace. */

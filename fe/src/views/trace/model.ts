@@ -3,11 +3,6 @@
 import type { StepItem } from "../../api/types.gen";
 import type { TimeRange } from "../../timeline/types";
 
-export interface TimeWindow {
-  t0: number;
-  t1: number;
-}
-
 const NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9 };
 
 /** `1.5 ms`, `20us`, `3` (ms where no unit is given) as ns; `null` when it is not a time. Decimal commas are read as points. */
@@ -20,7 +15,7 @@ export function parseTime(text: string): number | null {
 }
 
 export interface Checked {
-  window: TimeWindow | null;
+  window: TimeRange | null;
   /** Why there is no window; empty when there is one. */
   problem: string;
 }
@@ -47,7 +42,7 @@ export function windowOfSteps(
   steps: readonly StepItem[],
   first: number,
   last: number,
-): TimeWindow | null {
+): TimeRange | null {
   const chosen = steps.filter((step) => step.index >= first && step.index <= last);
   if (!chosen.length) return null;
   return {
@@ -59,9 +54,9 @@ export function windowOfSteps(
 /** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is no plain JSON is asked for as a window: gzip of JSON. */
 export function windowForPerfetto(
   file: string,
-  chosen: TimeWindow | null,
+  chosen: TimeRange | null,
   spanNs: number,
-): TimeWindow | null {
+): TimeRange | null {
   return chosen === null && !/\.json(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
 }
 
@@ -84,7 +79,7 @@ export function readMode(text: string | undefined, stepsChosen: boolean): PartMo
 }
 
 /** What is seen of a recording, in whole ns of its own time; `null` where they do not touch. */
-export function seenWindow(view: TimeRange, offset: number, spanNs: number): TimeWindow | null {
+export function seenWindow(view: TimeRange, offset: number, spanNs: number): TimeRange | null {
   const t0 = Math.max(0, Math.floor(view.t0 - offset));
   const t1 = Math.min(spanNs + 1, Math.ceil(view.t1 - offset));
   return t1 > t0 ? { t0, t1 } : null;

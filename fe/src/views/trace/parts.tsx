@@ -1,10 +1,11 @@
 import type { StepItem, TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
+import type { TimeRange } from "../../timeline/types";
 import { Button, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { fact } from "./fact";
-import { wallClock, type PartMode, type TimeWindow } from "./model";
+import { wallClock, type PartMode } from "./model";
 import type { HandoverState } from "./perfetto";
 
 export function TraceFacts({ payload }: { payload: TracePayload }) {
@@ -66,7 +67,7 @@ export interface PartPickerProps {
   onTo: (text: string) => void;
   spanNs: number;
   /** The chosen part; `null`: see `problem`, or the whole when there is none. */
-  window: TimeWindow | null;
+  window: TimeRange | null;
   problem: string;
 }
 

@@ -3,7 +3,7 @@ import { ApiError, fetchColumns, fetchJson } from "../../api/client";
 import type { OfContent, OfTrace } from "../../api/routes.gen";
 import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api/types.gen";
 import type { Source, TimeRange } from "../../timeline/types";
-import { useResource, useResources, type Resource } from "../../state/resource";
+import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
 import type { Selection } from "../../state/view";
 import { NameBook } from "./names";
 import { rangesText } from "./ranges";
@@ -73,15 +73,7 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
   };
 }
 
-const WAITING: Resource<TimelinePayload> = {
-  state: "loading",
-  data: null,
-  stale: false,
-  error: null,
-  progress: null,
-  message: "",
-  reload: () => undefined,
-};
+const WAITING: Resource<TimelinePayload> = { ...NOTHING, reload: () => undefined };
 
 /** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
 function useReload(resources: readonly Resource<TimelinePayload>[]): {

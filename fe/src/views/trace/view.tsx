@@ -6,7 +6,16 @@ import { useResource } from "../../state/resource";
 import { find, runsStore, type Runs } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import { Button, Dialog, EmptyState, ErrorState, Progress, Skeleton } from "../../widgets";
+import {
+  Button,
+  Dialog,
+  EmptyState,
+  ErrorState,
+  Progress,
+  Skeleton,
+  Splitter,
+  useStoredSize,
+} from "../../widgets";
 import { Canvas } from "./canvas";
 import { ExportDialog } from "./export";
 import { HelpDialog } from "./help";
@@ -16,7 +25,6 @@ import { readColour } from "./params";
 import { spanOf, useRecordings, type Recordings } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
-import { Splitter, useKeptSize } from "./splitter";
 import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
 import { Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
@@ -167,8 +175,8 @@ function Page({ view, about, found, workers }: PageProps) {
       firstView(view.params.t, spanOf(recordings)) ??
       (view.params.q ? null : viewOfSteps(view.steps, recordings[main])),
   );
-  const [width, setWidth] = useKeptSize("trace_side", SIDE_WIDTH);
-  const [height, setHeight] = useKeptSize("trace_tables", DRAWER_HEIGHT);
+  const [width, setWidth] = useStoredSize("pytorch_profiler.size.trace_side", SIDE_WIDTH);
+  const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;
   const details =
     view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);

@@ -32,7 +32,7 @@ export function App() {
   return (
     <div class="app" onClick={followLink}>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <Header
         payload={payload}

@@ -33,7 +33,7 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
     return (
       <div class="panel boundary">
         <ErrorState
-          title="This view stopped with an error of the page"
+          title="This view stopped with an error"
           error={{
             message: messageOf(thrown),
             hint: "The other views still work. Please report this with the details below.",

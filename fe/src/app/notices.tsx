@@ -20,16 +20,16 @@ export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps) {
   if (payload.scanning) {
     return (
       <EmptyState
-        title="Looking for traces"
-        text={`The page fills by itself as soon as one is found in ${where}.`}
+        title="Searching for traces"
+        text={`The page updates by itself as soon as one is found in ${where}.`}
         diagnosisHref={diagnosisHref}
       />
     );
   }
   return (
     <EmptyState
-      title="There is no trace yet"
-      text={`No trace of torch.profiler was found in ${where || "the log directory"}. The page fills by itself when one appears. This records one:`}
+      title="No traces yet"
+      text={`No torch.profiler trace was found in ${where || "the log directory"}. The page updates by itself when one appears. To record one:`}
       code={recordInto(payload.logdirs[0] ?? "./log")}
       diagnosisHref={diagnosisHref}
     />
@@ -48,9 +48,9 @@ function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: R
       title={`${what} is not there`}
       text={
         payload.scanning
-          ? "It may not have been found yet: the log directory is still being looked through."
-          : "It was removed or renamed, or the link is of another log directory. If it comes back, the page shows it." +
-            (payload.runs.length ? " Another one can be chosen above." : "")
+          ? "It may not have been found yet: the log directory is still being searched."
+          : "It was removed or renamed, or the link refers to another log directory. The page shows it if it comes back." +
+            (payload.runs.length ? " Choose another one above." : "")
       }
       diagnosisHref={diagnosisHref}
     />
@@ -71,7 +71,7 @@ export function FailedTrace({
       title={`The trace of ${worker} could not be imported`}
       error={{
         message: span.message,
-        hint: "When the file changes it is imported again, and the page shows it by itself.",
+        hint: "It is imported again when the file changes.",
       }}
       diagnosisHref={diagnosisHref}
     />

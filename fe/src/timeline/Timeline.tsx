@@ -27,8 +27,8 @@ for (const sheet of [colours, css, names]) adoptStyles(sheet);
 
 const NAMES_WIDTH = 236;
 const INSTRUCTIONS =
-  "W and S zoom, A and D pan, the arrow keys go from the selected slice to its neighbours, F zooms to the selection, R makes a table of what is in view, " +
-  "slash searches, question mark shows all keys.";
+  "W and S zoom, A and D pan, the arrow keys move from the selected slice to its neighbours, F zooms to the selection, R lists the events in view, " +
+  "slash searches, question mark lists all keys.";
 
 export function Timeline(given: TimelineProps) {
   const [settled, setSettled] = useState<TimeRange | null>(null);
@@ -70,7 +70,7 @@ export function Timeline(given: TimelineProps) {
       />
       <Splitter
         class="timeline-handle"
-        label="Width of the names"
+        label="Width of the track names"
         orientation="vertical"
         size={width}
         leads
@@ -167,11 +167,11 @@ function Stage({ props, state, areaTool }: StageProps) {
       <div ref={refs.frame} class="timeline-frame" hidden />
       {busy ? <div class="timeline-busy" /> : null}
       {layout.rows.length === 0 && props.rows.filter ? (
-        <p class="timeline-empty">No row has “{props.rows.filter}” in its name.</p>
+        <p class="timeline-empty">No track matches “{props.rows.filter}”.</p>
       ) : null}
       {problem === null ? null : (
         <div class="timeline-problem" role="alert">
-          <span>A part of the timeline cannot be loaded: {messageOf(problem)}</span>
+          <span>Part of the timeline could not be loaded: {messageOf(problem)}</span>
           <Button icon="reload" onClick={() => scene.current?.store.retry()}>
             Try again
           </Button>

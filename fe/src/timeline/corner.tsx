@@ -23,8 +23,8 @@ export function Corner(props: CornerProps) {
         <Icon name="search" size={13} />
         <input
           type="text"
-          aria-label="Filter the rows"
-          placeholder="Filter rows"
+          aria-label="Filter tracks"
+          placeholder="Filter tracks"
           spellcheck={false}
           autocomplete="off"
           value={filter}
@@ -37,7 +37,7 @@ export function Corner(props: CornerProps) {
         />
         {filter ? <span class="timeline-filter-result">{filterResult}</span> : null}
         {filter ? (
-          <Button kind="quiet" icon="close" label="Show all rows" onClick={() => onFilter("")} />
+          <Button kind="quiet" icon="close" label="Show all tracks" onClick={() => onFilter("")} />
         ) : null}
       </div>
       <div class="timeline-tools" role="group" aria-label="View">
@@ -47,12 +47,17 @@ export function Corner(props: CornerProps) {
         <Button
           kind="quiet"
           icon="area"
-          label="Select areas by dragging (or hold Shift)"
+          label="Select an area by dragging (or hold Shift)"
           pressed={areaTool}
           onClick={() => onAreaTool(!areaTool)}
         />
-        <Button kind="quiet" icon="fold" label="Fold all rows" onClick={() => onFold(false)} />
-        <Button kind="quiet" icon="unfold" label="Unfold all rows" onClick={() => onFold(true)} />
+        <Button
+          kind="quiet"
+          icon="fold"
+          label="Collapse all tracks"
+          onClick={() => onFold(false)}
+        />
+        <Button kind="quiet" icon="unfold" label="Expand all tracks" onClick={() => onFold(true)} />
       </div>
     </div>
   );

@@ -51,7 +51,7 @@ describe("layOut", () => {
 
   it("marks overlap rows and says so", () => {
     const row = layOut(TREE, state(), 1000).rows.at(-1);
-    expect([row?.overlap, row?.note]).toEqual([true, "overlaps the row above"]);
+    expect([row?.overlap, row?.note]).toEqual([true, "overlaps the track above"]);
   });
 
   it("calls lanes by the row that they belong to", () => {

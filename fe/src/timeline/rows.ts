@@ -359,7 +359,7 @@ class Builder {
     const key = `${node.key}/${lane - (node.lanes[0]?.lane ?? 0)}`;
     this.notes.set(key, { node: null, owner: node, parent: node.key, name });
     const height = depth === 0 && index === 0 && !overlap ? LANE_HEIGHT : NESTED_HEIGHT;
-    const note = overlap ? "overlaps the row above" : "";
+    const note = overlap ? "overlaps the track above" : "";
     return {
       key,
       kind: "lane",

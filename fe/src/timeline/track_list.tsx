@@ -50,7 +50,7 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
     <div
       class="timeline-names"
       role="group"
-      aria-label="Rows of the timeline"
+      aria-label="Tracks of the timeline"
       // The rows move by a transform; a focus must not scroll the box behind it as well.
       onScroll={(event) => {
         event.currentTarget.scrollTop = 0;
@@ -84,7 +84,7 @@ function LaneName({ row }: { row: Row }) {
       data-row={row.key}
     >
       {row.overlap ? (
-        <span class="timeline-overlap" title="These ran at the same time as those in the row above">
+        <span class="timeline-overlap" title="These slices overlap those on the track above">
           <Icon name="overlap" size={12} /> overlap
         </span>
       ) : null}
@@ -181,7 +181,7 @@ function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }) {
 }
 
 function OverlapNote({ events }: { events: number }) {
-  const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}: they have rows of their own below`;
+  const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}; shown on tracks of their own below`;
   return (
     <span class="timeline-overlap" title={text}>
       <Icon name="overlap" size={12} />

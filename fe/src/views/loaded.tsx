@@ -42,7 +42,7 @@ export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedPr
       {error ? (
         <ErrorState
           error={error}
-          title="These are the figures from before"
+          title="These figures are out of date"
           retry={reload}
           diagnosisHref={diagnosisHref}
         />
@@ -50,7 +50,7 @@ export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedPr
       {state === "importing" ? (
         <Progress
           value={progress}
-          label="The trace changed and is imported again"
+          label="The trace changed and is being imported again"
           detail={message}
         />
       ) : null}

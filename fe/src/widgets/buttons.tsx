@@ -79,7 +79,7 @@ export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) 
     timer.current = setTimeout(() => setState("idle"), 1500);
   };
   const said =
-    state === "done" ? "Copied" : state === "failed" ? "Copying was refused by the browser" : label;
+    state === "done" ? "Copied" : state === "failed" ? "The browser refused to copy" : label;
   return (
     <>
       <Button

@@ -104,9 +104,7 @@ export function EmptyState({
       {diagnosisHref || actions ? (
         <p class="empty-actions">
           {actions}
-          {diagnosisHref ? (
-            <a href={diagnosisHref}>See every file that was found, and what became of it</a>
-          ) : null}
+          {diagnosisHref ? <a href={diagnosisHref}>See all files found and their state</a> : null}
         </p>
       ) : null}
     </div>
@@ -122,7 +120,7 @@ interface ErrorStateProps {
 
 export function ErrorState({
   error,
-  title = "This could not be shown",
+  title = "This could not be loaded",
   retry,
   diagnosisHref,
 }: ErrorStateProps) {

@@ -87,7 +87,7 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
         <Checkbox
           label={
             <>
-              Leave out cold steps <Badge>{cold}</Badge>
+              Skip cold steps <Badge>{cold}</Badge>
             </>
           }
           checked={value.skipCold}

@@ -8,14 +8,14 @@ import { countStates, type FileState } from "./model";
 /** What each state means, in a word and in a sentence. */
 export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: string }>> = {
   failed: { word: "Failed", meaning: "A trace that could not be imported." },
-  rejected: { word: "Rejected", meaning: "Not a trace, or not readable as one." },
-  growing: { word: "Still being written", meaning: "It is imported when it stops growing." },
+  rejected: { word: "Rejected", meaning: "Not a readable trace." },
+  growing: { word: "Still being written", meaning: "Imported once it stops growing." },
   waiting: {
     word: "Waiting",
-    meaning: "It is imported when its turn comes, or when it is opened.",
+    meaning: "Imported in its turn, or when opened.",
   },
-  importing: { word: "Importing", meaning: "It is being read right now." },
-  ready: { word: "Ready", meaning: "It can be looked at." },
+  importing: { word: "Importing", meaning: "Being read now." },
+  ready: { word: "Ready", meaning: "OK." },
 };
 
 const column = columnsOf("diagnosis");
@@ -81,7 +81,7 @@ export function StateFilter({
   );
   return (
     <div class="state-filter" role="group" aria-label="Show files by state">
-      {entry(null, "All", files.length, "Every file that was seen.")}
+      {entry(null, "All", files.length, "All files found.")}
       {countStates(files).map((x) =>
         entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning),
       )}
@@ -121,7 +121,7 @@ export function HowToRecord({ found }: { found: boolean }) {
     return (
       <EmptyState
         title="No file was found"
-        text="Every directory below the log directory is searched for traces, memory snapshots and profiler databases. This records a trace that shows up here; start TensorBoard with --logdir=./log."
+        text="Every directory below the log directory is searched for traces, memory snapshots and profiler databases. To record one (start TensorBoard with --logdir=./log):"
         code={recordInto("./log")}
       />
     );
@@ -129,10 +129,10 @@ export function HowToRecord({ found }: { found: boolean }) {
   return (
     <details class="missing">
       <summary>
-        <strong>None of these is your trace?</strong>{" "}
+        <strong>Your trace is not listed?</strong>{" "}
         <span class="missing-how">How to record one</span>
       </summary>
-      <p>This writes a trace that shows up here; start TensorBoard with --logdir=./log.</p>
+      <p>This records a trace that appears here (start TensorBoard with --logdir=./log):</p>
       <CodeBlock code={recordInto("./log")} label="Copy the example" />
     </details>
   );

@@ -32,7 +32,7 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
   const columns = useMemo(() => fileColumns(files), [files]);
   return (
     <>
-      <Panel title="Where traces were looked for">
+      <Panel title="Searched directories">
         <Places payload={payload} />
       </Panel>
       {payload.files.length ? (
@@ -55,7 +55,7 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
                 onState={(next) => setParam("state", next)}
               />
             }
-            empty="No file is in this state any more."
+            empty="No files in this state."
             {...gridParams(params, setParam)}
           />
         </Panel>

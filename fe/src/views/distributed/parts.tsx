@@ -69,7 +69,7 @@ function WorkerChart({ payload, step, title, term, series: all, tables, empty }:
           axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""}
         />
       ) : (
-        <p class="chart-nothing">{known ? "Nothing to show: every part is 0." : empty}</p>
+        <p class="chart-nothing">{known ? "Nothing to show: all values are 0." : empty}</p>
       )}
     </Figure>
   );

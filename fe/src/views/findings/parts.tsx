@@ -37,7 +37,7 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
         <h3>
           {finding.title}{" "}
           {finding.artefact ? (
-            <Badge title="It is a cost of recording, which a run without the profiler does not have.">
+            <Badge title="A cost of recording; a run without the profiler does not have it.">
               profiler
             </Badge>
           ) : null}
@@ -59,7 +59,7 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
           <strong>Try:</strong> {finding.attempt}
         </p>
       ) : null}
-      {finding.caveat ? <p class="caveat">But: {finding.caveat}</p> : null}
+      {finding.caveat ? <p class="caveat">Caveat: {finding.caveat}</p> : null}
       {finding.line ? (
         <p class="finding-line">
           <code>{finding.line}</code>{" "}

@@ -39,10 +39,10 @@ export function Findings({ resource, known, ...place }: FindingsProps) {
       {(payload) => (
         <>
           {payload.healthy ? (
-            <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound>
+            <NothingFound>No finding costs 2 % of a step or more.</NothingFound>
           ) : null}
           {!payload.healthy && !payload.findings.length ? (
-            <p>Nothing was found in what could be judged.</p>
+            <p>No findings in what could be checked.</p>
           ) : null}
           {payload.findings.length ? (
             <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} />
@@ -65,9 +65,7 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps) {
   if (!data) {
     return (
       <p class="findings-strip" aria-busy={error === null}>
-        {error
-          ? `The findings could not be made: ${error.message}`
-          : "Looking for what costs time …"}
+        {error ? `The findings could not be loaded: ${error.message}` : "Looking for findings …"}
       </p>
     );
   }
@@ -75,7 +73,7 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps) {
   if (!found.length) {
     return (
       <div class="findings-strip">
-        <NothingFound>No finding concerns this view.</NothingFound>
+        <NothingFound>No findings for this view.</NothingFound>
       </div>
     );
   }

@@ -63,7 +63,7 @@ describe("AttributionLine", () => {
         onWhy={onWhy}
       />,
     );
-    fireEvent.click(screen.getByText("Which have no operator, and why?"));
+    fireEvent.click(screen.getByText("Which kernels have no operator?"));
     expect(onWhy).toHaveBeenCalledOnce();
     cleanup();
     render(

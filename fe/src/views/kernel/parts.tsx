@@ -99,7 +99,7 @@ export function AttributionLine({
       )}
       {onWhy && with_operator < kernels ? (
         <button type="button" class="link" onClick={onWhy}>
-          Which have no operator, and why?
+          Which kernels have no operator?
         </button>
       ) : null}
     </p>
@@ -110,7 +110,7 @@ export function UnattributedList({ items }: { items: readonly Unattributed[] }) 
   if (!items.length) return null;
   return (
     <div class="unattributed">
-      <p>Operator not known, by reason:</p>
+      <p>Operator unknown, by reason:</p>
       <ul>
         {items.map((item) => (
           <li key={item.reason}>

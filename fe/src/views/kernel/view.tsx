@@ -44,10 +44,10 @@ export function KernelView(props: ViewProps) {
           <Nothing
             title={
               lacks(payload.missing, "device", "device_times")
-                ? "This trace holds no kernel"
-                : "There is no kernel in the selected steps"
+                ? "This trace has no kernels"
+                : "No kernels in the selected steps"
             }
-            text="The accelerator ran no kernel that was launched in them. Choose other steps."
+            text="No kernels were launched in these steps. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
             actions={

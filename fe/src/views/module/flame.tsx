@@ -52,7 +52,7 @@ export function FlamePanel(props: PanelProps) {
     <Panel
       title="Flame graph"
       term="flame_graph"
-      note="as wide as the time; children below their callers"
+      note="width shows time; children below their callers"
     >
       <div id={FLAME_ID} class="flame-anchor" />
       <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -85,7 +85,7 @@ function FlameOf({ payload, tree, ...props }: FlameProps) {
       <Tools {...props} {...{ payload, tree, metric, order }} />
       {empty ? (
         <Nothing
-          title={tree === "line" ? "No Python line is known" : "There is nothing to draw"}
+          title={tree === "line" ? "No Python lines are known" : "There is nothing to draw"}
           text={
             metric === "device"
               ? "Nothing on the accelerator was launched by a known frame in the selected steps."
@@ -251,10 +251,10 @@ function restText(
 ): string {
   return [
     pooled
-      ? `${formatCount(pooled)} frames under 1/10,000 of the time are summed up in those around them.`
+      ? `${formatCount(pooled)} frames below 1/10,000 of the time are merged into their callers.`
       : "",
     metric === "device" && lost
-      ? `${formatTime(lost)} of ${device} time was launched by no known frame.`
+      ? `${formatTime(lost)} of ${device} time was launched outside known frames.`
       : "",
   ]
     .filter(Boolean)
@@ -271,8 +271,7 @@ type DetailProps = ViewProps & {
 /** The chosen frame in words, with the ways to other pages; as high without one, so that nothing jumps. */
 function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps) {
   const { rows } = payload;
-  if (row < 0)
-    return <p class="flame-detail muted">Press a frame to zoom to it and to see where it leads.</p>;
+  if (row < 0) return <p class="flame-detail muted">Click a frame to zoom in and see its links.</p>;
   const [name = "", ...lines] = frameLines(
     rows,
     row,

@@ -177,7 +177,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   annotation: "annotation",
   operator: "operator",
   line: "Python line",
-  rest: "smaller ones, summed up",
+  rest: "smaller frames, merged",
 };
 
 export function kindText(rows: FlameColumns, row: number): string {

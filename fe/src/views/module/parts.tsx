@@ -97,7 +97,7 @@ const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
   annotation: "Annotation",
   operator: "Operator",
   line: "Python line",
-  rest: "Smaller ones",
+  rest: "Smaller frames",
 };
 
 /** The kinds that occur, with their colour and their letters. */

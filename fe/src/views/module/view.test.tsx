@@ -96,7 +96,7 @@ describe("the table", () => {
       missing,
     });
     show();
-    await waitFor(() => expect(text()).toContain("This trace names no module"));
+    await waitFor(() => expect(text()).toContain("This trace has no modules"));
     expect(text()).toContain("profile(with_stack=True)");
     expect(text()).not.toContain("Not this.");
     await waitFor(() => expect(screen.getByRole("application")).toBeTruthy());
@@ -154,7 +154,7 @@ describe("the flame graph", () => {
   it("says why there is nothing, and still offers the other tree", async () => {
     answers["module/flame"] = flame({ tree: "line", rows: flameRows({ device_ns: [0, 0, 0, 0] }) });
     const { setParam } = show({ flame: "line" });
-    await waitFor(() => expect(text()).toContain("No Python line is known"));
+    await waitFor(() => expect(text()).toContain("No Python lines are known"));
     fireEvent.click(screen.getByLabelText("Modules", { selector: "input" }));
     expect(setParam.mock.calls).toEqual([
       ["flame", null],

@@ -44,10 +44,8 @@ function Modules({ payload, ...props }: PageProps) {
   if (!payload.rows.name.length) {
     return (
       <Nothing
-        title={
-          payload.source ? "No module ran in the selected steps" : "This trace names no module"
-        }
-        text="No call of a module was recorded in them. Choose other steps."
+        title={payload.source ? "No module ran in the selected steps" : "This trace has no modules"}
+        text="No module calls were recorded in these steps. Choose other steps."
         missing={payload.missing.filter(({ key }) => key === "modules")}
         diagnosisHref={props.hrefOf("diagnosis")}
       />

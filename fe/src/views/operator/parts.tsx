@@ -28,7 +28,7 @@ export function OperatorCharts({ charts, device, top, onSelect }: OperatorCharts
             key={duration}
             title={title}
             term={duration}
-            note={duration.endsWith("total") ? "children included, so the parts overlap" : null}
+            note={duration.endsWith("total") ? "includes children, so the parts overlap" : null}
             table={{
               columns: [{ label: "Operator" }, { label: title, unit: "ns" }],
               rows: parts.map((part) => [part.label, part.value]),

@@ -34,10 +34,10 @@ export function OperatorView(props: ViewProps) {
           <Nothing
             title={
               lacks(payload.missing, "host")
-                ? "This trace holds no host operator"
-                : "There is no operator in the selected steps"
+                ? "This trace has no host operators"
+                : "No operators in the selected steps"
             }
-            text="No host operator ran in them. Choose other steps."
+            text="No host operators ran in these steps. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
           />

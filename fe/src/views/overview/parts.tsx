@@ -44,7 +44,7 @@ export function Headline({ payload, lead, findings, onFindings }: HeadlineProps)
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
         <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
-          {lead ?? "Looking for what costs time …"}{" "}
+          {lead ?? "Looking for findings …"}{" "}
           {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
         </p>
       )}

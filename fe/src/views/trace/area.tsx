@@ -40,7 +40,7 @@ export function AreaTable({
           rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
           height={height}
           storage="trace-area"
-          empty="No event lies here."
+          empty="No events in this range."
           fileName={label.toLowerCase().replace(/ /g, "_")}
         />
         {pooled > 0 ? (
@@ -81,7 +81,7 @@ export function areaColumns(
 
 const OVERLAP_PARTS: readonly { key: keyof AreaOverlap; label: string; colour: string }[] = [
   { key: "computation_ns", label: "Computation only", colour: "var(--category-kernel)" },
-  { key: "overlap_ns", label: "Both at once", colour: "var(--series-8)" },
+  { key: "overlap_ns", label: "Overlapped", colour: "var(--series-8)" },
   { key: "communication_ns", label: "Communication only", colour: "var(--category-communication)" },
   { key: "idle_ns", label: "Idle", colour: "var(--category-other)" },
 ];

@@ -67,7 +67,7 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }) {
     <dl class="facts">
       {fact(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
       {fact(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
-      {fact("On", on)}
+      {fact("Track", on)}
       {payload.category
         ? fact(<Term id="event_category">Category</Term>, <code>{payload.category}</code>)
         : null}
@@ -262,7 +262,7 @@ function Arrows({ payload, go }: PartProps) {
   const more = payload.arrows_total - payload.arrows.length;
   return (
     <Section
-      title="Arrows"
+      title="Flows"
       term="arrows"
       {...(more > 0
         ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` }
@@ -298,7 +298,7 @@ function Arguments({
         <>
           <ArgumentList items={payload.arguments} />
           <button type="button" class="link" onClick={() => setAll(payload.ref.event)}>
-            All arguments, as they stand in the file
+            Show all arguments as recorded
           </button>
         </>
       )}
@@ -350,7 +350,7 @@ export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProp
   return (
     <div class="details">
       <p class="details-kind">
-        <Term id="summary_slice">Several events, too short to be drawn apart here</Term>
+        <Term id="summary_slice">Several events, too short to draw separately at this zoom</Term>
       </p>
       <p class="summary-text">
         <strong>{formatEvents(count)}</strong>, {formatShare(busy)} busy, longest:{" "}

@@ -50,8 +50,8 @@ export function Drawer({
           onChange={onTable}
           options={[
             { value: "view", label: "Events in view" },
-            { value: "area", label: "Chosen area", disabled: !hasArea },
-            { value: "hits", label: "Search hits", disabled: !hasHits },
+            { value: "area", label: "Selected area", disabled: !hasArea },
+            { value: "hits", label: "Search results", disabled: !hasHits },
           ]}
         />
         {actions}
@@ -97,7 +97,7 @@ export function Statistics({
         }
       : null;
   const resource = useResource("trace/area", query);
-  if (!recording || !own) return <p class="drawer-note">Nothing of this trace lies here.</p>;
+  if (!recording || !own) return <p class="drawer-note">This trace has no events in this range.</p>;
   return (
     <Answer resource={resource}>
       {(payload) => (
@@ -129,7 +129,7 @@ function Answer({
       </p>
     );
   }
-  if (!data) return <Skeleton height={120} label="Counting" />;
+  if (!data) return <Skeleton height={120} label="Loading the statistics" />;
   return (
     <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>{children(data)}</div>
   );
@@ -196,12 +196,12 @@ export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
   return (
     <div class="drawer-content">
       <Grid
-        label="Search hits"
+        label="Search results"
         columns={columns}
         rowCount={names.length}
         height={height}
         storage="trace-hits"
-        empty="Nothing was found."
+        empty="No matches."
       />
       {namesTotal > names.length ? (
         <p class="drawer-note">

@@ -100,7 +100,7 @@ function chosenPart(payload: TracePayload, { mode, first, last, from, to, seen }
   if (mode === "seen")
     return seen
       ? { window: seen, problem: "" }
-      : { window: null, problem: "Nothing of this worker's trace is in sight." };
+      : { window: null, problem: "This worker has no events in the visible range." };
   const window = windowOfSteps(payload.steps, first, last);
   return { window, problem: window ? "" : "The trace has no such step." };
 }

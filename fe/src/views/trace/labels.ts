@@ -16,7 +16,7 @@ export function processLabel({ process, pid, device }: Named): string {
   if (ACCELERATOR.test(label)) return label;
   const name = rest.join(" · ") || (label === "CPU" ? "" : label);
   if (PROFILER.has(pid)) return `Profiler, ${pid.toLowerCase()}`;
-  if (!pid) return "Of no process";
+  if (!pid) return "No process";
   if (!name) return `${device ? "Device" : "Process"} ${pid}`;
   return name.includes(pid) ? name : `${name} ${pid}`;
 }
@@ -32,7 +32,7 @@ export function threadLabel({ process, thread, pid, tid, device }: Named): strin
     return name && !process.endsWith(name) ? `${name} ${number}` : `thread ${number}`;
   }
   if (text) return text;
-  if (!tid) return "Of no thread";
+  if (!tid) return "No thread";
   return /^-?\d+$/.test(tid) ? `${device ? "stream" : "thread"} ${tid}` : tid;
 }
 

@@ -15,7 +15,7 @@ const LOOKS: readonly LookWords[] = [
   { label: "Memory copy", term: "memcpy", colour: "--look-4" },
   { label: "Memset", term: "memset", colour: "--look-5" },
   { label: "Annotation", term: "annotation", colour: "--look-6" },
-  { label: "Annotation on the device", term: "device_annotation", colour: "--look-7" },
+  { label: "Device annotation", term: "device_annotation", colour: "--look-7" },
   { label: "Python frame", term: "python_frame", colour: "--look-8" },
   { label: "Synchronisation", term: "synchronisation", colour: "--look-9" },
   { label: "Overhead", term: "overhead", colour: "--look-10" },

@@ -27,13 +27,13 @@ export function checkWindow(from: string, to: string, spanNs: number): Checked {
   if (t0 === null)
     return {
       window: null,
-      problem: `“${from}” is not a time. Write for example 12.5 ms or 300 µs.`,
+      problem: `“${from}” is not a time. Examples: 12.5 ms, 300 µs.`,
     };
   if (t1 === null)
-    return { window: null, problem: `“${to}” is not a time. Write for example 12.5 ms or 300 µs.` };
-  if (t0 >= t1) return { window: null, problem: "The window ends before it begins." };
+    return { window: null, problem: `“${to}” is not a time. Examples: 12.5 ms, 300 µs.` };
+  if (t0 >= t1) return { window: null, problem: "The range ends before it begins." };
   if (t0 >= spanNs)
-    return { window: null, problem: "The window begins after the end of the trace." };
+    return { window: null, problem: "The range begins after the end of the trace." };
   return { window: { t0, t1: Math.min(t1, spanNs) }, problem: "" };
 }
 

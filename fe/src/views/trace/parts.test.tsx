@@ -65,7 +65,7 @@ describe("PartPicker", () => {
   });
   it("shows a problem where the summary stands", () => {
     render(
-      <PartPicker {...picker({ mode: "window", problem: "The window ends before it begins." })} />,
+      <PartPicker {...picker({ mode: "window", problem: "The range ends before it begins." })} />,
     );
     expect(screen.getByRole("alert").textContent).toContain("ends before it begins");
     expect(screen.getByLabelText("From").getAttribute("aria-invalid")).toBe("true");

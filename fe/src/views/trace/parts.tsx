@@ -83,10 +83,10 @@ export function PartPicker(props: PartPickerProps) {
           value={mode}
           onChange={props.onMode}
           options={[
-            { value: "seen", label: "What is in sight" },
+            { value: "seen", label: "Visible range" },
             { value: "whole", label: "Whole trace" },
             { value: "steps", label: "Steps", disabled: steps.length === 0 },
-            { value: "window", label: "Time window" },
+            { value: "window", label: "Time range" },
           ]}
         />
         {mode === "steps" ? <FromTo {...{ first, last, options }} onChange={onSteps} /> : null}
@@ -143,12 +143,11 @@ export interface HandoverStatus {
 export const IDLE: HandoverStatus = { state: "idle", reason: "", progress: null };
 
 const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
-  handed: "Perfetto has the trace. Go to its window.",
-  blocked:
-    "The browser blocked the new window. Allow pop-ups for this page, then press the button again.",
+  handed: "The trace is open in Perfetto. Switch to its window.",
+  blocked: "The browser blocked the new window. Allow pop-ups for this page and try again.",
   no_answer:
     "Perfetto did not answer. Is its address reachable from this computer? Download the file instead and drop it onto Perfetto.",
-  closed: "The window was closed before Perfetto had the trace.",
+  closed: "The window was closed before Perfetto received the trace.",
   failed: "The trace could not be fetched.",
   cancelled: "Cancelled.",
 };
@@ -162,7 +161,7 @@ export function Handover({ status, onCancel }: { status: HandoverStatus; onCance
       : "waiting for the first byte";
     return (
       <div class="handover" role="status">
-        <Progress value={known} label="Handing the trace to Perfetto" detail={detail} />
+        <Progress value={known} label="Sending the trace to Perfetto" detail={detail} />
         <Button onClick={onCancel}>Cancel</Button>
       </div>
     );
@@ -219,7 +218,7 @@ export function OpenPanel({
       </div>
       <p class="open-note">
         {host === null ? (
-          "The address of Perfetto in the settings is not a web address."
+          "The configured Perfetto address is not a web address."
         ) : (
           <>
             Perfetto is another site (<code>{host}</code>), opened in a new window. The trace goes

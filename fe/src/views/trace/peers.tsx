@@ -118,10 +118,7 @@ function Peer({ peer, source, go, current }: PeerProps) {
     );
   }
   return (
-    <span
-      class="ref"
-      title="Not drawn: choose “All of the run” under Workers to see it beside the others."
-    >
+    <span class="ref" title="Not shown: choose “All of the run” under Workers.">
       {content}
     </span>
   );

@@ -37,7 +37,7 @@ export function SearchBar({
   return (
     <div class="search-bar" ref={box} onKeyDown={keys}>
       <SearchBox
-        label="Search the events"
+        label="Search events"
         placeholder="Search events  /"
         text={wish.text}
         regex={wish.regex}
@@ -48,20 +48,20 @@ export function SearchBar({
       <Button
         kind="quiet"
         icon="up"
-        label="Previous hit (P)"
+        label="Previous match (P)"
         disabled={none}
         onClick={() => onNext("previous")}
       />
       <Button
         kind="quiet"
         icon="down"
-        label="Next hit (N)"
+        label="Next match (N)"
         disabled={none}
         onClick={() => onNext("next")}
       />
       <Button
         kind="quiet"
-        label="args: look through the arguments, too"
+        label="args: search the arguments too"
         pressed={wish.args}
         onClick={() => onWish({ ...wish, args: !wish.args })}
       >
@@ -71,7 +71,7 @@ export function SearchBar({
         <Button
           kind="quiet"
           icon="table"
-          label={`${namesText(found.namesTotal)}: list the hits by name`}
+          label={`${namesText(found.namesTotal)}: list the matches by name`}
           pressed={listOpen}
           onClick={onList}
         >
@@ -118,5 +118,5 @@ export function resultText(
   if (found.busy) return "…";
   if (index !== null && found.total > 0)
     return `${formatCount(index + 1)} of ${formatCount(found.total)}`;
-  return found.total === 0 ? "no hit" : formatCount(found.total);
+  return found.total === 0 ? "no match" : formatCount(found.total);
 }

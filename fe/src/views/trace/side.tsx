@@ -22,7 +22,7 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
   if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
   if (event.error)
     return (
-      <ErrorState error={event.error} retry={event.reload} title="The event could not be read" />
+      <ErrorState error={event.error} retry={event.reload} title="The event could not be loaded" />
     );
   const shown = payload ?? event.data;
   if (!shown || !recording) return <Skeleton height={200} label="Loading the event" />;
@@ -105,18 +105,18 @@ function AllArguments({ recording, event }: { recording: Recording; event: numbe
     event: String(event),
   });
   if (error)
-    return <ErrorState error={error} retry={reload} title="The arguments could not be read" />;
+    return <ErrorState error={error} retry={reload} title="The arguments could not be loaded" />;
   if (!data) return <Skeleton height={60} label="Reading the file" />;
   return (
     <>
       {data.arguments.length ? (
         <ArgumentList items={data.arguments} />
       ) : (
-        <p class="muted">The event has no argument.</p>
+        <p class="muted">The event has no arguments.</p>
       )}
       <details class="raw">
-        <summary>The event’s text in the file</summary>
-        <CodeBlock code={data.text} label="Copy the event’s text" />
+        <summary>Raw event from the file</summary>
+        <CodeBlock code={data.text} label="Copy the raw event" />
       </details>
     </>
   );

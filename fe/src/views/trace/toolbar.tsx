@@ -65,7 +65,7 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
         )}
       />
       {hasModules ? null : (
-        <p class="menu-note">No module was recorded: that needs with_stack=True.</p>
+        <p class="menu-note">No modules were recorded: record with with_stack=True.</p>
       )}
       {value === "category" ? (
         <ul class="look-list">
@@ -81,8 +81,8 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
       ) : (
         <p class="menu-note">
           {value === "name"
-            ? "Each name has its colour, the same in every trace."
-            : "Events of one module have one colour; those of none are grey."}
+            ? "Each name has its own colour, the same in every trace."
+            : "Events of a module share a colour; events outside modules are grey."}
         </p>
       )}
     </Menu>
@@ -104,7 +104,7 @@ export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuPr
   const toggle = (kind: string, on: boolean): void =>
     onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
   return (
-    <Menu label={chosen.length ? `Arrows (${chosen.length})` : "Arrows"}>
+    <Menu label={chosen.length ? `Flows (${chosen.length})` : "Flows"}>
       {known.map(({ kind, label, total: all }) => (
         <Checkbox
           key={kind}
@@ -125,11 +125,11 @@ export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuPr
 }
 
 export function arrowText(kinds: number, shown: number, total: number): string {
-  if (kinds === 0) return "Those of the selected event are always drawn.";
-  if (total === 0) return "None touches what is in sight.";
+  if (kinds === 0) return "Flows of the selected event are always shown.";
+  if (total === 0) return "No flows in view.";
   if (shown < total)
     return `${formatCount(shown)} of ${formatCount(total)} shown: more than ${formatCount(MOST_ARROWS)} hide what they should show. Zoom in to see others.`;
-  return `All ${formatCount(total)} that touch what is in sight are shown.`;
+  return `All ${formatCount(total)} flows in view are shown.`;
 }
 
 interface MarkMenuProps {
@@ -201,9 +201,7 @@ export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoice
             <Term id="alignment">{alignmentSummary(parts)}</Term>
           </p>
           {total > parts.length ? (
-            <p class="menu-note">
-              More cannot be told apart; those with the nearest ranks are shown.
-            </p>
+            <p class="menu-note">Too many to draw; the nearest ranks are shown.</p>
           ) : null}
           <ul class="worker-list">
             {workerLines(parts).map(({ key, label, text, waiting }) => (

@@ -112,7 +112,7 @@ function profilerNode(
   source: number,
   processes: readonly TrackNode[],
 ): TrackNode {
-  return node(nodeKey(recording.key, "profiler"), source, "process", "Of the profiler", {
+  return node(nodeKey(recording.key, "profiler"), source, "process", "Profiler overhead", {
     note: "",
     children: processes,
     foldedByDefault: true,

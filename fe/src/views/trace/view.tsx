@@ -141,8 +141,8 @@ function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: Waitin
 function NoEvents({ diagnosisHref }: { diagnosisHref: string }) {
   return (
     <EmptyState
-      title="This trace has nothing to draw"
-      text="The file was read, and no event in it has a place in time. Did the profiler run while something was executed? It records between its start and stop only, and with a schedule only in the active steps. Memory snapshots and memory timelines hold no events: the Memory view shows them."
+      title="This trace has no timeline"
+      text="The file was read, but none of its events has a time. The profiler records only between start and stop and, with a schedule, only in active steps. Memory snapshots and memory timelines hold no events: see the Memory view."
       code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
       diagnosisHref={diagnosisHref}
     />
@@ -221,12 +221,8 @@ function Page({ view, about, found, workers }: PageProps) {
               most={900}
               onSize={setWidth}
             />
-            <aside
-              class="trace-side"
-              style={{ width: `${width}px` }}
-              aria-label="The selected event"
-            >
-              <h2 class="visually-hidden">The selected event</h2>
+            <aside class="trace-side" style={{ width: `${width}px` }} aria-label="Selected event">
+              <h2 class="visually-hidden">Selected event</h2>
               <Side
                 view={view}
                 choice={choice}

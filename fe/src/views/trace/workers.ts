@@ -5,8 +5,8 @@ import type { Recordings, Wanted } from "./recordings";
 
 /** `aligned by 48 collectives, ± 12.3 µs left`. */
 export function alignmentText({ method, error_ns, matched }: AlignedWorker): string {
-  if (method === "none") return "not aligned: its clock is not known";
-  if (method === "clock") return "aligned by the machines' clocks only";
+  if (method === "none") return "not aligned: clock unknown";
+  if (method === "clock") return "aligned by system clocks only";
   const left = error_ns === null ? "" : `, ± ${formatTime(error_ns)} left`;
   return `aligned by ${formatCount(matched)} ${matched === 1 ? "collective" : "collectives"}${left}`;
 }
@@ -22,12 +22,7 @@ export function arrivalText({
   if (data !== null) return "";
   if (error) return error.message;
   if (state === "importing")
-    return [
-      progress === null
-        ? "still being imported"
-        : `still being imported, ${Math.floor(progress * 100)} %`,
-      message,
-    ]
+    return [progress === null ? "importing" : `importing, ${Math.floor(progress * 100)} %`, message]
       .filter(Boolean)
       .join(": ");
   return "loading";
@@ -73,10 +68,10 @@ export function alignmentSummary(parts: Recordings["parts"]): string {
       ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}`
       : "",
     by("clock").length
-      ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by the machines' clocks only`
+      ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by system clocks only`
       : "",
     by("none").length ? `${by("none").length} not aligned` : "",
-    missing ? `${missing} not here yet` : "",
+    missing ? `${missing} still loading` : "",
   ];
   return said.filter(Boolean).join("; ");
 }

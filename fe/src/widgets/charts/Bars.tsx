@@ -18,7 +18,7 @@ interface BarsProps {
 export function Bars({ label, parts, unit, top = 10, total, onSelect }: BarsProps) {
   const drawn = poolParts(parts, top, total);
   const largest = drawn.reduce((most, part) => Math.max(most, part.value), 0);
-  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: every part is 0.</p>;
+  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: all values are 0.</p>;
   return (
     <ul class="bars" aria-label={label}>
       {drawn.map((part) => (

@@ -23,7 +23,7 @@ export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }:
   const drawn = poolParts(parts, top, total);
   const [active, setActive] = useState<string | null>(null);
   const whole = total ?? parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
-  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: every part is 0.</p>;
+  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: all values are 0.</p>;
   let turn = 0;
   const pieces = drawn.map((part) => {
     const from = turn;

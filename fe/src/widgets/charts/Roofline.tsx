@@ -63,7 +63,7 @@ export function Roofline(props: RooflineProps) {
   const drawn = useMemo(() => [...points].sort((a, b) => b.size - a.size), [points]);
   const [active, setActive] = useState<string | null>(null);
   if (!points.length)
-    return <p class="chart-nothing">Nothing to show: of no row both FLOPs and bytes are known.</p>;
+    return <p class="chart-nothing">Nothing to show: no row has both FLOPs and bytes.</p>;
   const plot = height - TOP - BOTTOM;
   const area: Area = {
     x: (value) => LEFT + axes.x.at(value) * width,

@@ -44,7 +44,7 @@ export function Strip({
     ...row.dots.map((dot) => dot.value),
     ...(row.mean === null ? [] : [row.mean]),
   ]);
-  if (!values.length) return <p class="chart-nothing">Nothing to show: there is no value.</p>;
+  if (!values.length) return <p class="chart-nothing">Nothing to show: there are no values.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
   const x = (value: number): number => LEFT + at(value) * room;
   const height = rows.length * ROW;

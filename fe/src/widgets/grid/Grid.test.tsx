@@ -236,7 +236,7 @@ describe("the grid", () => {
       show(tree);
       expect(names()).toEqual(["net", "conv", "weight", "head"]);
       expect(screen.getByRole("row", { name: /weight/ }).getAttribute("aria-level")).toBe("3");
-      fireEvent.click(screen.getByRole("button", { name: "Rows beneath conv" }));
+      fireEvent.click(screen.getByRole("button", { name: "Children of conv" }));
       expect(names()).toEqual(["net", "conv", "head"]);
       expect(screen.getByRole("row", { name: /conv/ }).getAttribute("aria-expanded")).toBe("false");
       fireEvent.click(screen.getByRole("button", { name: "Fold all" }));

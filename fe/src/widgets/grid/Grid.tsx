@@ -109,8 +109,8 @@ export function Grid(props: GridProps) {
 function FoldButtons({ folding }: { folding: Folding }) {
   return (
     <span class="toolbar-group">
-      <Button kind="quiet" icon="unfold" label="Unfold all" onClick={() => folding.all(true)} />
-      <Button kind="quiet" icon="fold" label="Fold all" onClick={() => folding.all(false)} />
+      <Button kind="quiet" icon="unfold" label="Expand all" onClick={() => folding.all(true)} />
+      <Button kind="quiet" icon="fold" label="Collapse all" onClick={() => folding.all(false)} />
     </span>
   );
 }

@@ -87,7 +87,7 @@ export class Row extends Pure<RowProps> {
               ? toggle(
                   row,
                   open,
-                  `${level < 0 ? "Details of" : "Rows beneath"} ${name}`,
+                  `${level < 0 ? "Details of" : "Children of"} ${name}`,
                   canOpen,
                   actions,
                 )

@@ -109,7 +109,7 @@ function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps) {
         );
       })}
       <Button kind="quiet" icon="reload" onClick={() => onSaved({ hidden: {}, widths: {} })}>
-        As at first
+        Reset
       </Button>
     </Menu>
   );

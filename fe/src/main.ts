@@ -5,7 +5,7 @@ import { show } from "./app/show";
 
 export function render(): Promise<void> {
   // This module is …/static/index.js, and the routes are beside static/.
-  const here = import.meta.url;
-  setBase(new URL("../", here));
+  const moduleUrl = import.meta.url;
+  setBase(new URL("../", moduleUrl));
   return show();
 }

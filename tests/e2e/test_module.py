@@ -90,7 +90,7 @@ def test_the_tree_is_folded_searched_sorted_and_saved(
     state = tab.settled_state()
     assert (state["search"], state["sort"]) == ("gelu", "-forward_host_total_ns")
     tab.frame.get_by_role("button", name="Clear the search").click()
-    tab.frame.get_by_role("button", name="Fold all", exact=True).click()
+    tab.frame.get_by_role("button", name="Collapse all", exact=True).click()
     tab.becomes(lambda: len(names(tab)) < len(everything), True)
     with tab.page.expect_download() as waiting:
         tab.frame.get_by_role("button", name=re.compile("^Download the")).click()

@@ -310,13 +310,13 @@ def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Se
 def test_arrows_of_a_kind(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
     assert page.ask("stats().draw.arrows") == 0
-    page.frame.get_by_role("button", name="Arrows").click()
+    page.frame.get_by_role("button", name="Flows").click()
     page.frame.get_by_role("checkbox", name="Launch").check()
     page.tab.page.keyboard.press("Escape")
     page.frame.wait_for_function("() => window.__profiler_test.stats().draw.arrows === 24")
     page.ready()
     assert page.tab.state()["arrows"] == "launch"
-    page.frame.get_by_role("button", name="Arrows").click()
+    page.frame.get_by_role("button", name="Flows").click()
     expect(
         page.frame.get_by_role("status").filter(has_text="touch what is in sight")
     ).to_contain_text("All 24")

@@ -60,16 +60,16 @@ interface ContentProps {
 
 function Content({ view, props, payload }: ContentProps) {
   const { selection } = props;
-  const found = find(payload, selection);
-  if (view.needsTrace && !found.span)
+  const entries = find(payload, selection);
+  if (view.needsTrace && !entries.span)
     return (
       <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />
     );
   // The catalogue knows the reason already; asking for the figures would only fail again.
-  if (view.needsTrace && found.span?.state === "failed")
+  if (view.needsTrace && entries.span?.state === "failed")
     return (
       <FailedTrace
-        span={found.span}
+        span={entries.span}
         worker={selection.worker}
         diagnosisHref={props.hrefOf("diagnosis")}
       />
@@ -94,7 +94,6 @@ function useCompletedSelection(payload: RunsPayload | null, page: PageState): vo
   }, [payload, page]);
 }
 
-/** Each view's last parameters, so that its tab leads back to the same search and order. */
 function useRemembered(page: PageState): (view: ViewId) => Params {
   const last = useRef(new Map<ViewId, Params>());
   last.current.set(page.view, page.params);

@@ -11,7 +11,6 @@ interface NoTraceProps {
   diagnosisHref: string;
 }
 
-/** Waiting for the first answer, no run at all, or a selection that is gone. */
 export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps) {
   if (!payload) return <Skeleton height={320} label="Loading the list of runs" />;
   if (selection.run)

@@ -1,4 +1,3 @@
-/** Any thrown value as a message; an `Error`'s own message where there is one. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error && thrown.message) return thrown.message;
   const text = typeof thrown === "string" ? thrown : "";

@@ -19,7 +19,6 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** The colour of a step-time category, in both themes. */
 export function categoryColor(category: Category): string {
   return `var(--category-${category.replace("_", "-")})`;
 }
@@ -51,7 +50,6 @@ function parentBody(): HTMLElement | null {
   }
 }
 
-/** The theme of a choice, where nothing was chosen that of the surroundings. */
 export function resolveTheme(
   choice: ThemeChoice,
   body: HTMLElement | null,

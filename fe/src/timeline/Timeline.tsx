@@ -182,7 +182,6 @@ function Stage({ props, state, areaTool }: StageProps) {
   );
 }
 
-/** What changed, for screen readers: the selection, and where the view came to rest. */
 function Spoken({
   props,
   state,
@@ -198,7 +197,7 @@ function Spoken({
     () => {
       if (!selected) return "";
       const row = layout.rows.find(
-        (one) => one.source === selected.source && one.lane === selected.lane,
+        (row) => row.source === selected.source && row.lane === selected.lane,
       );
       const name = (row && layout.notes.get(row.key)?.name) ?? "";
       const slice = scene.current?.sliceOf(selected) ?? null;

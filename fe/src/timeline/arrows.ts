@@ -29,9 +29,9 @@ class Heights {
 
   /** The middle of the lane's row. A lane without one is behind the edge of the canvas, or in the folded row of the lane before it. */
   of(source: number, lane: number): number {
-    const here = this.lanes.filter((entry) => entry.source === source && entry.lane === lane);
-    const found = here.find((entry) => !entry.pinned) ?? here[0];
-    if (found) return Math.max(found.y, found.pinned ? 0 : this.frame.pinnedHeight);
+    const ofLane = this.lanes.filter((entry) => entry.source === source && entry.lane === lane);
+    const shown = ofLane.find((entry) => !entry.pinned) ?? ofLane[0];
+    if (shown) return Math.max(shown.y, shown.pinned ? 0 : this.frame.pinnedHeight);
     const loose = this.lanes.filter((entry) => !entry.pinned);
     const next = loose.findIndex(
       (entry) => entry.source > source || (entry.source === source && entry.lane > lane),

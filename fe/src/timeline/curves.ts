@@ -20,7 +20,6 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
   return { y, base: y(curve.from <= 0 && curve.to >= 0 ? 0 : curve.from) };
 }
 
-/** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
 export function drawCurve(
   ctx: Context,
   frame: Frame,
@@ -44,7 +43,6 @@ export function drawCurve(
   scale(ctx, frame, row, top, curve);
 }
 
-/** First and last bucket in sight, exclusive. */
 function bucketsInSight(frame: Frame, curve: Curve): readonly [number, number] {
   const count = curve.highest.length;
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, count);
@@ -115,7 +113,6 @@ function line(ctx: Context, frame: Frame, curve: Curve, values: Float64Array, ax
   ctx.stroke();
 }
 
-/** The bounds at the right, on a ground that keeps them readable; the upper one alone in a low row. */
 function scale(ctx: Context, frame: Frame, row: Row, top: number, curve: Curve): void {
   const bounds: [number, number][] = [[curve.to, top + 8]];
   if (row.height >= 36) bounds.push([curve.from, top + row.height - 8]);

@@ -139,7 +139,7 @@ export class Painter {
         table,
         hits: hits ? this.hitTable(hits) : null,
       });
-      const found: Found = store.visit(
+      const coverage: Found = store.visit(
         row.source,
         row.lane,
         levelFor(nsPerPx, source.levelMax),
@@ -147,8 +147,8 @@ export class Painter {
         painter.slicesOf,
       );
       painter.endRow();
-      if (found === "coarser") stats.stoodIn++;
-      if (found === "missing") stats.missing++;
+      if (coverage === "coarser") stats.stoodIn++;
+      if (coverage === "missing") stats.missing++;
     });
     stats.slices = painter.slices;
   }

@@ -52,7 +52,6 @@ export class MinimapPainter {
   }
 }
 
-/** Bars that stand on `bottom`: 255 is `height` px. */
 function drawDensity(
   ctx: Context,
   { width, span }: MinimapFrame,

@@ -158,7 +158,6 @@ function drawMarks(ctx: Context, { marks, view, width, height, palette }: RulerF
   }
 }
 
-/** A little flag whose point stands on the time. */
 function flag(ctx: Context, x: number, height: number): void {
   ctx.beginPath();
   ctx.moveTo(x, height);

@@ -8,7 +8,6 @@ import { timeAt } from "./viewport";
 /** Css px by which the pointer may miss a slice that is narrower than this. */
 const NEAR = 3;
 
-/** The slice under a point of the canvas; one that is hardly a px wide may be missed by little. */
 export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): Slice | null {
   const row = rowUnder(frame, y);
   if (!row || row.lane < 0) return null;
@@ -16,7 +15,6 @@ export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): S
   return nearest(frame, store, row, timeAt(frame.view, frame.width, x), near);
 }
 
-/** All slices of a row's lane that touch a range, in order. */
 function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
   const source = frame.sources[row.source];
   if (!source) return [];
@@ -24,11 +22,11 @@ function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): S
     (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width),
     source.levelMax,
   );
-  const found: Slice[] = [];
+  const slices: Slice[] = [];
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
       const next = sliceOf(tile, i, row, source.offset);
-      const last = found[found.length - 1];
+      const last = slices[slices.length - 1];
       // A slice over several tiles is in each of them.
       if (
         last?.event === next.event &&
@@ -36,10 +34,10 @@ function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): S
         (tile.flags[i] ?? 0) & BEGAN_BEFORE
       )
         last.end = Math.max(last.end, next.end);
-      else found.push(next);
+      else slices.push(next);
     }
   });
-  return found;
+  return slices;
 }
 
 function sliceOf(tile: Tile, i: number, row: Row, offset: number): Slice {

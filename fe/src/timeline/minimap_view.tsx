@@ -1,5 +1,3 @@
-/** The minimap's element and its pointer. The keyboard has the same moves on the canvas, so it is no tab stop. */
-
 import { useRef, useState } from "preact/hooks";
 import { centredAt, draggedTo, gripAt, MINIMAP_HEIGHT, type Grip } from "./minimap";
 import type { Scene } from "./scene";

@@ -32,7 +32,6 @@ function boundariesInSight(frame: Frame): readonly [number, number] {
 const wideEnough = (frame: Frame, boundary: Boundary): boolean =>
   x(frame, boundary.end) - x(frame, boundary.start) >= CLOSEST;
 
-/** Every second step has a faint ground of its own. */
 export function drawBands(ctx: Context, frame: Frame, top: number, bottom: number): void {
   const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.band;
@@ -44,7 +43,6 @@ export function drawBands(ctx: Context, frame: Frame, top: number, bottom: numbe
   }
 }
 
-/** Lines where steps begin and end. */
 export function drawBoundaries(ctx: Context, frame: Frame): void {
   const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.muted;
@@ -66,7 +64,6 @@ export function drawBoundaries(ctx: Context, frame: Frame): void {
   ctx.globalAlpha = 1;
 }
 
-/** Marks of a person and stretches that a defect touches. */
 export function drawMarks(ctx: Context, frame: Frame): void {
   for (const mark of frame.marks) {
     const from = x(frame, mark.start);
@@ -86,7 +83,6 @@ export function drawMarks(ctx: Context, frame: Frame): void {
   }
 }
 
-/** The chosen stretch: tinted, with edges. */
 export function drawArea(ctx: Context, frame: Frame): void {
   if (!frame.area) return;
   const from = Math.max(-2, x(frame, frame.area.t0));

@@ -27,13 +27,13 @@ export function paletteOfTheme(root: HTMLElement = document.documentElement): Pa
 }
 
 function series(prefix: string, first: number, token: (name: string) => string): string[] {
-  const found: string[] = [];
+  const colours: string[] = [];
   for (let i = first; i < MOST; i++) {
     const colour = token(`${prefix}${i}`);
     if (!colour) break;
-    found.push(colour);
+    colours.push(colour);
   }
-  return found;
+  return colours;
 }
 
 export function densitiesOfTheme(root: HTMLElement = document.documentElement): {

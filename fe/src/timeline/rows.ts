@@ -1,5 +1,3 @@
-/** Which rows are on the canvas and where: from the tree of tracks and what a person did to it. Pure. */
-
 import { compileSearch } from "../base/search";
 import type { RowState, TrackLane, TrackNode } from "./props";
 import type { Row } from "./types";
@@ -9,7 +7,6 @@ export const LANE_HEIGHT = 22;
 export const NESTED_HEIGHT = 18;
 export const COUNTER_HEIGHT = 44;
 
-/** What the list beside the canvas shows of a row beyond the row itself. */
 export interface RowNote {
   /** The node whose row this is; `null` for further lanes of a node. */
   node: TrackNode | null;
@@ -37,7 +34,6 @@ export const NO_ROWS: RowLayout = {
   height: 0,
 };
 
-/** Whether what is below a node is shown. */
 export function isOpen(node: TrackNode, state: RowState): boolean {
   return state.open.has(node.key) || (!node.foldedByDefault && !state.shut.has(node.key));
 }
@@ -119,21 +115,20 @@ const siblingIndex = new WeakMap<readonly TrackNode[], ReadonlyMap<string, reado
 function siblingsOf(tree: readonly TrackNode[], key: string): readonly TrackNode[] | null {
   let index = siblingIndex.get(tree);
   if (!index) {
-    const made = new Map<string, readonly TrackNode[]>();
+    const siblings = new Map<string, readonly TrackNode[]>();
     const walk = (nodes: readonly TrackNode[]): void => {
       for (const node of nodes) {
-        made.set(node.key, nodes);
+        siblings.set(node.key, nodes);
         walk(node.children);
       }
     };
     walk(tree);
-    siblingIndex.set(tree, made);
-    index = made;
+    siblingIndex.set(tree, siblings);
+    index = siblings;
   }
   return index.get(key) ?? null;
 }
 
-/** Nodes from the top down to the one that holds the lane; empty when none does. */
 export function pathTo(
   nodes: readonly TrackNode[],
   source: number,
@@ -167,7 +162,6 @@ export function withLane(
     : next;
 }
 
-/** The state with every node open, or every node folded down to the first level. */
 export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
   let next = state;
   const walk = (node: TrackNode): void => {
@@ -238,17 +232,16 @@ class Builder {
     this.pinned = find(tree, new Set(state.pinned));
   }
 
-  /** The rows of a pinned node; its note says where it belongs. */
   pinnedRows(key: string): Row[] {
-    const found = this.pinned.get(key);
-    if (!found || (this.shown && !this.shown.has(found.node))) return [];
-    const [first, ...more] = this.rowsOfNode(found.node, found.parents.at(-1)?.key ?? "", 0);
+    const entry = this.pinned.get(key);
+    if (!entry || (this.shown && !this.shown.has(entry.node))) return [];
+    const [first, ...more] = this.rowsOfNode(entry.node, entry.parents.at(-1)?.key ?? "", 0);
     if (!first) return [];
-    const place = found.parents
+    const path = entry.parents
       .map((parent) => parent.label)
       .filter(Boolean)
       .join(" › ");
-    return [{ ...first, note: [place, first.note].filter(Boolean).join(" · ") }, ...more];
+    return [{ ...first, note: [path, first.note].filter(Boolean).join(" · ") }, ...more];
   }
 
   rowsOf(nodes: readonly TrackNode[], parent: string, indent: number): Row[] {
@@ -382,16 +375,15 @@ function find(
   tree: readonly TrackNode[],
   keys: ReadonlySet<string>,
 ): ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }> {
-  const found = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
+  const entries = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
   const walk = (node: TrackNode, parents: readonly TrackNode[]): void => {
-    if (keys.has(node.key)) found.set(node.key, { node, parents });
+    if (keys.has(node.key)) entries.set(node.key, { node, parents });
     for (const child of node.children) walk(child, [...parents, node]);
   };
   if (keys.size > 0) for (const node of tree) walk(node, []);
-  return found;
+  return entries;
 }
 
-/** The rows that touch a stretch of the canvas: pinned ones, then those between the scroll position and its bottom. */
 export function rowsInSight(layout: RowLayout, scroll: number, height: number): readonly Row[] {
   const { rows, pinnedCount, pinnedHeight } = layout;
   const first = firstEndingAfter(rows, pinnedCount, scroll + pinnedHeight);

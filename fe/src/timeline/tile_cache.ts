@@ -110,15 +110,15 @@ export class TileCache {
     if (!about) return "missing";
     const own = { t0: range.t0 - about.offset, t1: range.t1 - about.offset };
     const length = tileLength(level);
-    let found: Found = "exact";
+    let coverage: Found = "exact";
     for (const k of tilesFor(level, own, about.span)) {
       const t0 = Math.max(own.t0, k * length);
       const t1 = Math.min(own.t1, (k + 1) * length);
       const piece = this.piece(source, level, k, lane);
       if (piece) this.show(piece, t0, t1, fn);
-      else found = worse(found, this.standIn(source, lane, level, k, t0, t1, fn));
+      else coverage = worse(coverage, this.standIn(source, lane, level, k, t0, t1, fn));
     }
-    return found;
+    return coverage;
   }
 
   private piece(source: number, level: number, k: number, lane: number): Piece | undefined {
@@ -223,11 +223,11 @@ export class TileCache {
 }
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  map.set(key, made);
-  return made;
+  const existing = map.get(key);
+  if (existing !== undefined) return existing;
+  const created = make();
+  map.set(key, created);
+  return created;
 }
 
 const ORDER: Readonly<Record<Found, number>> = { exact: 0, coarser: 1, missing: 2 };

@@ -218,12 +218,12 @@ export class TileStore {
     const ks: number[] = [];
     let lacking: readonly number[] | null = null;
     for (const k of tilesFor(level, range, this.sources[index]?.span ?? 0)) {
-      const here = lanes
+      const absent = lanes
         .filter((lane) => !this.cache.has(index, level, k, lane))
         .slice(0, MOST_CELLS);
-      if (!here.length) continue;
-      lacking ??= here;
-      if (here.length === lacking.length && here.every((lane, i) => lane === lacking?.[i]))
+      if (!absent.length) continue;
+      lacking ??= absent;
+      if (absent.length === lacking.length && absent.every((lane, i) => lane === lacking?.[i]))
         ks.push(k);
       if (ks.length === MOST_TILES || (ks.length + 1) * lacking.length > MOST_CELLS) break;
     }

@@ -14,12 +14,12 @@ export function declaredColumns(
   words?: Vocabulary,
 ): Column[] {
   const values = rows as Readonly<Record<string, ArrayLike<CellValue> | undefined>>;
-  return told(
+  return knownColumns(
     declared.flatMap((column) => {
-      const found = additions[column.key]?.values ?? values[column.key];
-      if (!found) return [];
+      const cells = additions[column.key]?.values ?? values[column.key];
+      if (!cells) return [];
       const label = words ? inWords(column.label, words) : column.label;
-      return [{ ...column, label, values: found, ...additions[column.key] }];
+      return [{ ...column, label, values: cells, ...additions[column.key] }];
     }),
   );
 }
@@ -65,7 +65,7 @@ export function columnsOf(page: string): Make {
 }
 
 /** Only columns of which at least one row knows something. */
-export const told = (columns: readonly Column[]): Column[] =>
+export const knownColumns = (columns: readonly Column[]): Column[] =>
   columns.filter(
     ({ kind, values }) =>
       !values.length ||

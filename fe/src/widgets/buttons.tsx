@@ -67,7 +67,6 @@ interface CopyButtonProps {
   children?: ComponentChildren;
 }
 
-/** Copies, and says for a moment that it did. */
 export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) {
   const [state, setState] = useState<"idle" | "done" | "failed">("idle");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -78,20 +77,20 @@ export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) 
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setState("idle"), 1500);
   };
-  const said =
+  const message =
     state === "done" ? "Copied" : state === "failed" ? "The browser refused to copy" : label;
   return (
     <>
       <Button
         kind="quiet"
         icon={state === "done" ? "check" : "copy"}
-        label={said}
+        label={message}
         onClick={() => void copy()}
       >
         {children}
       </Button>
       <span class="visually-hidden" role="status">
-        {state === "idle" ? "" : said}
+        {state === "idle" ? "" : message}
       </span>
     </>
   );

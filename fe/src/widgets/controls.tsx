@@ -54,11 +54,9 @@ interface SegmentedProps<V extends string> {
   value: V;
   options: readonly { value: V; label: string; term?: string; disabled?: boolean }[];
   onChange: (value: V) => void;
-  /** Whether the label is drawn; screen readers always have it. */
   showLabel?: boolean;
 }
 
-/** One of a few: a radio group that looks like a row of buttons. */
 export function Segmented<V extends string>({
   label,
   value,
@@ -129,7 +127,6 @@ interface SearchBoxProps {
   placeholder?: string;
 }
 
-/** Search by words, or by regular expression. */
 export function SearchBox({
   label,
   text,
@@ -197,7 +194,6 @@ interface MenuProps {
   children: ComponentChildren;
 }
 
-/** A button that opens a box of controls below it; Esc and a click elsewhere close it. */
 export function Menu({ label, icon, focused = false, children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

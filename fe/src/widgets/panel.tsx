@@ -8,7 +8,6 @@ import { Term } from "./tooltip";
 interface PanelProps {
   title: string;
   term?: string;
-  /** A short remark beside the title, e.g. "mean of 5 steps". */
   note?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;
@@ -17,7 +16,6 @@ interface PanelProps {
   flush?: boolean;
 }
 
-/** A card with a title: a named region of the page. */
 export function Panel({
   title,
   term,
@@ -40,7 +38,6 @@ export function Panel({
   );
 }
 
-/** A card around what has a title of its own. */
 export function Card({ children }: { children: ComponentChildren }) {
   return (
     <section class="panel">
@@ -63,7 +60,6 @@ export function Badge({ tone = "neutral", children, title }: BadgeProps) {
   );
 }
 
-/** Text to be pasted, with a copy button. */
 export function CodeBlock({ code, label = "Copy the code" }: { code: string; label?: string }) {
   return (
     <div class="code-block">
@@ -78,12 +74,9 @@ export function CodeBlock({ code, label = "Copy the code" }: { code: string; lab
 interface EmptyStateProps {
   title: string;
   text: ComponentChildren;
-  /** What to record or to type, ready to paste. */
   code?: string;
-  /** The diagnosis page, where it can help. */
   diagnosisHref?: string;
   actions?: ComponentChildren;
-  /** Inside a panel: smaller, without much air. */
   compact?: boolean;
 }
 

@@ -1,5 +1,3 @@
-/** The line between two parts of the page; dragging it, or the arrow keys, make one of them larger. */
-
 import { useState } from "preact/hooks";
 import { readStored, writeStored } from "../base/stored";
 

@@ -106,7 +106,6 @@ interface FromToProps {
   onChange: (first: number, last: number) => void;
 }
 
-/** The two ends of a range: each takes the other along rather than pass it. */
 export function FromTo({ first, last, options, onChange }: FromToProps) {
   return (
     <>
@@ -126,7 +125,6 @@ export function FromTo({ first, last, options, onChange }: FromToProps) {
   );
 }
 
-/** A first range around a step: it and the next one, or the one before at the end. */
 function wide(step: number, count: number): { first: number; last: number } {
   return step + 1 < count
     ? { first: step, last: step + 1 }

@@ -15,7 +15,6 @@ interface TooltipProps {
   focusable?: boolean;
 }
 
-/** Text that shows `content` on hover and on focus; Esc closes it. */
 export function Tooltip({ content, children, class: name = "", focusable = true }: TooltipProps) {
   const anchor = useRef<HTMLSpanElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -56,7 +55,6 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
   );
 }
 
-/** The floating text, placed below the anchor, or above where there is no room. */
 function Bubble({
   id,
   anchor,
@@ -77,7 +75,6 @@ function Bubble({
   );
 }
 
-/** Puts a floating element beside a box and inside the window. */
 export function place(
   element: HTMLElement,
   box: { left: number; top: number; bottom: number; width: number },
@@ -101,7 +98,6 @@ export function place(
 }
 
 interface FloatingProps {
-  /** What it floats beside; asked when it is drawn, because a chart may draw both at once. */
   anchor: () => Element | null | undefined;
   class?: string;
   children: ComponentChildren;

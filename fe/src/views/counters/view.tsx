@@ -20,7 +20,7 @@ import {
   StackedBars,
 } from "../../widgets";
 import { useAllSteps } from "../all_steps";
-import { columnsOf, told, useColumns } from "../columns";
+import { columnsOf, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
@@ -137,7 +137,7 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   };
   const shown = (row: number): number =>
     [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
-  return told([
+  return knownColumns([
     column("kernel", "Kernel", "code", 240, kernel, {
       short: profiled.short,
       // Equal slices of a window are no kernels to other views.

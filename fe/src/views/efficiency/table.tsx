@@ -5,7 +5,7 @@ import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
 import type { Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
-import { columnsOf, declaredColumns, told } from "../columns";
+import { columnsOf, declaredColumns, knownColumns } from "../columns";
 import { Totals } from "../totals";
 import {
   callText,
@@ -83,7 +83,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     vocabulary,
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
-  return told([
+  return knownColumns([
     ...columns,
     column(
       "timeline",

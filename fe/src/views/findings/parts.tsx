@@ -3,7 +3,6 @@ import { formatCount, formatTime } from "../../base/units";
 import { Badge, CopyButton, Icon, Term } from "../../widgets";
 import { figureText, gainText } from "./model";
 
-/** Evidence that is shown at once; the rest is a press away. */
 const SHOWN = 4;
 
 export type EvidenceHref = (evidence: Evidence) => string;
@@ -13,7 +12,6 @@ interface FindingListProps {
   hrefOf: EvidenceHref;
 }
 
-/** Findings below each other, each with what it rests on and what to try. */
 export function FindingList({ findings, hrefOf }: FindingListProps) {
   return (
     <ol class="findings">
@@ -72,7 +70,6 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
   );
 }
 
-/** The upper bound in words, and as a part of the step. */
 function Gain({ finding }: { finding: Finding }) {
   const { share } = finding;
   return (

@@ -69,8 +69,8 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps) {
       </p>
     );
   }
-  const found = findingsOf(data, view);
-  if (!found.length) {
+  const findings = findingsOf(data, view);
+  if (!findings.length) {
     return (
       <div class="findings-strip">
         <NothingFound>No findings for this view.</NothingFound>
@@ -81,13 +81,13 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps) {
     <details class="findings-strip">
       <summary>
         <Icon name="chevron" size={12} />
-        <strong>{countText(found.length)}</strong>
+        <strong>{countText(findings.length)}</strong>
         <span class="findings-titles">
-          {[...new Set(found.map((finding) => finding.title))].join(" · ")}
+          {[...new Set(findings.map((finding) => finding.title))].join(" · ")}
         </span>
-        <span class="findings-gain">{gainOfAll(found)}</span>
+        <span class="findings-gain">{gainOfAll(findings)}</span>
       </summary>
-      <FindingList findings={found} hrefOf={timelineOf(place)} />
+      <FindingList findings={findings} hrefOf={timelineOf(place)} />
     </details>
   );
 }

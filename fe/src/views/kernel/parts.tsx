@@ -20,7 +20,6 @@ interface KernelChartsProps {
   onSelect: (key: string) => void;
 }
 
-/** Time by kernel, and time by use of the matrix cores. */
 export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
   const parts = timeByKernel(payload);
   const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
@@ -64,7 +63,6 @@ function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
   ];
 }
 
-/** How many kernels could be followed back to the host. */
 export function AttributionLine({
   attribution,
   onWhy,
@@ -151,7 +149,6 @@ export function kernelColumns(
   );
 }
 
-/** What is below an open row: the full name, and who launched it. */
 export function KernelDetail({
   name,
   timelineHref,

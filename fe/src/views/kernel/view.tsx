@@ -148,17 +148,17 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) => {
-        const found = rowsOf(payload, name);
+        const matches = rowsOf(payload, name);
         return (
           <>
             <Launchers
-              launchers={found.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
+              launchers={matches.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
               operatorHref={operatorHref(props)}
             />
-            {found.length > LAUNCHERS ? (
+            {matches.length > LAUNCHERS ? (
               <p class="muted">
-                {formatCount(found.length - LAUNCHERS)} more: group the table by operator and launch
-                properties to see them.
+                {formatCount(matches.length - LAUNCHERS)} more: group the table by operator and
+                launch properties to see them.
               </p>
             ) : null}
           </>

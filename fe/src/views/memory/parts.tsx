@@ -12,7 +12,7 @@ import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
-import { columnsOf, told } from "../columns";
+import { columnsOf, knownColumns } from "../columns";
 import type { Total } from "../totals";
 import { lifetimes, type Stretch } from "./model";
 
@@ -159,7 +159,7 @@ function originColumns(rows: BlockColumns | AliveColumns, links: MemoryLinks): C
 }
 
 export function aliveColumns(rows: AliveColumns, links: MemoryLinks): Column[] {
-  return told([
+  return knownColumns([
     ...originColumns(rows, links),
     column("alive", "Alive", "bytes", 110, rows.bytes, { bar: true }),
     column("alive_count", "Blocks", "count", 80, rows.count),
@@ -172,7 +172,7 @@ const BEFORE = "before the recording";
 
 export function blockColumns(rows: BlockColumns, links: MemoryLinks): Column[] {
   const { event } = rows;
-  return told([
+  return knownColumns([
     ...originColumns(rows, links),
     column("block_bytes", "Size", "bytes", 100, rows.bytes, { bar: true }),
     column("allocated_at", "Allocated at", "time", 100, rows.allocated_ns, {
@@ -201,7 +201,7 @@ export function statisticsColumns(
 ): Column[] {
   const pooled = (row: number): boolean =>
     row === rows.name.length - 1 && rows.name[row] === "other";
-  return told([
+  return knownColumns([
     column(`block_${group}`, capitalised(group), "code", 240, rows.name, {
       href: (row) => (pooled(row) ? null : links[group](rows.name[row] ?? "")),
     }),

@@ -268,7 +268,6 @@ type DetailProps = ViewProps & {
   layout: FlameLayout;
 };
 
-/** The chosen frame in words, with the ways to other pages; as high without one, so that nothing jumps. */
 function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps) {
   const { rows } = payload;
   if (row < 0) return <p class="flame-detail muted">Click a frame to zoom in and see its links.</p>;

@@ -163,13 +163,13 @@ export function frameOfKey(rows: FlameColumns, key: string | undefined): number 
 }
 
 function ways({ parent, name }: FlameColumns): number[] {
-  const found: number[] = [];
+  const hashes: number[] = [];
   name.forEach((text, row) => {
-    let hash = found[parent[row] ?? -1] ?? 7;
+    let hash = hashes[parent[row] ?? -1] ?? 7;
     for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) >>> 0;
-    found.push((Math.imul(hash, 31) + 1) >>> 0);
+    hashes.push((Math.imul(hash, 31) + 1) >>> 0);
   });
-  return found;
+  return hashes;
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {

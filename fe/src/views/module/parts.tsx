@@ -73,7 +73,6 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
   ];
 }
 
-/** What is said of a frame; its name first. */
 export function frameLines(
   rows: FlameColumns,
   row: number,
@@ -100,7 +99,6 @@ const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
   rest: "Smaller frames",
 };
 
-/** The kinds that occur, with their colour and their letters. */
 export function FlameLegend({ rows }: { rows: FlameColumns }) {
   const kinds = new Set(rows.kind);
   return (

@@ -4,7 +4,6 @@ import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { capitalised, readableShapes, stackTexts, type Chart, type Duration } from "./model";
 
-/** The title of a chart in the vendor's words. */
 export function chartTitle(duration: Duration, device: string): string {
   const where = duration.startsWith("device") ? capitalised(device) : "Host";
   return `${where} ${duration.endsWith("self") ? "self" : "total"} time`;
@@ -17,7 +16,6 @@ interface OperatorChartsProps {
   onSelect: (key: string) => void;
 }
 
-/** The four charts, or two where no accelerator was recorded. */
 export function OperatorCharts({ charts, device, top, onSelect }: OperatorChartsProps) {
   return (
     <div class="chart-grid">

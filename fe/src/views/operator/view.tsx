@@ -141,11 +141,11 @@ function StacksOf({
   const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(found) =>
-        found.stacks.length ? (
+      {(answer) =>
+        answer.stacks.length ? (
           <Stacks
-            stacks={found.stacks}
-            without={found.without}
+            stacks={answer.stacks}
+            without={answer.without}
             hasDevice={payload.has_device}
             device={payload.vocabulary.device}
           />
@@ -153,7 +153,7 @@ function StacksOf({
           <Nothing
             title="No call stack"
             text="No call of this operator has a call stack."
-            missing={found.missing}
+            missing={answer.missing}
           />
         )
       }

@@ -118,7 +118,6 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }) {
   );
 }
 
-/** Busy share of each group of rows, the busiest first. */
 function BusyShares({
   payload,
   groups,

@@ -78,7 +78,6 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
   );
 }
 
-/** What Perfetto shows as the trace's name. */
 function titleOf({ run, worker, span }: Selection, window: TimeRange | null): string {
   const times = window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "";
   return [run, worker, span, times].filter(Boolean).join(" · ");
@@ -111,7 +110,6 @@ interface HandoverControl {
   cancel: () => void;
 }
 
-/** One handing over at a time; it ends with the dialog. */
 function useHandover(payload: TracePayload): HandoverControl {
   const [status, setStatus] = useState<HandoverStatus>(IDLE);
   const running = useRef<() => void>(undefined);

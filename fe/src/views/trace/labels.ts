@@ -23,9 +23,9 @@ export function processLabel({ process, pid, device }: Named): string {
 
 export function threadLabel({ process, thread, pid, tid, device }: Named): string {
   const text = thread.trim();
-  const found = THREAD.exec(text);
-  if (found) {
-    const [, number = "", name = ""] = found;
+  const match = THREAD.exec(text);
+  if (match) {
+    const [, number = "", name = ""] = match;
     if (device) return `thread ${number}`;
     // On Linux the first thread of a process has its number.
     if (number === pid) return "main thread";

@@ -7,9 +7,9 @@ const NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e
 
 /** `1.5 ms`, `20us`, `3` (ms where no unit is given) as ns; `null` when it is not a time. Decimal commas are read as points. */
 export function parseTime(text: string): number | null {
-  const found = /^\s*(\d+(?:[.,]\d*)?|[.,]\d+)\s*(ns|us|µs|μs|ms|s)?\s*$/i.exec(text);
-  if (!found) return null;
-  const [, digits = "", unit = "ms"] = found;
+  const match = /^\s*(\d+(?:[.,]\d*)?|[.,]\d+)\s*(ns|us|µs|μs|ms|s)?\s*$/i.exec(text);
+  if (!match) return null;
+  const [, digits = "", unit = "ms"] = match;
   const ns = Math.round(Number(digits.replace(",", ".")) * (NS[unit.toLowerCase()] ?? NaN));
   return Number.isSafeInteger(ns) ? ns : null;
 }

@@ -53,14 +53,14 @@ export function readArea(
 ): Area | null {
   const stretch = readStretch(text ?? "");
   if (!stretch || stretch.end === stretch.start) return null;
-  const found = new Map<number, number[]>();
+  const lanesBySource = new Map<number, number[]>();
   for (const part of (lanes ?? "").split(";")) {
     const cut = part.indexOf(":");
     const source = keys.indexOf(cut < 0 ? "" : part.slice(0, cut));
     const chosen = parseRanges(part.slice(cut + 1), MOST_LANES);
-    if (source >= 0 && chosen.length) found.set(source, chosen);
+    if (source >= 0 && chosen.length) lanesBySource.set(source, chosen);
   }
-  return { t0: stretch.start, t1: stretch.end, lanes: found };
+  return { t0: stretch.start, t1: stretch.end, lanes: lanesBySource };
 }
 
 export function writeArea(

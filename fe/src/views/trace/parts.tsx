@@ -71,7 +71,6 @@ export interface PartPickerProps {
   problem: string;
 }
 
-/** Which part of the trace is meant: all of it, some steps, or a window of time. */
 export function PartPicker(props: PartPickerProps) {
   const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
   const options = steps.map((step) => ({ value: String(step.index), label: step.name }));
@@ -187,7 +186,6 @@ interface OpenPanelProps {
   onCancel: () => void;
 }
 
-/** The two ways out: Perfetto, and a file. */
 export function OpenPanel({
   perfettoUrl,
   fileHref,

@@ -82,12 +82,12 @@ function useReload(resources: readonly Resource<TimelinePayload>[]): {
 } {
   const newest = useRef(resources);
   newest.current = resources;
-  const told = useRef(new Set<string>());
+  const reported = useRef(new Set<string>());
   const reload = useCallback(() => newest.current.forEach((resource) => resource.reload()), []);
   const outdated = useCallback(
     (id: string) => {
-      if (told.current.has(id)) return;
-      told.current.add(id);
+      if (reported.current.has(id)) return;
+      reported.current.add(id);
       reload();
     },
     [reload],
@@ -114,15 +114,15 @@ function useNewAlignment(
   alignment: Resource<AlignmentPayload>,
   resources: readonly Resource<TimelinePayload>[],
 ): void {
-  const here = resources.filter((resource) => resource.data).length;
+  const loaded = resources.filter((resource) => resource.data).length;
   const known = alignment.data?.workers.filter((item) => item.ready).length ?? 0;
   const { reload, state } = alignment;
   const asked = useRef(0);
   useEffect(() => {
-    if (state !== "ready" || here <= known || asked.current === here) return;
-    asked.current = here;
+    if (state !== "ready" || loaded <= known || asked.current === loaded) return;
+    asked.current = loaded;
     reload();
-  }, [here, known, reload, state]);
+  }, [loaded, known, reload, state]);
 }
 
 function bookFor(
@@ -130,8 +130,8 @@ function bookFor(
   query: OfTrace,
   timeline: TimelinePayload,
 ): NameBook {
-  const found = books.get(timeline.id);
-  if (found) return found;
+  const existing = books.get(timeline.id);
+  if (existing) return existing;
   const book = new NameBook(
     (first) => fetchJson("trace/names", { ...query, id: timeline.id, first: String(first) }),
     timeline.name_page,
@@ -176,13 +176,13 @@ export function recordingOf(
 
 /** The same array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
-  const kept = useRef(recordings);
+  const last = useRef(recordings);
   const text = (list: readonly Recording[]): string =>
     list
       .map(({ key, label, offset, timeline }) => [key, label, offset, timeline.id].join(" "))
       .join("\n");
-  if (text(kept.current) !== text(recordings)) kept.current = recordings;
-  return kept.current;
+  if (text(last.current) !== text(recordings)) last.current = recordings;
+  return last.current;
 }
 
 export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {

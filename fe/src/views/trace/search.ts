@@ -106,7 +106,6 @@ function useHeat(
   }, [recordings, span, answers]);
 }
 
-/** Counts of recordings that begin at different times, in equal parts of the whole span. */
 export function mergedHeat(
   parts: readonly { counts: readonly number[]; t0: number; t1: number }[],
   span: TimeRange,
@@ -160,7 +159,6 @@ export function useDebounced<T>(value: T, ms: number): T {
 export interface Hit {
   source: number;
   ref: EventRef;
-  /** Place among the hits of its recording, from 0. */
   index: number;
 }
 
@@ -172,7 +170,6 @@ export interface Start {
   time: number;
 }
 
-/** The hit that comes next on the common clock; goes round at the end. */
 export async function nextHit(
   recordings: readonly Recording[],
   wish: Wish,
@@ -182,8 +179,8 @@ export async function nextHit(
 ): Promise<Hit | null> {
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
-    const here = start.event?.source === source;
-    const place = here
+    const own = start.event?.source === source;
+    const position = own
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
       : {
           t: String(
@@ -193,7 +190,7 @@ export async function nextHit(
         };
     const payload = await fetchJson(
       "trace/search/next",
-      { ...recording.query, ...questionOf(wish), ...place },
+      { ...recording.query, ...questionOf(wish), ...position },
       signal,
     );
     return { source, payload, offset: recording.offset };
@@ -225,7 +222,6 @@ export function nearest(
   return best ? { source: best.source, ref: best.ref, index: best.index } : null;
 }
 
-/** From the first to the last hit of one name, and the first. */
 export async function extentOfName(
   recordings: readonly Recording[],
   name: string,

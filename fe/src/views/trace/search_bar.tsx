@@ -91,18 +91,18 @@ function useHitWhenFound(
   found: Found,
   onNext: (direction: Direction) => void,
 ): (direction: Direction) => void {
-  const here = !found.busy && sameWish(found.wish, wish);
+  const settled = !found.busy && sameWish(found.wish, wish);
   const waiting = useRef<{ direction: Direction; wish: Wish } | null>(null);
   const go = useRef(onNext);
   go.current = onNext;
   useEffect(() => {
     const asked = waiting.current;
-    if (!here || !asked) return;
+    if (!settled || !asked) return;
     waiting.current = null;
     if (found.total > 0 && sameWish(asked.wish, wish)) go.current(asked.direction);
-  }, [here, found.total, wish]);
+  }, [settled, found.total, wish]);
   return (direction) => {
-    if (!here) waiting.current = { direction, wish };
+    if (!settled) waiting.current = { direction, wish };
     else if (found.total > 0) onNext(direction);
   };
 }

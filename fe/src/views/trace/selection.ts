@@ -90,7 +90,6 @@ export function useSelection(
   };
 }
 
-/** What the server knows of the event that the address bar names. */
 function useEvent(key: { event: number } | null, recording: Recording | null) {
   const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
   return useResource("trace/event", query);

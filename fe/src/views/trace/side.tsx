@@ -46,7 +46,6 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
   );
 }
 
-/** The words of the row; those of the file where it has none. */
 function trackOf(
   { timeline, label, key }: Recording,
   { ref, process, thread }: EventPayload,

@@ -8,7 +8,6 @@ import { LEGEND } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
-/** Jumps to a step; shows none, because the view moves on without it. */
 export function StepJump({
   steps,
   onStep,
@@ -179,7 +178,6 @@ interface WorkerChoiceProps {
   onAll: (all: boolean) => void;
 }
 
-/** This worker, or all of the run on one clock, with how well their clocks fit. */
 export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoiceProps) {
   return (
     <Menu

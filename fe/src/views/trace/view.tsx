@@ -90,19 +90,8 @@ export function TraceView(props: ViewProps) {
 
 /** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
 function chooseWorkers({ setParam }: ViewProps, all: boolean): void {
-  for (const key of [
-    "t",
-    "sel",
-    "area",
-    "arealanes",
-    "mark",
-    "table",
-    "pin",
-    "open",
-    "shut",
-    "order",
-  ])
-    setParam(key, null);
+  const keys = "t sel area arealanes mark table pin open shut order";
+  for (const key of keys.split(" ")) setParam(key, null);
   setParam("workers", all ? "all" : null);
 }
 

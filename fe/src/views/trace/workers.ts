@@ -55,23 +55,23 @@ const nameOf = ({ label, worker }: Wanted): string =>
 
 /** All workers in one sentence: how many, by what, and the largest remaining error. */
 export function alignmentSummary(parts: Recordings["parts"]): string {
-  const here = parts
+  const drawn = parts
     .filter(({ resource }) => resource.data !== null)
     .flatMap(({ wanted }) => (wanted.worker ? [wanted.worker] : []));
-  const missing = parts.length - here.length;
+  const missing = parts.length - drawn.length;
   const by = (method: AlignedWorker["method"]): AlignedWorker[] =>
-    here.filter((item) => item.method === method);
-  const errors = here.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
-  const said = [
-    `${formatCount(here.length)} ${here.length === 1 ? "worker" : "workers"}`,
+    drawn.filter((item) => item.method === method);
+  const errors = drawn.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
+  const sentences = [
+    `${formatCount(drawn.length)} ${drawn.length === 1 ? "worker" : "workers"}`,
     by("collectives").length
       ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}`
       : "",
     by("clock").length
-      ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by system clocks only`
+      ? `${by("clock").length === drawn.length ? "" : `${by("clock").length} `}aligned by system clocks only`
       : "",
     by("none").length ? `${by("none").length} not aligned` : "",
     missing ? `${missing} still loading` : "",
   ];
-  return said.filter(Boolean).join("; ");
+  return sentences.filter(Boolean).join("; ");
 }

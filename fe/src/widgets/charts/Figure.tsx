@@ -16,7 +16,6 @@ interface FigureProps {
   term?: string;
   note?: ComponentChildren;
   table: FigureTable;
-  /** CSV file name without extension; otherwise the title. */
   name?: string;
   actions?: ComponentChildren;
   children: ComponentChildren;
@@ -64,7 +63,6 @@ export const CSV_UNIT: Readonly<Record<Unit, string>> = {
   "B/s": " (bytes/s)",
 };
 
-/** The table's exact values; units stand in the header. */
 export function tableCsv(table: FigureTable): string {
   return csv(
     table.columns.map((column) => column.label + (column.unit ? CSV_UNIT[column.unit] : "")),
@@ -72,7 +70,6 @@ export function tableCsv(table: FigureTable): string {
   );
 }
 
-/** A small table; for large ones there is the Grid. */
 export function DataTable({ table, label }: { table: FigureTable; label: string }) {
   return (
     <div class="data-table" tabIndex={0} role="region" aria-label={`${label}, data table`}>

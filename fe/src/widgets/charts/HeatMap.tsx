@@ -53,7 +53,7 @@ export function HeatMap(props: HeatMapProps) {
   const cursor = useRef<SVGRectElement>(null);
   const { at, spoken, point, leave, keys } = useCursor(columns.length, order.length, cells, cursor);
   const row = order[at?.y ?? 0] ?? 0;
-  const told = at
+  const cellText = at
     ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}`
     : "";
   const note = at ? props.note?.(row, at.x) : "";
@@ -95,11 +95,11 @@ export function HeatMap(props: HeatMapProps) {
         </svg>
       </div>
       <span class="visually-hidden" role="status">
-        {spoken ? told : ""}
+        {spoken ? cellText : ""}
       </span>
       {at ? (
         <Floating anchor={() => cursor.current}>
-          <strong>{told}</strong>
+          <strong>{cellText}</strong>
           {note ? <div class="muted">{note}</div> : null}
         </Floating>
       ) : null}
@@ -116,7 +116,6 @@ interface Cursor {
   keys: { onKeyDown: (event: KeyboardEvent) => void; onFocus: () => void; onBlur: () => void };
 }
 
-/** The cell under the pointer, or where the keys lead. */
 function useCursor(
   columns: number,
   rows: number,
@@ -241,7 +240,6 @@ function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps) {
   );
 }
 
-/** The classes with their bounds. */
 function HeatLegend({ max, unit, unknown }: { max: number; unit: Unit; unknown: boolean }) {
   const classes = [
     format(0, unit),

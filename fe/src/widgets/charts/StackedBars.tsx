@@ -127,7 +127,6 @@ export function SeriesLegend({ series }: { series: readonly Series[] }) {
   );
 }
 
-/** Drawn over the bars; its label stands outside of what scrolls. */
 function MeanLine({
   axis,
   plot,
@@ -240,7 +239,6 @@ interface HoverBoxProps {
   anchor: Element | null | undefined;
 }
 
-/** Every category of the bar under the pointer, largest at its place in the stack: top to bottom as drawn. */
 function HoverBox({ bar, series, unit, anchor }: HoverBoxProps) {
   const total = sumOf(bar);
   const put = (element: HTMLDivElement | null): void => {

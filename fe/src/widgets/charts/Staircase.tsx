@@ -47,7 +47,7 @@ export function Staircase(props: StaircaseProps) {
   // Of an instant outside the window the curves say nothing.
   const shown = at ?? (picked >= window.t0 && picked <= window.t1 ? picked : peak.time);
   const point = pointAt(time, shown);
-  const told = [...lines, ...areas].map(
+  const values = [...lines, ...areas].map(
     (line) => `${line.label} ${format(line.values[point], unit)}`,
   );
   return (
@@ -73,7 +73,7 @@ export function Staircase(props: StaircaseProps) {
         aria-valuemin={window.t0}
         aria-valuemax={window.t1}
         aria-valuenow={shown}
-        aria-valuetext={`${formatTime(shown)}: ${told.join(", ")}`}
+        aria-valuetext={`${formatTime(shown)}: ${values.join(", ")}`}
         {...handlers}
       >
         <Curves {...props} plot={plot} />
@@ -96,7 +96,6 @@ export function Staircase(props: StaircaseProps) {
   );
 }
 
-/** The time under the pointer or the keyboard, the begin of a drag, and what both do. */
 function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps, plot: number) {
   const [at, setAt] = useState<number | null>(null);
   const [from, setFrom] = useState<number | null>(null);
@@ -146,7 +145,6 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   };
 }
 
-/** What does not change while the pointer moves. */
 function Curves(props: StaircaseProps & { plot: number }) {
   const { unit, time, lines, areas, bands, peak, plot } = props;
   const { t0, t1 } = props.window;

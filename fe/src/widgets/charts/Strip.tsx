@@ -8,7 +8,6 @@ import { useWidth } from "./size";
 export interface StripDot {
   value: number;
   title: string;
-  /** Drawn hollow and left out of the mean. */
   faded: boolean;
 }
 

@@ -122,7 +122,6 @@ interface MarkProps {
   kind: string;
 }
 
-/** A border around a frame, so that following the pointer draws nothing else. */
 function Mark({ row, layout, view, width, kind }: MarkProps) {
   const scale = width / view.length;
   const left = layout.left[row] ?? 0;
@@ -222,19 +221,18 @@ function onKey(
   event.preventDefault();
 }
 
-/** The frames around the one in sight, as a way out. */
 function Way({
   parent,
   name,
   zoom,
   onZoom,
 }: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">) {
-  const way = wayTo(parent, zoom);
-  const shown = way.slice(-NAMED);
+  const path = wayTo(parent, zoom);
+  const shown = path.slice(-NAMED);
   return (
     <nav class="flame-way" aria-label="Zoomed into">
       {zoom < 0 ? <span>All</span> : <WayButton text="All" onClick={() => onZoom(-1)} />}
-      {shown.length < way.length ? <span aria-hidden="true"> › …</span> : null}
+      {shown.length < path.length ? <span aria-hidden="true"> › …</span> : null}
       {shown.map((row) => (
         <span key={row}>
           <span aria-hidden="true"> › </span>
@@ -257,7 +255,6 @@ function WayButton({ text, onClick }: { text: string; onClick: () => void }) {
   );
 }
 
-/** Beside the pointer. Screen readers are told of the chosen frame instead. */
 function Card({ at, lines }: { at: Hovered; lines: readonly string[] }) {
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

@@ -150,7 +150,6 @@ interface TableState {
   cell: Cell | null;
   onKeyDown: (event: KeyboardEvent) => void;
   pointed: number;
-  /** The same object at every draw. */
   actions: RowActions;
   /** The table got the focus: some cell is active then. */
   focus: () => void;

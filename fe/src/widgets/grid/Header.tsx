@@ -76,7 +76,6 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
   );
 }
 
-/** Follows the pointer from the grip and reports the width of the head cell. */
 function drag(event: PointerEvent, onWidth: (width: number) => void): void {
   const grip = event.currentTarget;
   if (!(grip instanceof HTMLElement) || !grip.parentElement) return;

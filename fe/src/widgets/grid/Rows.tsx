@@ -29,7 +29,6 @@ export interface RowProps {
   active: number;
   /** Whether the pointer is on it; then it offers to copy its name. */
   pointed: boolean;
-  /** The same object at every draw. */
   actions: RowActions;
 }
 

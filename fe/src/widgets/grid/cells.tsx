@@ -41,7 +41,6 @@ function knowledge(value: number | string | boolean): string {
   return KNOWLEDGE[Number(value)] ?? "unknown";
 }
 
-/** The text that copying a cell gives. */
 export function copiedText(column: Column, row: number): string {
   const value = exactValue(column, row);
   return value === null || value === undefined ? "" : String(value);

@@ -155,7 +155,7 @@ describe("the page", () => {
     render(<App />);
     expect(await screen.findByText("No traces yet")).toBeTruthy();
     expect(screen.getByText(/torch_tb_profiler\.record\("\/logs"\)/)).toBeTruthy();
-    expect(screen.getByRole("link", { name: /every file/ }).getAttribute("href")).toContain(
+    expect(screen.getByRole("link", { name: /all files/ }).getAttribute("href")).toContain(
       "#view=diagnosis",
     );
   });

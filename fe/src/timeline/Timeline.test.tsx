@@ -137,7 +137,7 @@ describe("what it shows", () => {
 
   it("says when no row is left", async () => {
     const { getByText } = await open({ rows: { ...NO_ROW_STATE, filter: "xyzzy" } });
-    expect(getByText(/No row has/).textContent).toContain("xyzzy");
+    expect(getByText(/No track matches/).textContent).toContain("xyzzy");
   });
 
   it("says that tiles cannot be had, and asks again", async () => {
@@ -274,7 +274,7 @@ describe("moves", () => {
 
   it("draws areas while the tool is on", async () => {
     const page = await open();
-    fireEvent.click(page.getByRole("button", { name: /Select areas/ }));
+    fireEvent.click(page.getByRole("button", { name: /Select an area/ }));
     const at = (type: string, x: number, y: number): void => {
       fireEvent(
         canvas(page),

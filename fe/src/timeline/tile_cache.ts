@@ -15,11 +15,8 @@ const PIECE_BYTES = 80;
 const KEPT_LEVELS = 2;
 
 /** The unit of eviction: typed arrays of all its tiles share one buffer, so only all of them together free it. */
-interface Reply {
+interface Reply extends TileQuery {
   source: number;
-  level: number;
-  ks: readonly number[];
-  lanes: readonly number[];
   bytes: number;
   used: number;
 }
@@ -66,14 +63,7 @@ export class TileCache {
         throw new Error(`Tile ${tile.k} of level ${tile.level} was not asked for.`);
     }
     const size = bytes + PIECE_BYTES * query.ks.length * query.lanes.length;
-    const reply: Reply = {
-      source,
-      level: query.level,
-      ks: query.ks,
-      lanes: query.lanes,
-      bytes: size,
-      used: this.clock,
-    };
+    const reply: Reply = { ...query, source, bytes: size, used: this.clock };
     const level = entry(
       this.levels[source] ?? new Map<number, Level>(),
       query.level,

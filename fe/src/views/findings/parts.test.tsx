@@ -80,7 +80,7 @@ describe("FindingList", () => {
       "Peak: 1.00 KiB",
       "Device: 3",
       "Try: More workers.",
-      "But: More workers may not help.",
+      "Caveat: More workers may not help.",
       "train.py(12): main",
     ])
       expect(text()).toContain(part);
@@ -138,7 +138,7 @@ describe("FindingList", () => {
     expect(screen.getByText("profiler")).toBeTruthy();
     expect(text()).toContain("costs no step time");
     expect(document.querySelector(".meter")).toBeNull();
-    expect(text()).not.toMatch(/But:|Try:/);
+    expect(text()).not.toMatch(/Caveat:|Try:/);
   });
 });
 

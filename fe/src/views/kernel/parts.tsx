@@ -179,6 +179,8 @@ export interface Launcher {
   ns: number;
 }
 
+const IDENTITY = { kernel_operator: "Launched by", grid: "Grid", block: "Block" };
+
 /** The operators that launched one kernel, with the launch properties. */
 export function Launchers({
   launchers,
@@ -191,21 +193,16 @@ export function Launchers({
     <table class="plain-table launchers">
       <thead>
         <tr>
-          <th scope="col">
-            <Term id="kernel_operator">Launched by</Term>
-          </th>
-          <th scope="col">
-            <Term id="grid">Grid</Term>
-          </th>
-          <th scope="col">
-            <Term id="block">Block</Term>
-          </th>
-          <th scope="col" class="number">
-            Calls
-          </th>
-          <th scope="col" class="number">
-            Total
-          </th>
+          {Object.entries(IDENTITY).map(([term, label]) => (
+            <th key={term} scope="col">
+              <Term id={term}>{label}</Term>
+            </th>
+          ))}
+          {["Calls", "Total"].map((label) => (
+            <th key={label} scope="col" class="number">
+              {label}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>

@@ -128,8 +128,8 @@ describe("the flame graph", () => {
       asked.find((url) => url.pathname.endsWith("/module/flame"))?.searchParams.get("tree"),
     ).toBe("line");
     expect(text()).toContain("38.1 % of the time");
-    expect(text()).toContain("7 frames under 1/10,000");
-    expect(text()).not.toContain("launched by no known frame");
+    expect(text()).toContain("7 frames below 1/10,000");
+    expect(text()).not.toContain("launched outside known frames");
     expect(screen.getByText("speedscope").getAttribute("href")).toMatch(
       /module\/flame\/file\?run=r&worker=w&span=s&tree=line&metric=host&format=speedscope$/,
     );
@@ -165,7 +165,7 @@ describe("the flame graph", () => {
   it("says that the pattern is wrong, and dims nothing", async () => {
     show({ find: "(", find_re: "1" });
     await waitFor(() =>
-      expect(screen.getByRole("alert").textContent).toMatch(/Not a regular expression/),
+      expect(screen.getByRole("alert").textContent).toMatch(/Invalid regular expression/),
     );
   });
 });

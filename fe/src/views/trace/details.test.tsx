@@ -87,7 +87,7 @@ describe("Details", () => {
     render(<Details on="GPU 0" payload={event(7)} go={none} allArguments={all} links={null} />);
     expect(text()).toContain("[1, 1, 1]");
     expect(all).not.toHaveBeenCalled();
-    fireEvent.click(screen.getByText(/^All arguments/));
+    fireEvent.click(screen.getByText(/^Show all arguments/));
     expect(text()).toContain("everything");
   });
 

@@ -24,16 +24,13 @@ export interface Checked {
 export function checkWindow(from: string, to: string, spanNs: number): Checked {
   const t0 = from.trim() === "" ? 0 : parseTime(from);
   const t1 = to.trim() === "" ? spanNs : parseTime(to);
-  if (t0 === null)
-    return {
-      window: null,
-      problem: `“${from}” is not a time. Examples: 12.5 ms, 300 µs.`,
-    };
-  if (t1 === null)
-    return { window: null, problem: `“${to}” is not a time. Examples: 12.5 ms, 300 µs.` };
-  if (t0 >= t1) return { window: null, problem: "The range ends before it begins." };
-  if (t0 >= spanNs)
-    return { window: null, problem: "The range begins after the end of the trace." };
+  const refused = (problem: string): Checked => ({ window: null, problem });
+  const noTime = (text: string): Checked =>
+    refused(`“${text}” is not a time. Examples: 12.5 ms, 300 µs.`);
+  if (t0 === null) return noTime(from);
+  if (t1 === null) return noTime(to);
+  if (t0 >= t1) return refused("The range ends before it begins.");
+  if (t0 >= spanNs) return refused("The range begins after the end of the trace.");
   return { window: { t0, t1: Math.min(t1, spanNs) }, problem: "" };
 }
 

@@ -117,18 +117,10 @@ export function readMarks(text: string | undefined): Mark[] {
   return (text ?? "")
     .split(";")
     .slice(0, MOST_KEYS)
-    .flatMap((part, place) => {
+    .flatMap((part, place): Mark[] => {
       const stretch = readStretch(part);
-      return stretch
-        ? [
-            {
-              key: `person-${place}`,
-              label: `Mark ${place + 1}`,
-              kind: "person" as const,
-              ...stretch,
-            },
-          ]
-        : [];
+      const key = `person-${place}`;
+      return stretch ? [{ key, label: `Mark ${place + 1}`, kind: "person", ...stretch }] : [];
     });
 }
 

@@ -123,7 +123,7 @@ describe("Handover", () => {
     ["blocked", "Allow pop-ups"],
     ["no_answer", "did not answer"],
     ["closed", "was closed"],
-    ["handed", "has the trace"],
+    ["handed", "open in Perfetto"],
     ["failed", "could not be fetched"],
   ] as const)("%s is said in words", (state, words) => expect(shown({ state })).toContain(words));
   it("passes on why it failed, as text", () => {

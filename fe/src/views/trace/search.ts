@@ -205,17 +205,8 @@ export function nearest(
   direction: Direction,
 ): Hit | null {
   const sign = direction === "next" ? 1 : -1;
-  const hits = answers.flatMap(({ source, payload, offset }) =>
-    payload.hit
-      ? [
-          {
-            source,
-            ref: payload.hit,
-            index: payload.index,
-            ahead: (payload.hit.start_ns + offset - from) * sign,
-          },
-        ]
-      : [],
+  const hits = answers.flatMap(({ source, payload: { hit: ref, index }, offset }) =>
+    ref ? [{ source, ref, index, ahead: (ref.start_ns + offset - from) * sign }] : [],
   );
   const ahead = hits.filter((hit) => hit.ahead >= 0);
   const [best] = (ahead.length ? ahead : hits).sort((a, b) => a.ahead - b.ahead);

@@ -258,20 +258,7 @@ interface ToolsProps {
 }
 
 function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
-  const {
-    recordings,
-    main,
-    setParam,
-    found,
-    wish,
-    finder,
-    kinds,
-    all,
-    marks,
-    handle,
-    choice,
-    view,
-  } = stage;
+  const { recordings, main, setParam, found, wish, finder, all, marks, handle, view } = stage;
   const recording = recordings[main] ?? recordings[0];
   const { params } = view;
   const offset = recording?.offset ?? 0;
@@ -306,7 +293,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         />
         <ArrowMenu
           kinds={recording?.timeline.arrow_kinds ?? []}
-          chosen={kinds}
+          chosen={stage.kinds}
           shown={all.arrows.length}
           total={all.total}
           onChange={(next) => setParam("arrows", next.join(",") || null)}
@@ -316,7 +303,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
           onGo={(mark) => goToMark(stage, mark)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
-        <Panels stage={stage} selected={choice.selected !== null} />
+        <Panels stage={stage} selected={stage.choice.selected !== null} />
         <Button
           kind="quiet"
           icon="download"

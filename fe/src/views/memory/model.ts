@@ -1,9 +1,8 @@
 /** What the Memory page computes from its payloads and keeps in the address bar. */
 
 import type {
-  AliveColumns,
-  BlockColumns,
   MemoryAlivePayload,
+  MemoryAliveTable,
   MemoryDevice,
   MemoryPayload,
 } from "../../api/types.gen";
@@ -12,7 +11,7 @@ import type { Params } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-/** By what the parts of the memory that is alive are told apart; the names are those of the columns. */
+/** By what the parts of the memory that is alive are knownColumns apart; the names are those of the columns. */
 export const GROUPS = ["operator", "parent", "module", "line", "category"] as const;
 export type AliveGroup = (typeof GROUPS)[number];
 
@@ -44,7 +43,7 @@ export function readDevice(
 }
 
 /** What the rows can be grouped by: something that at least one of them knows. */
-export function groupsOf(rows: AliveColumns): AliveGroup[] {
+export function groupsOf(rows: MemoryAliveTable): AliveGroup[] {
   return GROUPS.filter((group) => rows[group].some((name) => name !== null));
 }
 
@@ -65,14 +64,7 @@ export function aliveParts(
   return [...parts, ...more.filter((part) => part.value > 0)];
 }
 
-/** From the allocation to the release; null where one of them is not known. */
-export function lifetimes({ allocated_ns, released_ns }: BlockColumns): (number | null)[] {
-  return allocated_ns.map((begin, row) => {
-    const end = released_ns[row] ?? null;
-    return begin === null || end === null ? null : end - begin;
-  });
-}
-
+/** The tables that the trace has something for. */
 export function tablesOf(
   { source, has_modules }: MemoryPayload,
   { blocks }: MemoryDevice,

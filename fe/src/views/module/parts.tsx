@@ -1,5 +1,7 @@
-import { MODULES } from "../../api/tables.gen";
-import type { FlameColumns, ModulePayload, ModulesTable } from "../../api/types.gen";
+/** Pure parts of the Module page. */
+
+import { FLAME, MODULES } from "../../api/tables.gen";
+import type { FlameTable, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, FLAME_KINDS } from "../../widgets";
@@ -74,7 +76,7 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
 }
 
 export function frameLines(
-  rows: FlameColumns,
+  rows: FlameTable,
   row: number,
   hasDevice: boolean,
   device: string,
@@ -99,7 +101,8 @@ const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
   rest: "Smaller frames",
 };
 
-export function FlameLegend({ rows }: { rows: FlameColumns }) {
+/** The kinds that occur, with their colour and their letters. */
+export function FlameLegend({ rows }: { rows: FlameTable }) {
   const kinds = new Set(rows.kind);
   return (
     <ul class="flame-legend" aria-label="Kinds of frames">
@@ -120,35 +123,14 @@ export function FlameLegend({ rows }: { rows: FlameColumns }) {
 }
 
 export function frameColumns(
-  rows: FlameColumns,
-  hasDevice: boolean,
+  rows: FlameTable,
   device: string,
   href: (row: number) => string | null,
 ): Column[] {
-  const frame = columnsOf("flame");
-  return [
-    frame("frame", "Frame", "code", 320, rows.name, { href }),
-    frame(
-      "kind",
-      "Kind",
-      "text",
-      150,
-      rows.name.map((_, row) => kindText(rows, row)),
-    ),
-    frame(
-      "calls",
-      rows.kind.includes("line") ? "Operator calls" : "Calls",
-      "count",
-      80,
-      rows.calls,
-    ),
-    ...(hasDevice
-      ? [
-          frame("device", `${capitalised(device)} total`, "time", 120, rows.device_ns, {
-            bar: true,
-          }),
-        ]
-      : []),
-    frame("host", "Host total", "time", 120, rows.host_ns, { bar: true }),
-  ];
+  return declaredColumns(FLAME, rows, {
+    name: { href },
+    kind: { values: rows.name.map((_, row) => kindText(rows, row)) },
+    calls: rows.kind.includes("line") ? { label: "Operator calls" } : {},
+    device_ns: { label: `${capitalised(device)} total` },
+  });
 }

@@ -144,9 +144,8 @@ function Help() {
     <Menu label="Help" icon="help">
       <div class="help">
         <p>
-          Every label with a dotted line says what it means when the pointer rests on it or when it
-          has the focus. The address bar holds everything that is chosen here: copy it to show
-          someone the same page.
+          Labels with a dotted underline show their definition on hover and focus. The address bar
+          holds every choice on this page: copy it to share the view.
         </p>
         <dl>
           {KEYS.map(([key, does]) => (

@@ -15,7 +15,7 @@ export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: str
     meaning: "Imported in its turn, or when opened.",
   },
   importing: { word: "Importing", meaning: "Being read now." },
-  ready: { word: "Ready", meaning: "OK." },
+  ready: { word: "Ready", meaning: "OK" },
 };
 
 const column = columnsOf("diagnosis");

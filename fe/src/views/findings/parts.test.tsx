@@ -144,6 +144,6 @@ describe("FindingList", () => {
 
 it("what could not be judged is counted, with its reasons", () => {
   render(<Unsure reasons={["No stacks were recorded.", "The ranks are still imported."]} />);
-  expect(text()).toContain("2 things could not be judged");
+  expect(text()).toContain("2 checks could not be made");
   expect(text()).toContain("No stacks were recorded.");
 });

@@ -142,7 +142,7 @@ export function Unsure({ reasons }: { reasons: readonly string[] }) {
   return (
     <details class="unsure">
       <summary>
-        {reasons.length === 1 ? "1 thing" : `${reasons.length} things`} could not be judged
+        {reasons.length === 1 ? "1 check" : `${reasons.length} checks`} could not be made
       </summary>
       <ul>
         {reasons.map((reason) => (

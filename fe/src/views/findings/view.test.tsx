@@ -46,7 +46,7 @@ describe("Findings", () => {
   it("calls nothing healthy that could not be judged", () => {
     list(findings([], { healthy: false, unsure: ["Only the device was recorded."] }));
     expect(text()).toContain("No findings in what could be checked.");
-    expect(text()).toContain("1 thing could not be judged");
+    expect(text()).toContain("1 check could not be made");
     cleanup();
     list(
       findings([], {

@@ -45,8 +45,8 @@ export function AreaTable({
         />
         {pooled > 0 ? (
           <p class="drawer-note">
-            The {formatCount(rows.name.length)} costliest of{" "}
-            {formatCount(rows.name.length + pooled)} names.
+            The {formatCount(rows.name.length)} names with the longest total time, of{" "}
+            {formatCount(rows.name.length + pooled)}.
           </p>
         ) : null}
       </div>

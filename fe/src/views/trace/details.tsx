@@ -82,8 +82,8 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }) {
       {payload.overlapping ? (
         <p class="details-note">
           <Icon name="warn" size={14} />{" "}
-          <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its
-          own.
+          <Term id="overlapping">Overlaps another event of its track</Term>, so it is drawn on a
+          track of its own.
         </p>
       ) : null}
     </dl>

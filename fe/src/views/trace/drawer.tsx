@@ -188,7 +188,7 @@ export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
         140,
         pluck("look").map((look) => lookOf(look).label),
       ),
-      column("count", "Hits", "count", 90, pluck("count")),
+      column("count", "Matches", "count", 90, pluck("count")),
       column("total", "Total", "time", 110, pluck("total_ns"), { term: "total", bar: true }),
     ],
     [names],
@@ -205,8 +205,8 @@ export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
       />
       {namesTotal > names.length ? (
         <p class="drawer-note">
-          The {formatCount(names.length)} costliest of {formatCount(namesTotal)} names,{" "}
-          {formatCount(total)} hits in all.
+          The {formatCount(names.length)} names with the longest total time, of{" "}
+          {formatCount(namesTotal)}; {formatCount(total)} matches in all.
         </p>
       ) : null}
     </div>

@@ -11,8 +11,8 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
         <Keys title="Mouse, trackpad, fingers" lines={GESTURES} />
       </div>
       <p class="muted">
-        Rows are folded, pinned and moved at their names. All that is shown stands in the address
-        bar: copy it to show someone the same. “Table” says in figures what the drawing shows.
+        Collapse, pin and move tracks by their names. The address bar holds the whole view: copy it
+        to share what you see. “Table” lists the events in view with their figures.
       </p>
     </Dialog>
   );

@@ -3,7 +3,6 @@ import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
-import { MOST_ARROWS } from "./arrows";
 import { LEGEND } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
@@ -127,7 +126,7 @@ export function arrowText(kinds: number, shown: number, total: number): string {
   if (kinds === 0) return "Flows of the selected event are always shown.";
   if (total === 0) return "No flows in view.";
   if (shown < total)
-    return `${formatCount(shown)} of ${formatCount(total)} shown: more than ${formatCount(MOST_ARROWS)} hide what they should show. Zoom in to see others.`;
+    return `${formatCount(shown)} of ${formatCount(total)} flows in view shown. Zoom in to see the others.`;
   return `All ${formatCount(total)} flows in view are shown.`;
 }
 

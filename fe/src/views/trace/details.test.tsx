@@ -53,7 +53,7 @@ describe("Details", () => {
         links={null}
       />,
     );
-    expect(text()).toContain("It overlaps another event of its row");
+    expect(text()).toContain("Overlaps another event of its track");
   });
 
   it("leads to the others of its name", () => {

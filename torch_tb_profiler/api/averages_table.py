@@ -129,9 +129,9 @@ def _shown(rows: Sequence[Average], memory: bool, flops: bool, options: Options)
 
 
 def _columns(shown: _Shown) -> list[_Column]:
-    found = [_Column("Name", shown.name_width)]
+    columns = [_Column("Name", shown.name_width)]
     if shown.overloads:
-        found.append(_Column("Overload Name", shown.name_width))
+        columns.append(_Column("Overload Name", shown.name_width))
     headings = ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
     if shown.device:
         headings += [
@@ -144,14 +144,14 @@ def _columns(shown: _Shown) -> list[_Column]:
         headings += ["CPU Mem", "Self CPU Mem"]
     if shown.device_memory:
         headings += [f"{shown.device_memory} Mem", f"Self {shown.device_memory} Mem"]
-    found += [_Column(heading, _WIDTH) for heading in (*headings, "# of Calls")]
+    columns += [_Column(heading, _WIDTH) for heading in (*headings, "# of Calls")]
     if shown.shapes_width is not None:
-        found.append(_Column("Input Shapes", shown.shapes_width))
+        columns.append(_Column("Input Shapes", shown.shapes_width))
     if shown.stack_width is not None:
-        found.append(_Column("Source Location", shown.stack_width, "<"))
+        columns.append(_Column("Source Location", shown.stack_width, "<"))
     if shown.flops_scale:
-        found.append(_Column(f"Total {shown.flops_unit}", _WIDTH))
-    return found
+        columns.append(_Column(f"Total {shown.flops_unit}", _WIDTH))
+    return columns
 
 
 def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:

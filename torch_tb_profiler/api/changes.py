@@ -28,22 +28,22 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     whether it is more than noise (None: cannot be told), ``p`` of the test, ``delta_ns`` per step,
     and ``notes`` what makes the comparison weak.
     """
-    found = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
-    payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
+    comparison = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
+    payload = diff_payload(comparison, recording(a.opened), recording(b.opened), ALL_ROWS)
     rows = payload.changes
     values: dict[str, Any] = {column.name: getattr(rows, column.name) for column in DIFF.columns}
-    made = frame(DIFF, values)
-    said = payload.verdict
-    made.attrs |= {
-        "verdict": said.sentence,
-        "because": said.because,
-        "beyond": said.beyond,
-        "p": said.p,
-        "delta_ns": said.delta_ns,
-        "share": said.share,
+    table = frame(DIFF, values)
+    verdict = payload.verdict
+    table.attrs |= {
+        "verdict": verdict.sentence,
+        "because": verdict.because,
+        "beyond": verdict.beyond,
+        "p": verdict.p,
+        "delta_ns": verdict.delta_ns,
+        "share": verdict.share,
         "notes": payload.notes,
     }
-    return made
+    return table
 
 
 def recording(opened: Opened, label: str = "") -> Recording:
@@ -68,7 +68,7 @@ class Matched:
     only_b: list[int]
 
 
-def matched(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
+def match_traces(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
     """The traces of two runs that belong to each other: of the same worker, by name or, where more
     have one in common, by rank; of several recordings of
     a worker the first with the first. A rank that is a place in an order is none. One trace on each
@@ -81,38 +81,38 @@ def matched(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
     if len(sides[0]) == len(sides[1]) == 1:
         return Matched([(sides[0][0], sides[1][0])], [], [])
     runs = [
-        list(dict.fromkeys(side[i].run.name for i in kept))
-        for side, kept in zip((a, b), sides, strict=True)
+        list(dict.fromkeys(side[i].run.name for i in numbers))
+        for side, numbers in zip((a, b), sides, strict=True)
     ]
     several = all(len(names) > 1 for names in runs)
-    for name, here, there in (("A", *runs), ("B", *runs[::-1])):
-        if len(here) > 1 and len(there) == 1:
+    for name, own, other in (("A", *runs), ("B", *runs[::-1])):
+        if len(own) > 1 and len(other) == 1:
             raise BadRequest(
-                f"{name} holds {len(here)} runs: {format_names(here)}.", "Give one of them."
+                f"{name} holds {len(own)} runs: {format_names(own)}.", "Give one of them."
             )
     keys: list[Key] = [
         lambda o: o.worker.name,
         lambda o: o.worker.rank if o.worker.rank_source != "order" else None,
     ]
     tries = [
-        [_places(side, kept, key, several) for side, kept in zip((a, b), sides, strict=True)]
+        [_places(side, numbers, key, several) for side, numbers in zip((a, b), sides, strict=True)]
         for key in keys
     ]
-    found = max(tries, key=lambda tried: len(tried[0].keys() & tried[1].keys()))
-    common = [key for key in found[0] if key in found[1]]
+    by_key = max(tries, key=lambda tried: len(tried[0].keys() & tried[1].keys()))
+    common = [key for key in by_key[0] if key in by_key[1]]
     if not common:
         names = [
-            format_names(list(dict.fromkeys(side[i].worker.name for i in kept)))
-            for side, kept in zip((a, b), sides, strict=True)
+            format_names(list(dict.fromkeys(side[i].worker.name for i in numbers)))
+            for side, numbers in zip((a, b), sides, strict=True)
         ]
         raise BadRequest(
             f"The two have no worker in common: {names[0]} in A, {names[1]} in B.",
             "Compare two of their traces.",
         )
-    pairs = [(found[0][key], found[1][key]) for key in common]
+    pairs = [(by_key[0][key], by_key[1][key]) for key in common]
     only = [
-        [i for i in kept if i not in {pair[side] for pair in pairs}]
-        for side, kept in enumerate(sides)
+        [i for i in numbers if i not in {pair[side] for pair in pairs}]
+        for side, numbers in enumerate(sides)
     ]
     return Matched(pairs, *only)
 
@@ -123,15 +123,15 @@ def _traced(side: Sequence[Opened]) -> list[int]:
 
 
 def _places(
-    side: Sequence[Opened], kept: Sequence[int], key: Key, several: bool
+    side: Sequence[Opened], numbers: Sequence[int], key: Key, several: bool
 ) -> dict[Hashable, int]:
     """By run (where both sides have several), worker and number of its recording."""
-    found: dict[Hashable, int] = {}
+    places: dict[Hashable, int] = {}
     counts: dict[Hashable, int] = {}
-    for i in kept:
-        one = key(side[i])
-        if one is not None:
-            worker = side[i].run.name if several else "", one
-            found[worker, counts.setdefault(worker, 0)] = i
+    for i in numbers:
+        identity = key(side[i])
+        if identity is not None:
+            worker = side[i].run.name if several else "", identity
+            places[worker, counts.setdefault(worker, 0)] = i
             counts[worker] += 1
-    return found
+    return places

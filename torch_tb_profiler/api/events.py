@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def events(one: TraceContext) -> DataFrame:
+def events(context: TraceContext) -> DataFrame:
     """See ``frame_columns.EVENTS``."""
-    trace, links = one.trace, one.facts["span_links"]
+    trace, links = context.trace, context.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
     on_device = device_arguments(trace, np.arange(spans.n), ("device", "stream"))
     values: dict[str, Any] = {
@@ -42,20 +42,20 @@ def events(one: TraceContext) -> DataFrame:
         "input_shapes": category(_of_operators(trace, "dims"), trace.strings),
         "input_dtypes": category(_of_operators(trace, "types"), trace.strings),
     }
-    if one.steps is not None or one.skip_cold:
-        return _of_steps(one, values)
+    if context.steps is not None or context.skip_cold:
+        return _of_steps(context, values)
     return frame(EVENTS, values, share=True)
 
 
 def _of_operators(trace: Trace, name: str) -> Array:
     """A column of ``operator_args`` for every row of spans; −1 where it has none."""
     arguments = trace["operator_args"]
-    found = np.full(trace["spans"].n, -1, arguments[name].dtype)
-    found[arguments["span"]] = arguments[name]
-    return found
+    column = np.full(trace["spans"].n, -1, arguments[name].dtype)
+    column[arguments["span"]] = arguments[name]
+    return column
 
 
-def _of_steps(one: TraceContext, values: dict[str, Any]) -> DataFrame:
+def _of_steps(context: TraceContext, values: dict[str, Any]) -> DataFrame:
     """Those of the selected steps."""
-    taken = np.flatnonzero(mask(one.selection(), one.facts["span_links"]["step"]))
+    taken = np.flatnonzero(mask(context.selection(), context.facts["span_links"]["step"]))
     return frame(EVENTS, {name: column[taken] for name, column in values.items()})

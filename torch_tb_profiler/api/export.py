@@ -63,7 +63,7 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "counter_samples": _plain(lambda frames: frames.counter_samples),
     "efficiency": _by(lambda frames, by: frames.efficiency(by=by), "operator"),
     "pyprof": _plain(lambda frames: frames.pyprof()),
-    "key_averages": _plain(lambda frames: _one_trace(frames).key_averages().frame),
+    "key_averages": _plain(lambda frames: _single(frames).key_averages().frame),
     "findings": _plain(lambda frames: frames.findings),
     "events": _plain(lambda frames: frames.events),
 }
@@ -111,17 +111,17 @@ def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
     units, docs = frame.attrs.get("units", {}), frame.attrs.get("docs", {})
     bare = frame.copy(deep=False)
     bare.attrs = {}
-    made = arrow.Table.from_pandas(bare, preserve_index=False)
+    table = arrow.Table.from_pandas(bare, preserve_index=False)
     fields = [
         field.with_metadata({"unit": units.get(field.name, ""), "doc": docs.get(field.name, "")})
-        for field in made.schema
+        for field in table.schema
     ]
-    made = made.cast(arrow.schema(fields, metadata=made.schema.metadata))
+    table = table.cast(arrow.schema(fields, metadata=table.schema.metadata))
     if form == "parquet":
-        writer.write_table(made, file)
+        writer.write_table(table, file)
         return
-    with writer.new_file(file, made.schema) as stream:
-        stream.write_table(made, max_chunksize=_ROWS_AT_A_TIME)
+    with writer.new_file(file, table.schema) as stream:
+        stream.write_table(table, max_chunksize=_ROWS_AT_A_TIME)
 
 
 def flame(
@@ -135,9 +135,9 @@ def flame(
     """
     from torch_tb_profiler.views.flame import flame_file
 
-    one = _one_trace(frames).one
-    metric = metric or ("device" if one.facts.summary["has_device"] else "host")
-    return flame_file(one.facts, one.insight, one.selection(), tree, metric, form)
+    context = _single(frames).context
+    metric = metric or ("device" if context.facts.summary["has_device"] else "host")
+    return flame_file(context.facts, context.insight, context.selection(), tree, metric, form)
 
 
 def part(
@@ -158,28 +158,32 @@ def part(
     from torch_tb_profiler.runs.download import cut
     from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
 
-    one = _one_trace(frames).one
+    context = _single(frames).context
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:
         raise BadRequest(
             f"The kinds {', '.join(unknown)} are not known.", f"Take some of: {', '.join(KINDS)}."
         )
-    if not one.trace["spans"].n and not one.trace["instants"].n and not one.trace["chunks"].n:
+    if (
+        not context.trace["spans"].n
+        and not context.trace["instants"].n
+        and not context.trace["chunks"].n
+    ):
         raise BadRequest(
-            f"{one.opened.span.path} has no events of which a trace could be made.",
+            f"{context.opened.span.path} has no events of which a trace could be made.",
             "Export a table: --what memory_blocks, memory_alive …",
         )
-    first, last = _window(one)
+    first, last = _window(context)
     start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
     if end <= start:
         raise BadRequest(
             f"The window from {format_count(start)} to {format_count(end)} ns holds nothing.",
             "Give an end behind the start.",
         )
-    texts = cut(one.opened, start, end, one.settings)
-    others = _other_steps(one) if start_ns is None and end_ns is None else set()
+    texts = cut(context.opened, start, end, context.settings)
+    others = _other_steps(context) if start_ns is None and end_ns is None else set()
     texts = without_marks(texts, others) if others else texts
-    return packed(of_kinds(texts, kinds, one.settings.categories) if kinds else texts)
+    return packed(of_kinds(texts, kinds, context.settings.categories) if kinds else texts)
 
 
 def save(pieces: Iterator[bytes], path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -207,7 +211,7 @@ def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    kept(target, force)
+    refuse_overwrite(target, force)
     beside = target if is_device(target) else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
@@ -229,7 +233,7 @@ def is_device(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def kept(target: Path, force: bool) -> None:
+def refuse_overwrite(target: Path, force: bool) -> None:
     """Refuse to write over a file.
 
     Raises:
@@ -241,7 +245,7 @@ def kept(target: Path, force: bool) -> None:
         )
 
 
-def _one_trace(frames: Frames) -> TraceFrames:
+def _single(frames: Frames) -> TraceFrames:
     from torch_tb_profiler.api.frames import RunFrames
 
     if isinstance(frames, RunFrames):
@@ -252,18 +256,21 @@ def _one_trace(frames: Frames) -> TraceFrames:
     return cast("TraceFrames", frames)
 
 
-def _window(one: TraceContext) -> tuple[int, int]:
+def _window(context: TraceContext) -> tuple[int, int]:
     """From the first chosen step to the last one; all of the trace where none is chosen."""
-    steps = one.facts["steps"].take(one.selection().steps)
-    if (one.steps is None and not one.skip_cold) or not steps.n:
-        return 0, int(one.facts.summary["span_ns"]) + 1
+    steps = context.facts["steps"].take(context.selection().steps)
+    if (context.steps is None and not context.skip_cold) or not steps.n:
+        return 0, int(context.facts.summary["span_ns"]) + 1
     return int(steps["start"].min()), int(steps["end"].max())
 
 
-def _other_steps(one: TraceContext) -> set[str]:
+def _other_steps(context: TraceContext) -> set[str]:
     """Names of the steps that are not chosen, as far as none that is has the same."""
-    steps = one.facts["steps"]
-    names, chosen = one.facts.strings.many(steps["name"]), set(one.selection().steps.tolist())
+    steps = context.facts["steps"]
+    names, chosen = (
+        context.facts.strings.many(steps["name"]),
+        set(context.selection().steps.tolist()),
+    )
     return {name for step, name in enumerate(names) if step not in chosen} - {
         names[step] for step in chosen
     }

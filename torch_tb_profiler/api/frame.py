@@ -49,12 +49,12 @@ def frame(
         raise KeyError(f"frame {spec.name}: the columns {unknown} are not declared")
     shown = {name: column for name, column in declared.items() if name in values}
     columns = {name: _column(values[name], column.dtype) for name, column in shown.items()}
-    made: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
-    made.attrs = {
+    table: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
+    table.attrs = {
         "units": {name: column.unit for name, column in shown.items()},
         "docs": {name: column.doc for name, column in shown.items()},
     }
-    return made
+    return table
 
 
 def table_frame(table: DisplayTable) -> DataFrame:
@@ -78,11 +78,11 @@ def category(numbers: Array, strings: StringTable) -> Any:
     """
     used = distinct(numbers, strings)
     codes: dict[str, int] = {}
-    place = np.full(len(strings) + 1, -1, np.int32)
+    code = np.full(len(strings) + 1, -1, np.int32)
     # Texts that are not valid UTF-8 may become equal.
-    place[used] = [codes.setdefault(text, len(codes)) for text in strings.many(used)]
+    code[used] = [codes.setdefault(text, len(codes)) for text in strings.many(used)]
     narrow = np.min_scalar_type(-max(len(codes), 1))
-    return coded(place.astype(narrow)[numbers], list(codes))
+    return coded(code.astype(narrow)[numbers], list(codes))
 
 
 def coded(codes: Any, texts: Sequence[str]) -> Any:
@@ -134,7 +134,7 @@ def _text_type() -> Any:
 
 def _objects(values: Sequence[Any]) -> Array:
     """One object per row; numpy would make a table of tuples of one length."""
-    found = np.empty(len(values), object)
+    column = np.empty(len(values), object)
     for row, value in enumerate(values):
-        found[row] = value
-    return found
+        column[row] = value
+    return column

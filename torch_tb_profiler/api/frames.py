@@ -20,13 +20,18 @@ from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
-from torch_tb_profiler.api.changes import changes, matched
+from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.api.waiting import FleetMember, findings_together, seats, waiting
+from torch_tb_profiler.api.waiting import (
+    FleetMember,
+    fleet_members,
+    member_findings,
+    waiting_columns,
+)
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
@@ -66,7 +71,7 @@ class Frames(ABC):
             IndexError: there is no such step.
         """
         _one_of(by, ("name", "shape", "stack"))
-        return self._each(lambda one: tables.operators(one, by, steps))
+        return self._each(lambda context: tables.operators(context, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
         """Kernels by ``"name"``, or by name, operator and launch ``"properties"``; longest total
@@ -76,12 +81,12 @@ class Frames(ABC):
             IndexError: there is no such step.
         """
         _one_of(by, ("name", "properties"))
-        return self._each(lambda one: tables.kernels(one, by, steps))
+        return self._each(lambda context: tables.kernels(context, by, steps))
 
     @property
     def modules(self) -> DataFrame:
         """The tree of ``nn.Module``s with host and device time, forward and backward."""
-        return self._each(lambda one: tables.modules(one, None))
+        return self._each(lambda context: tables.modules(context, None))
 
     @property
     def memory(self) -> DataFrame:
@@ -99,7 +104,7 @@ class Frames(ABC):
         Raises:
             NotFound: there is no such device.
         """
-        return self._each(lambda one: memory.alive(one, time_ns, device))
+        return self._each(lambda context: memory.alive(context, time_ns, device))
 
     @property
     def collectives(self) -> DataFrame:
@@ -125,7 +130,7 @@ class Frames(ABC):
             IndexError: there is no such step.
         """
         _one_of(by, ("operator", "kernel"))
-        return self._each(lambda one: measured.efficiency(one, by, steps))
+        return self._each(lambda context: measured.efficiency(context, by, steps))
 
     def pyprof(self) -> DataFrame:
         """PyProf's kernel table, whatever steps are chosen."""
@@ -147,56 +152,56 @@ class Frames(ABC):
 class TraceFrames(Frames):
     """One trace."""
 
-    def __init__(self, one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> None:
-        self._one = one
+    def __init__(self, context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> None:
+        self._context = context
         self.unreadable = tuple(unreadable)
         """Files beside it, where it is the only one of a folder that could be read, and why the
         others could not.
         """
 
     def _each(self, make: Make) -> DataFrame:
-        return make(self._one)
+        return make(self._context)
 
     def __repr__(self) -> str:
-        return described.text("TraceFrames", described.lines(self._one, self.unreadable))
+        return described.text("TraceFrames", described.lines(self._context, self.unreadable))
 
     def _repr_html_(self) -> str:
-        return described.markup("TraceFrames", described.lines(self._one, self.unreadable))
+        return described.markup("TraceFrames", described.lines(self._context, self.unreadable))
 
     @property
     def run(self) -> str:
         """Name of the run."""
-        return self._one.opened.run.name
+        return self._context.opened.run.name
 
     @property
     def worker(self) -> str:
         """Name of the worker."""
-        return self._one.opened.worker.name
+        return self._context.opened.worker.name
 
     @property
     def span(self) -> str:
         """Name of the span."""
-        return self._one.opened.span.name
+        return self._context.opened.span.name
 
     @property
     def trace(self) -> Trace:
         """The columns of the events, as ``docs/columns.md`` describes them."""
-        return self._one.trace
+        return self._context.trace
 
     @property
     def facts(self) -> Facts:
         """The tables derived from them."""
-        return self._one.facts
+        return self._context.facts
 
     @property
     def insight(self) -> Insight:
         """The tables of modules, memory, communication and work; made when it is first asked for."""
-        return self._one.insight
+        return self._context.insight
 
     @property
-    def one(self) -> TraceContext:
+    def context(self) -> TraceContext:
         """The trace with its chosen steps, for the functions that make tables."""
-        return self._one
+        return self._context
 
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
@@ -215,9 +220,9 @@ class TraceFrames(Frames):
             else (first or 0, last)
         )
         narrowed = TraceFrames(
-            replace(self._one, steps=chosen, skip_cold=skip_cold), self.unreadable
+            replace(self._context, steps=chosen, skip_cold=skip_cold), self.unreadable
         )
-        narrowed._one.selection()
+        narrowed._context.selection()
         return narrowed
 
     def key_averages(
@@ -244,7 +249,7 @@ class TraceFrames(Frames):
         nothing else is said. ``record`` writes it; else a file is taken for 2.13's, or, where it
         lacks what that writes, for an older one's.
         """
-        events, listed = functions_in(self._one.opened)
+        events, listed = functions_in(self._context.opened)
         events = events if python_frames is None else python_frames
         by = Grouping(
             group_by_input_shape,
@@ -252,7 +257,7 @@ class TraceFrames(Frames):
             group_by_overload_name,
             listed if include_python_functions is None else include_python_functions,
         )
-        return profile(self._one.opened, events).key_averages(by, top_level_events_only)
+        return profile(self._context.opened, events).key_averages(by, top_level_events_only)
 
     def export_stacks(
         self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
@@ -262,7 +267,7 @@ class TraceFrames(Frames):
         Raises:
             BadRequest: the metric is not known, or the recording holds no stacks.
         """
-        profile(self._one.opened, functions_in(self._one.opened)[0]).export_stacks(
+        profile(self._context.opened, functions_in(self._context.opened)[0]).export_stacks(
             os.fspath(path), metric
         )
 
@@ -274,7 +279,7 @@ class TraceFrames(Frames):
             raise TypeError(
                 f"a trace can be compared with a trace, not with {type(other).__name__}"
             )
-        return changes(self._one, other._one)
+        return changes(self._context, other._context)
 
 
 class RunFrames(Frames, Sequence[TraceFrames]):
@@ -292,7 +297,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         """Files of the folder that could not be read, and why."""
 
     def _each(self, make: Make) -> DataFrame:
-        return joined([(trace.one.opened, make(trace.one)) for trace in self._traces])
+        return joined([(trace.context.opened, make(trace.context)) for trace in self._traces])
 
     @property
     def collectives(self) -> DataFrame:
@@ -300,10 +305,12 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return joined(
             [
                 (
-                    trace.one.opened,
-                    tables.collectives(trace.one, waiting(seat) if seat[1] >= 0 else None),
+                    trace.context.opened,
+                    tables.collectives(
+                        trace.context, waiting_columns(member) if member[1] >= 0 else None
+                    ),
                 )
-                for trace, seat in zip(self._traces, self._seats, strict=True)
+                for trace, member in zip(self._traces, self._members, strict=True)
             ]
         )
 
@@ -312,14 +319,17 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         """What costs time that could be had back, of every worker, and who keeps it waiting."""
         return joined(
             [
-                (trace.one.opened, tables.findings(trace.one, findings_together(trace.one, seat)))
-                for trace, seat in zip(self._traces, self._seats, strict=True)
+                (
+                    trace.context.opened,
+                    tables.findings(trace.context, member_findings(trace.context, member)),
+                )
+                for trace, member in zip(self._traces, self._members, strict=True)
             ]
         )
 
     @cached_property
-    def _seats(self) -> list[FleetMember]:
-        return seats([trace.one for trace in self._traces])
+    def _members(self) -> list[FleetMember]:
+        return fleet_members([trace.context for trace in self._traces])
 
     def __len__(self) -> int:
         return len(self._traces)
@@ -339,11 +349,11 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         if not isinstance(key, str):
             if isinstance(key, slice):
                 return RunFrames(self._traces[key])
-            if not -len(self) <= (place := index(key)) < len(self):
+            if not -len(self) <= (number := index(key)) < len(self):
                 raise IndexError(
-                    f"there is no trace {place}; there are {len(self)}, counted from 0"
+                    f"there is no trace {number}; there are {len(self)}, counted from 0"
                 )
-            return self._traces[place]
+            return self._traces[number]
         for trace in self._traces:
             if trace.worker == key:
                 return trace
@@ -367,36 +377,36 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     def _lines(self) -> list[described.Line]:
         runs = list(dict.fromkeys(trace.run for trace in self._traces))
-        found = [
+        labelled = [
             ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
             ("traces", format_count(len(self._traces))),
         ]
         workers = self.workers
         for row in workers.head(SHOWN).itertuples():
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
-            place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            found.append(
+            traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
+            labelled.append(
                 (
                     "",
                     (
-                        f"{place} · {row.span}: {format_count(row.events)} entries, {row.steps}"
+                        f"{traced} · {row.span}: {format_count(row.events)} entries, {row.steps}"
                         f" step{'' if row.steps == 1 else 's'}{mean}"
                     ),
                 )
             )
-        found += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
-        found += described.not_read(self.unreadable)
+        labelled += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
+        labelled += described.not_read(self.unreadable)
         listed = described.TABLES.replace("  .key_averages()", "")
-        one = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
-        found.append(("tables", f".workers  {listed}, each with the worker in front{one}"))
-        return [(label, one_line(text)) for label, text in found]
+        hint = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
+        labelled.append(("tables", f".workers  {listed}, each with the worker in front{hint}"))
+        return [(label, one_line(text)) for label, text in labelled]
 
     @property
     def workers(self) -> DataFrame:
         """The traces, one per row."""
-        opened = [trace.one.opened for trace in self._traces]
+        opened = [trace.context.opened for trace in self._traces]
         selected = [
-            (trace.facts["steps"], complete(trace.facts, trace.one.selection()))
+            (trace.facts["steps"], complete(trace.facts, trace.context.selection()))
             for trace in self._traces
         ]
         walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
@@ -441,8 +451,12 @@ class RunFrames(Frames, Sequence[TraceFrames]):
                 f"a run can be compared with a run, not with {type(other).__name__}: take one of"
                 " its traces, run[0]"
             )
-        pairs = matched(*([trace.one.opened for trace in side] for side in (self, other))).pairs
-        return joined([(self[a].one.opened, changes(self[a].one, other[b].one)) for a, b in pairs])
+        pairs = match_traces(
+            *([trace.context.opened for trace in side] for side in (self, other))
+        ).pairs
+        return joined(
+            [(self[a].context.opened, changes(self[a].context, other[b].context)) for a, b in pairs]
+        )
 
 
 def _one_of(given: str, allowed: tuple[str, ...]) -> None:

@@ -30,8 +30,8 @@ def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
     _share_categories(filled)
     together: DataFrame = pandas.concat(filled, ignore_index=True) if len(filled) > 1 else filled[0]
     lengths = [len(frame) for _, frame in parts]
-    for place, (column, texts) in enumerate(names.items()):
-        together.insert(place, column, _repeated(texts, lengths))
+    for position, (column, texts) in enumerate(names.items()):
+        together.insert(position, column, _repeated(texts, lengths))
     place_docs = {column.name: column for column in PLACE.columns if column.name in names}
     together.attrs = _attributes([frame.attrs for _, frame in parts])
     together.attrs["units"] = {**dict.fromkeys(names, ""), **together.attrs.get("units", {})}
@@ -66,12 +66,12 @@ def _attributes(listed: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
     """Units and docs of all columns; what else a table says of one trace stands in a list, in the
     order of the traces.
     """
-    found: dict[Any, Any] = {"units": {}, "docs": {}}
+    merged: dict[Any, Any] = {"units": {}, "docs": {}}
     for attributes in listed:
         for key in ("units", "docs"):
-            found[key] |= attributes.get(key, {})
+            merged[key] |= attributes.get(key, {})
     for key in dict.fromkeys(
-        key for attributes in listed for key in attributes if key not in found
+        key for attributes in listed for key in attributes if key not in merged
     ):
-        found[key] = [attributes.get(key) for attributes in listed]
-    return found
+        merged[key] = [attributes.get(key) for attributes in listed]
+    return merged

@@ -94,17 +94,15 @@ class KeyAverages(Sequence[Average]):
         return iter(self._rows)
 
     @overload
-    def __getitem__(self, place: int) -> Average: ...
+    def __getitem__(self, row: int) -> Average: ...
 
     @overload
-    def __getitem__(self, place: slice) -> KeyAverages: ...
+    def __getitem__(self, row: slice) -> KeyAverages: ...
 
-    def __getitem__(self, place: int | slice) -> Average | KeyAverages:
-        return (
-            KeyAverages(self._rows[place], self._memory, self._with_flops, self._top_level)
-            if isinstance(place, slice)
-            else self._rows[place]
-        )
+    def __getitem__(self, row: int | slice) -> Average | KeyAverages:
+        if isinstance(row, slice):
+            return KeyAverages(self._rows[row], self._memory, self._with_flops, self._top_level)
+        return self._rows[row]
 
     def __str__(self) -> str:
         return self.table()
@@ -256,18 +254,20 @@ class Profile:
             if _metric(metric) == "self_cpu_time_total"
             else self._device_self
         )
-        at = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
+        events = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
         if not (self._stacks.of_event >= 0).any():
             raise BadRequest("The trace's operators have no call stacks.", _VERBOSE)
         stacks = {
             stack: self._stacks.frames(stack)
-            for stack in np.unique(self._stacks.of_event[at]).tolist()
+            for stack in np.unique(self._stacks.of_event[events]).tolist()
         }
         _write_stacks(
             path,
             [
                 (stacks[s], t)
-                for s, t in zip(self._stacks.of_event[at].tolist(), times[at].tolist(), strict=True)
+                for s, t in zip(
+                    self._stacks.of_event[events].tolist(), times[events].tolist(), strict=True
+                )
             ],
         )
 
@@ -290,8 +290,10 @@ class Profile:
             "is_async": events.is_async[first].tolist(),
             "is_user_annotation": is_annotation(events.role[first]).tolist(),
             "cpu_parent": [
-                names[number] if at >= 0 else None
-                for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)
+                names[number] if parent >= 0 else None
+                for parent, number in zip(
+                    around.tolist(), events.name[around].tolist(), strict=True
+                )
             ],
         }
         if with_overloads:
@@ -323,9 +325,9 @@ def _version(opened: Opened) -> tuple[int, int]:
     """As the file tells it, else by what Kineto writes: no base of times before 2.4, an id since,
     and since 2.13 the host's name as well.
     """
-    told = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
-    if told:
-        return int(told[1]), int(told[2])
+    recorded = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
+    if recorded:
+        return int(recorded[1]), int(recorded[2])
     header = opened.trace.header
     old = "baseTimeNanoseconds" not in header or (
         "trace_id" in header and "host_name" not in header

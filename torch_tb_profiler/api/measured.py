@@ -28,34 +28,39 @@ LARGEST = 1 << 53
 _COUNTER_NAMES = {"short": "short_name"}
 
 
-def efficiency(one: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
+def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
     """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
     ``attrs["mfu"]``: model FLOPs utilization of the steps;
     ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
     payload = efficiency_payload(
-        one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks
+        context.facts,
+        context.insight,
+        context.selection(chosen),
+        by,
+        MOST_ROWS,
+        context.settings.peaks,
     )
     absent = ("kernel", "short_name") if by == "operator" else ()
     values = {name: column for name, column in payload.rows.items() if name not in absent}
-    made = frame(EFFICIENCY, values)
-    made.attrs |= {
+    table = frame(EFFICIENCY, values)
+    table.attrs |= {
         "device": msgspec.to_builtins(payload.device),
         "mfu": payload.mfu,
         "notes": payload.notes,
     }
-    return made
+    return table
 
 
-def counters(one: TraceContext) -> DataFrame:
+def counters(context: TraceContext) -> DataFrame:
     """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their
     launches.
     """
-    payload = _counters(one)
-    found = _columns(payload.profiled)
-    operators = [tuple(stack) for stack in found.pop("operators")]
-    by_counter = found.pop("values")
+    payload = _counters(context)
+    profiled = _columns(payload.profiled)
+    operators = [tuple(stack) for stack in profiled.pop("operators")]
+    by_counter = profiled.pop("values")
     values: dict[str, Any] = {
-        _COUNTER_NAMES.get(name, name): column for name, column in found.items()
+        _COUNTER_NAMES.get(name, name): column for name, column in profiled.items()
     }
     values |= {
         name: [row if row >= 0 else None for row in values[name]] for name in ("launch", "event")
@@ -70,49 +75,56 @@ def counters(one: TraceContext) -> DataFrame:
     for counter, measured in zip(payload.counters, by_counter, strict=True):
         name = counter.name if counter.name not in declared else f"counter {counter.name}"
         more[name] = measured
-    made = frame(
+    table = frame(
         columns.COUNTERS, values, {name: _numbers(column) for name, column in more.items()}
     )
-    made.attrs["units"] |= {
+    table.attrs["units"] |= {
         name: counter.unit for name, counter in zip(more, payload.counters, strict=True)
     }
-    made.attrs["docs"] |= {
+    table.attrs["docs"] |= {
         name: counter.label for name, counter in zip(more, payload.counters, strict=True)
     }
-    made.attrs["matching"] = payload.matching
-    return made
+    table.attrs["matching"] = payload.matching
+    return table
 
 
-def counter_samples(one: TraceContext) -> DataFrame:
+def counter_samples(context: TraceContext) -> DataFrame:
     """See ``columns.COUNTER_SAMPLES``."""
-    payload = _counters(one)
-    found = payload.sampled
-    of = [payload.sampled_counters[number] for number in found.counter]
+    payload = _counters(context)
+    sampled = payload.sampled
+    counters = [payload.sampled_counters[number] for number in sampled.counter]
     values: dict[str, Any] = {
-        "counter": [counter.name for counter in of],
-        "unit": [counter.unit for counter in of],
-        "device": found.device,
-        "step": found.step,
-        "samples": found.samples,
-        "mean": found.mean,
-        "min": found.least,
-        "max": found.greatest,
+        "counter": [counter.name for counter in counters],
+        "unit": [counter.unit for counter in counters],
+        "device": sampled.device,
+        "step": sampled.step,
+        "samples": sampled.samples,
+        "mean": sampled.mean,
+        "min": sampled.least,
+        "max": sampled.greatest,
     }
     return frame(columns.COUNTER_SAMPLES, values)
 
 
-def pyprof(one: TraceContext) -> DataFrame:
+def pyprof(context: TraceContext) -> DataFrame:
     """See ``columns.PYPROF``."""
-    cells = KernelCells(one.trace, one.insight, kernel_table(one.trace, one.facts, one.insight))
+    cells = KernelCells(
+        context.trace, context.insight, kernel_table(context.trace, context.facts, context.insight)
+    )
     return frame(
         columns.PYPROF,
         {("sil_ns" if key == "sil" else key): cells.column(key, 0, cells.rows) for key in COLUMNS},
     )
 
 
-def _counters(one: TraceContext) -> CountersTablePayload:
+def _counters(context: TraceContext) -> CountersTablePayload:
     return counters_table_payload(
-        one.trace, one.facts, one.insight, one.selection(), MOST_ROWS, one.settings.peaks
+        context.trace,
+        context.facts,
+        context.insight,
+        context.selection(),
+        MOST_ROWS,
+        context.settings.peaks,
     )
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 MOST_ORIGINS = 1 << 20
 
 
-def curve(one: TraceContext) -> DataFrame:
+def curve(context: TraceContext) -> DataFrame:
     """See ``columns.MEMORY``."""
-    insight = one.insight
+    insight = context.insight
     table = insight["memory_curve"]
     name, event = (
         np.append(insight["memory_nodes"][key], -1)[table["node"]] for key in ("name", "event")
@@ -44,12 +44,12 @@ def curve(one: TraceContext) -> DataFrame:
     return frame(columns.MEMORY, values, share=True)
 
 
-def blocks(one: TraceContext) -> DataFrame:
+def blocks(context: TraceContext) -> DataFrame:
     """See ``columns.MEMORY_BLOCKS``."""
-    insight = one.insight
+    insight = context.insight
     table, nodes = insight["allocations"], insight["memory_nodes"]
     name, event = (np.append(nodes[key], -1) for key in ("name", "event"))
-    told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
+    category_code = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
     values: dict[str, Any] = {
         "device": _devices(insight, table["device"]),
         "bytes": table["bytes"],
@@ -58,14 +58,14 @@ def blocks(one: TraceContext) -> DataFrame:
         "operator": category(name[table["node"]], insight.strings),
         "module": category(module_names_of(insight)[table["path"]], insight.strings),
         "line": category(table["line"], insight.strings),
-        "category": coded(told, BLOCK_CATEGORIES),
+        "category": coded(category_code, BLOCK_CATEGORIES),
         "event": event[table["node"]],
         "release_event": event[table["released_by"]],
     }
     return frame(columns.MEMORY_BLOCKS, values, share=True)
 
 
-def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
+def alive(context: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
     """See ``columns.MEMORY_ALIVE``; at the peak of each device without a time.
 
     Raises:
@@ -76,7 +76,7 @@ def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFra
 
     # Rows of a frame hold numpy's integers.
     time_ns = None if time_ns is None else index(time_ns)
-    devices = one.insight["memory_devices"]
+    devices = context.insight["memory_devices"]
     names = device_names(devices)
     if device is not None and device not in names:
         raise NotFound(
@@ -84,7 +84,7 @@ def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFra
             f"The trace has {', '.join(names) or 'none: record with profile_memory=True'}.",
         )
     wanted = [row for row in in_order(devices) if device in (None, names[row])]
-    listed = [_alive_on(one.insight, row, names[row], time_ns) for row in wanted]
+    listed = [_alive_on(context.insight, row, names[row], time_ns) for row in wanted]
     if not listed:
         return frame(
             columns.MEMORY_ALIVE, {column.name: [] for column in columns.MEMORY_ALIVE.columns}
@@ -95,9 +95,9 @@ def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFra
 
 
 def _alive_on(insight: Insight, row: int, name: str, time_ns: int | None) -> DataFrame:
-    found = memory_alive_payload(insight, row, time_ns, MOST_ORIGINS).rows
+    rows = memory_alive_payload(insight, row, time_ns, MOST_ORIGINS).rows
     values: dict[str, Any] = {
-        key: getattr(found, key)
+        key: getattr(rows, key)
         for key in (
             "operator",
             "parent",
@@ -110,7 +110,7 @@ def _alive_on(insight: Insight, row: int, name: str, time_ns: int | None) -> Dat
         )
     }
     return frame(
-        columns.MEMORY_ALIVE, {**values, "device": [name] * len(found.bytes), "blocks": found.count}
+        columns.MEMORY_ALIVE, {**values, "device": [name] * len(rows.bytes), "blocks": rows.count}
     )
 
 

@@ -21,9 +21,11 @@ def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
         SourceError: there is nothing at the path.
         NotATrace: nothing there could be read; the reason is in the message.
     """
-    found, unreadable = _traces(path, use_cache)
+    read, unreadable = _traces(path, use_cache)
     return (
-        TraceFrames(found[0].one, unreadable) if len(found) == 1 else RunFrames(found, unreadable)
+        TraceFrames(traces[0].context, unreadable)
+        if len(read) == 1
+        else RunFrames(read, unreadable)
     )
 
 
@@ -40,15 +42,15 @@ def open_all(path: Path, *, use_cache: bool = True) -> list[TraceFrames]:
 
 def _traces(path: Path, use_cache: bool) -> tuple[list[TraceFrames], list[Unreadable]]:
     settings = Settings.from_environment(use_cache=None if use_cache else False)
-    found: list[TraceFrames] = []
+    traces: list[TraceFrames] = []
     unreadable: list[Unreadable] = []
     path = os.fsdecode(path)
     for item in load_all(path, settings):
         if isinstance(item, Unreadable):
             unreadable.append(item)
         else:
-            found.append(TraceFrames(TraceContext(item, settings)))
-    if not found:
+            traces.append(TraceFrames(TraceContext(item, settings)))
+    if not traces:
         reason = unreadable[0].text if unreadable else "no file of it claims to be one"
         raise NotATrace(f"{path} holds no readable trace: {reason}")
-    return found, [item for item in unreadable if not item.rejected]
+    return traces, [item for item in unreadable if not item.rejected]

@@ -29,57 +29,57 @@ class _Traces:
     """Opened traces in the place of the catalogue."""
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:
-        self._traces = {_key(one.opened): one for one in traces}
+        self._traces = {_key(context.opened): context for context in traces}
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight:
-        one = self._one(run, worker, span)
-        return OpenedInsight(one.opened, one.insight, f"{run}\n{worker}\n{span}")
+        context = self._context(run, worker, span)
+        return OpenedInsight(context.opened, context.insight, f"{run}\n{worker}\n{span}")
 
     def open(self, run: str, worker: str, span: str) -> Opened:
-        return self._one(run, worker, span).opened
+        return self._context(run, worker, span).opened
 
-    def _one(self, run: str, worker: str, span: str) -> TraceContext:
+    def _context(self, run: str, worker: str, span: str) -> TraceContext:
         try:
             return self._traces[run, worker, span]
         except KeyError:
             raise NotFound(f"The trace {span} of {worker} was not opened.") from None
 
 
-def seats(traces: Sequence[TraceContext]) -> list[FleetMember]:
+def fleet_members(traces: Sequence[TraceContext]) -> list[FleetMember]:
     """For every trace the run that it belongs to, of one span per worker: those that were recorded
     at the same time.
     """
     fleets = Fleets(_Traces(traces))
     # The run as it was known when its last trace was read has all of them.
-    runs = {one.opened.run.name: one.opened.run for one in traces}
-    found: dict[tuple[str, str, str], FleetMember] = {}
-    for one in reversed(traces):
-        key, run = _key(one.opened), runs[one.opened.run.name]
-        if key in found:
+    runs = {context.opened.run.name: context.opened.run for context in traces}
+    memberships: dict[tuple[str, str, str], FleetMember] = {}
+    for context in reversed(traces):
+        key, run = _key(context.opened), runs[context.opened.run.name]
+        if key in memberships:
             continue
         worker = next(
-            (worker for worker in run.workers if worker.name == one.opened.worker.name),
-            one.opened.worker,
+            (worker for worker in run.workers if worker.name == context.opened.worker.name),
+            context.opened.worker,
         )
-        fleet = fleets.of(replace(one.opened, run=run, worker=worker))
-        members = {
-            (run.name, fleet.members[m].worker.name, fleet.members[m].span.name): place
-            for place, m in enumerate(fleet.place)
+        fleet = fleets.of(replace(context.opened, run=run, worker=worker))
+        ranks = {
+            (run.name, fleet.members[m].worker.name, fleet.members[m].span.name): rank
+            for rank, m in enumerate(fleet.place)
         }
-        found[key] = fleet, -1
-        found |= {
-            member: (fleet, place)
-            for member, place in members.items()
-            if member not in found or member == key
+        memberships[key] = fleet, -1
+        memberships |= {
+            member: (fleet, rank)
+            for member, rank in ranks.items()
+            if member not in memberships or member == key
         }
-    return [found[_key(one.opened)] for one in traces]
+    return [memberships[_key(context.opened)] for context in traces]
 
 
-def waiting(seat: FleetMember) -> dict[str, Any]:
+def waiting_columns(member: FleetMember) -> dict[str, Any]:
     """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
     trace, one entry per row of its ``collectives``.
     """
-    fleet, rank = seat
+    fleet, rank = member
     figures = fleet.figures
     own, waits = figures.ranks[rank], figures.waits
     row = figures.matched.matches.row[rank]
@@ -101,22 +101,22 @@ def waiting(seat: FleetMember) -> dict[str, Any]:
     }
 
 
-def findings_together(one: TraceContext, seat: FleetMember) -> FindingsPayload:
+def member_findings(context: TraceContext, member: FleetMember) -> FindingsPayload:
     """The findings of a trace, and who of its run keeps it waiting."""
-    fleet, opened = seat[0], one.opened
-    source, made = (
-        Source(one.trace, one.facts, opened.worker.name, opened.span.name),
-        one.insight.about["findings"],
+    fleet, opened = member[0], context.opened
+    source, found_findings = (
+        Source(context.trace, context.facts, opened.worker.name, opened.span.name),
+        context.insight.about["findings"],
     )
-    if seat[1] < 0:
-        return findings_payload(source, made)
+    if member[1] < 0:
+        return findings_payload(source, found_findings)
     names = [
         (fleet.members[member].worker.name, fleet.members[member].span.name)
         for member in fleet.place
     ]
     return findings_in_run(
         source,
-        made,
+        found_findings,
         fleet.figures,
         [LateSeat(late.member, late.late, late.cause) for late in fleet.late],
         names,

@@ -70,7 +70,7 @@ def _cache(parser: argparse.ArgumentParser) -> None:
 
 
 def _told(parser: argparse.ArgumentParser) -> None:
-    """Of the commands that describe traces: ``output.tell``."""
+    """Of the commands that describe traces: ``output.print_traces``."""
     _trace(parser)
     _form(parser)
 
@@ -364,38 +364,38 @@ def _port(text: str) -> int:
     return number
 
 
-_COMPARISON = ("output:tell_both", "compare:print_comparison")
+_COMPARISON = ("output:run_on_both", "compare:print_comparison")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         "summary",
         "print the facts of the traces at a path",
         _told,
-        ("output:tell_runs", "summary:of_run", "summary:alone"),
+        ("output:print_runs", "summary:reports", "summary:trace_report"),
     ),
     Command(
         "operators",
         "print the operators of the traces at a path",
         _operators,
-        ("output:tell", "tables:operators"),
+        ("output:print_traces", "tables:operators"),
     ),
     Command(
         "kernels",
         "print the kernels of the traces at a path",
         _kernels,
-        ("output:tell", "tables:kernels"),
+        ("output:print_traces", "tables:kernels"),
     ),
     Command(
         "findings",
         "print what costs time that could be had back",
         _told,
-        ("output:tell_runs", "findings:of_run"),
+        ("output:print_runs", "findings:reports"),
     ),
     Command(
         "event",
         "print everything about events that the other commands name by their ids",
         _event,
-        ("output:tell_one", "event:print_events"),
+        ("output:run_on_trace", "event:print_events"),
     ),
     Command(
         "pyprof",

@@ -11,10 +11,10 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.api.changes import matched, recording
+from torch_tb_profiler.api.changes import match_traces, recording
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import chosen, write
+from torch_tb_profiler.cli.output import selected_steps, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -38,19 +38,19 @@ def print_comparison(
         BadRequest: the two have no worker in common, or there are no such steps.
     """
     sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
-    found = matched(*traces)
+    matching = match_traces(*traces)
     # A trace that is compared with itself is looked at once.
     once: dict[str, TraceContext] = {}
     pairs = []
-    for places in found.pairs:
+    for places in matching.pairs:
         a, b = (
             once.setdefault(side[i].opened.span.location, side[i])
             for side, i in zip(sides, places, strict=True)
         )
-        pairs.append(_pair(a, b, options, alone=len(found.pairs) == 1))
+        pairs.append(_pair(a, b, options, alone=len(matching.pairs) == 1))
     only = [
         [side[i].opened.worker.name for i in places]
-        for side, places in zip(sides, (found.only_a, found.only_b), strict=True)
+        for side, places in zip(sides, (matching.only_a, matching.only_b), strict=True)
     ]
     if len(pairs) == 1 and not any(only):
         pair = pairs[0]
@@ -68,15 +68,15 @@ def print_comparison(
 
 def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alone: bool) -> Pair:
     steps = [
-        chosen(one.opened, options, name)
-        for one, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
+        selected_steps(context.opened, options, name)
+        for context, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
     ]
-    found = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
+    comparison = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
     labels = (options.a, options.b) if alone else ("", "")
     return Pair(
         _name(a.opened, b.opened),
-        found,
-        *(recording(one.opened, label) for one, label in zip((a, b), labels, strict=True)),
+        comparison,
+        *(recording(context.opened, label) for context, label in zip((a, b), labels, strict=True)),
     )
 
 
@@ -85,8 +85,10 @@ def _name(a: Opened, b: Opened) -> str:
     names.
     """
     names = [
-        f"{one.worker.name} · {one.span.name}" if len(one.worker.spans) > 1 else one.worker.name
-        for one in (a, b)
+        f"{opened.worker.name} · {opened.span.name}"
+        if len(opened.worker.spans) > 1
+        else opened.worker.name
+        for opened in (a, b)
     ]
     return " → ".join(dict.fromkeys(names))
 

@@ -20,7 +20,14 @@ import msgspec
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.markdown import markdown
-from torch_tb_profiler.cli.output import nothing_at, place, readable, settings_of, title, write
+from torch_tb_profiler.cli.output import (
+    identity,
+    no_trace_message,
+    readable,
+    settings_of,
+    title,
+    write,
+)
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.cache_use import cache_use
@@ -69,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         )
         write(markdown(document, options.tokens) if options.markdown else plain(document))
     if options.path and not traces:
-        raise NotATrace(nothing_at(options.path, unreadable))
+        raise NotATrace(no_trace_message(options.path, unreadable))
     return 0
 
 
@@ -95,36 +102,36 @@ def _program(settings: Settings) -> dict[str, str]:
 
 def _advice(settings: Settings) -> list[str]:
     """What is not as it should be, and what mends it."""
-    found = []
+    advice = []
     if not _registered():
-        found.append(
+        advice.append(
             "TensorBoard will not show the tab: install the package into the Python that runs"
             " TensorBoard, with pip install ."
         )
     if not _page_built():
-        found.append("There is no page to show: build it with cd fe && npm ci && npm run build")
+        advice.append("There is no page to show: build it with cd fe && npm ci && npm run build")
     beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
     if command and _registered() and Path(command).parent.resolve() != beside.resolve():
-        found.append(
+        advice.append(
             f"The tensorboard command is another Python's ({command}), which may lack the tab:"
             f" start it with {sys.executable} -m tensorboard.main"
         )
     tensorboard = _version("tensorboard")
     if tensorboard == MISSING_PACKAGE:
-        found.append(
+        advice.append(
             "Without TensorBoard the page is shown by torch-tb-profiler serve; the tab needs pip"
             " install tensorboard"
         )
     elif _number(tensorboard) < LEAST_TENSORBOARD:
-        found.append(
+        advice.append(
             f"TensorBoard {tensorboard} is too old for the tab: pip install --upgrade tensorboard"
         )
     if settings.use_cache and cache_use(settings).note:
-        found.append(
+        advice.append(
             "Each command reads its traces anew: name a folder that can be written to, with"
             " TORCH_TB_PROFILER_CACHE_DIR=FOLDER"
         )
-    return found
+    return advice
 
 
 def _page_built() -> bool:
@@ -161,7 +168,7 @@ def _trace(opened: Opened) -> dict[str, Any]:
 
     facts = opened.facts
     return {
-        **place(opened),
+        **identity(opened),
         "title": title(opened),
         "events": opened.trace.entries,
         "lost": opened.span.lost or 0,

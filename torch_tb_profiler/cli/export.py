@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from torch_tb_profiler.api import export
-from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, say_failed, settings_of
+from torch_tb_profiler.cli.output import (
+    all_traces,
+    selected_steps,
+    settings_of,
+    steps_option,
+    warn_unreadable,
+)
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import Unreadable
@@ -56,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     form, what = _asked(options)
     output = options.output or what + ENDINGS[form]
     if output != export.STDOUT:
-        export.kept(Path(output), options.force)
+        export.refuse_overwrite(Path(output), options.force)
     unreadable: list[Unreadable] = []
     frames = _frames(options, unreadable)
     with export.saving(output, force=options.force) as file:
@@ -68,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             empty = form == "folded"
             for piece in _pieces(options, frames, form, what):
                 empty = file.write(piece) == 0 and empty
-    say_failed(unreadable)
+    warn_unreadable(unreadable)
     if empty:
         print(f"torch-tb-profiler: no {what} are there to write.", file=sys.stderr)
     if output != export.STDOUT:
@@ -113,14 +119,14 @@ def _form_of(output: str) -> str:
 
 def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceFrames | RunFrames:
     """The traces at the path with the chosen steps."""
-    settings, asked = settings_of(options), asked_steps(options)
-    traces = all_at(options.path, settings, unreadable, options.worker)
+    settings, asked = settings_of(options), steps_option(options)
+    traces = all_traces(options.path, settings, unreadable, options.worker)
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
     from torch_tb_profiler.api.trace_context import TraceContext
 
     found = []
     for opened in traces:
-        chosen(opened, options)
+        selected_steps(opened, options)
         found.append(
             TraceFrames(TraceContext(opened, settings)).in_steps(
                 asked.first, asked.last, skip_cold=asked.skip_cold

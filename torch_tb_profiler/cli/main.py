@@ -53,9 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
-        one = commands.add_parser(command.name, help=command.help, description=command.help)
-        command.arguments(one)
-        one.set_defaults(target=command.target, refuse=one.error)
+        subparser = commands.add_parser(command.name, help=command.help, description=command.help)
+        command.arguments(subparser)
+        subparser.set_defaults(target=command.target, refuse=subparser.error)
     return parser
 
 

@@ -51,10 +51,10 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
     sizes = [estimate(_render(document)) for document in documents]
     if sum(sizes) + len(sizes) <= tokens:
         return "\n".join(map(_render, documents))
-    kept = documents[: max(1, tokens // LEAST)]
+    shown = documents[: max(1, tokens // LEAST)]
     away = (
-        f" {format_count(len(documents) - len(kept))} of {format_count(len(documents))} parts left out."
-        if len(kept) < len(documents)
+        f" {format_count(len(documents) - len(shown))} of {format_count(len(documents))} parts left out."
+        if len(shown) < len(documents)
         else ""
     )
     more = (
@@ -63,14 +63,14 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
         else ""
     )
     note = f"\n*Shortened to about {format_count(tokens)} tokens.{away}{more}*\n"
-    left = max(tokens - estimate(note) - len(kept), 0)
-    parts = [0] * len(kept)
+    left = max(tokens - estimate(note) - len(shown), 0)
+    parts = [0] * len(shown)
     # The shortest first: what it does not need is shared by the others.
-    for done, i in enumerate(sorted(range(len(kept)), key=lambda i: sizes[i])):
-        parts[i] = min(sizes[i], left // (len(kept) - done))
+    for done, i in enumerate(sorted(range(len(shown)), key=lambda i: sizes[i])):
+        parts[i] = min(sizes[i], left // (len(shown) - done))
         left -= parts[i]
     return (
-        "\n".join(_fitting(document, part) for document, part in zip(kept, parts, strict=True))
+        "\n".join(_fitting(document, part) for document, part in zip(shown, parts, strict=True))
         + note
     )
 

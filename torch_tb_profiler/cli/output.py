@@ -57,20 +57,20 @@ class Printer:
         self._printed = 0
         self._kept: list[Document] = []
 
-    def add(self, told: Report) -> None:
+    def add(self, report: Report) -> None:
         """Print it, or keep it until all are known."""
         if self._json:
             import msgspec
 
-            if told.data is not None:
+            if report.data is not None:
                 write(
                     ("," if self._printed else "[")
                     + "\n"
-                    + msgspec.json.encode(told.data()).decode()
+                    + msgspec.json.encode(report.data()).decode()
                 )
                 self._printed += 1
             return
-        document = told.document()
+        document = report.document()
         if self._tokens is not None:
             self._kept.append(document)
         else:
@@ -93,22 +93,22 @@ def settings_of(options: argparse.Namespace) -> Settings:
     return Settings.from_environment(use_cache=False if options.no_cache else None)
 
 
-def tell(options: argparse.Namespace, about: str) -> int:
+def print_traces(options: argparse.Namespace, about: str) -> int:
     """Print the ``Report`` that ``about(opened, settings, options)`` makes of every trace at
-    ``options.path``; the exit code. Raises as ``tell_runs`` does.
+    ``options.path``; the exit code. Raises as ``print_runs`` does.
     """
-    return _tell(
+    return _print(
         options,
         lambda run, settings: (function_of(about)(opened, settings, options) for opened in run),
     )
 
 
-def tell_runs(options: argparse.Namespace, about: str, alone: str = "") -> int:
+def print_runs(options: argparse.Namespace, about: str, alone: str = "") -> int:
     """Print the ``Report``s that ``about(traces, settings, options)`` makes of every run at
     ``options.path`` to standard output, what could not be read to standard error; the exit code.
 
     It gets all traces of the run one after the other, also those that ``--worker`` does not choose:
-    only those that it keeps stay in memory. ``alone``: as ``about`` of ``tell``, for JSON.
+    only those that it keeps stay in memory. ``alone``: as ``about`` of ``print_traces``, for JSON.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -117,51 +117,53 @@ def tell_runs(options: argparse.Namespace, about: str, alone: str = "") -> int:
         BadRequest: a trace has no such steps.
     """
     if alone and options.json:
-        return tell(options, alone)
-    return _tell(
+        return print_traces(options, alone)
+    return _print(
         options, lambda run, settings: function_of(about)(run, settings, options), together=True
     )
 
 
-def _tell(
+def _print(
     options: argparse.Namespace,
-    about: Callable[[Iterator[Opened], Settings], Iterable[Report]],
+    make_reports: Callable[[Iterator[Opened], Settings], Iterable[Report]],
     together: bool = False,
 ) -> int:
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    printer, found = Printer(options), False
+    printer, printed = Printer(options), False
     traces = readable(options.path, settings, unreadable, options.worker, together)
     runs = groupby(traces, lambda opened: opened.run.name)
-    for told in (told for _, run in runs for told in about(run, settings)):
-        printer.add(told)
-        found = True
-    if not found:
-        raise NotATrace(nothing_at(options.path, unreadable))
+    for report in (report for _, run in runs for report in make_reports(run, settings)):
+        printer.add(report)
+        printed = True
+    if not printed:
+        raise NotATrace(no_trace_message(options.path, unreadable))
     printer.end()
-    say_failed(unreadable)
+    warn_unreadable(unreadable)
     return 0
 
 
-def tell_one(options: argparse.Namespace, about: str) -> int:
+def run_on_trace(options: argparse.Namespace, about: str) -> int:
     """Call ``about(opened, settings, options)`` with the one trace at ``options.path``; the exit
-    code. Raises as ``one_trace`` does.
+    code. Raises as ``single_trace`` does.
     """
     settings = settings_of(options)
-    opened = one_trace(options.path, settings, options.worker)
+    opened = single_trace(options.path, settings, options.worker)
     code: int = function_of(about)(opened, settings, options)
     return code
 
 
-def tell_both(options: argparse.Namespace, about: str) -> int:
+def run_on_both(options: argparse.Namespace, about: str) -> int:
     """Call ``about((a, b), settings, options)`` with the traces at ``options.a`` and those at
-    ``options.b``; the exit code. Raises as ``all_at`` does.
+    ``options.b``; the exit code. Raises as ``all_traces`` does.
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    sides = [all_at(path, settings, unreadable, options.worker) for path in (options.a, options.b)]
+    sides = [
+        all_traces(path, settings, unreadable, options.worker) for path in (options.a, options.b)
+    ]
     code: int = function_of(about)(sides, settings, options)
-    say_failed(unreadable)
+    warn_unreadable(unreadable)
     return code
 
 
@@ -184,10 +186,10 @@ def readable(
                 yield item
 
 
-def all_at(
+def all_traces(
     path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()
 ) -> list[Opened]:
-    """All of them together; what could not be read goes into ``unreadable``, for ``say_failed``
+    """All of them together; what could not be read goes into ``unreadable``, for ``warn_unreadable``
     when nothing else failed.
 
     Raises:
@@ -195,30 +197,30 @@ def all_at(
         NotATrace: none of its files could be read.
         NotFound: there is none of these workers.
     """
-    found = list(readable(path, settings, unreadable, workers))
-    if not found:
-        raise NotATrace(nothing_at(path, unreadable))
-    return found
+    traces = list(readable(path, settings, unreadable, workers))
+    if not traces:
+        raise NotATrace(no_trace_message(path, unreadable))
+    return traces
 
 
-def one_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
+def single_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
     """The one trace at a path.
 
     Raises:
-        SourceError, NotATrace, NotFound: as ``all_at``.
+        SourceError, NotATrace, NotFound: as ``all_traces``.
         BadRequest: there are several.
     """
     unreadable: list[Unreadable] = []
-    found = list(islice(readable(path, settings, unreadable, workers), 2))
-    if not found:
-        raise NotATrace(nothing_at(path, unreadable))
-    if len(found) > 1:
-        names = list(dict.fromkeys(worker.name for worker in found[0].run.workers))
+    traces = list(islice(readable(path, settings, unreadable, workers), 2))
+    if not traces:
+        raise NotATrace(no_trace_message(path, unreadable))
+    if len(traces) > 1:
+        names = list(dict.fromkeys(worker.name for worker in traces[0].run.workers))
         raise BadRequest(
             f"{path} holds more than one readable trace: {format_names(names)}.",
             "Give one of its files, or --worker NAME.",
         )
-    return found[0]
+    return traces[0]
 
 
 def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
@@ -230,14 +232,14 @@ def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
     )
 
 
-def say_failed(unreadable: list[Unreadable]) -> None:
+def warn_unreadable(unreadable: list[Unreadable]) -> None:
     """The files that claim to be traces and are none, on standard error."""
     for item in unreadable:
         if not item.rejected:
             print(printable(f"torch-tb-profiler: {item.text}"), file=sys.stderr)
 
 
-def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
+def no_trace_message(path: str, unreadable: list[Unreadable]) -> str:
     """One line that says why there is nothing to print."""
     if not unreadable:
         return printable(f"{path} holds no trace: no file has the name or the content of one.")
@@ -247,7 +249,7 @@ def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
     )
 
 
-def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
+def selected_steps(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
     """The steps of ``--steps`` and ``--skip-cold``.
 
     Raises:
@@ -255,14 +257,14 @@ def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> 
     """
     from torch_tb_profiler.views.steps import choose
 
-    asked = asked_steps(options, name)
+    asked = steps_option(options, name)
     try:
         return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
     except BadRequest as error:
         raise _of_option(error, name) from None
 
 
-def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
+def steps_option(options: argparse.Namespace, name: str = "steps") -> StepRange:
     """The same before a trace is there.
 
     Raises:
@@ -284,9 +286,9 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
 
 def _of_option(error: BadRequest, name: str) -> BadRequest:
     """The error in the words of the command line, where neither parameters nor routes are."""
-    said = re.sub(rf"^Parameter (steps|{name})\b", f"--{name.replace('_', '-')}", error.message)
+    message = re.sub(rf"^Parameter (steps|{name})\b", f"--{name.replace('_', '-')}", error.message)
     return BadRequest(
-        said, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them.")
+        message, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them.")
     )
 
 
@@ -297,7 +299,7 @@ class _Given(dict[str, str]):
         return [self[key]] if key in self else []
 
 
-def place(opened: Opened) -> dict[str, str]:
+def identity(opened: Opened) -> dict[str, str]:
     """Which trace it is, for JSON."""
     return {
         "run": opened.run.name,

@@ -93,15 +93,15 @@ def _told_apart(
 ) -> list[tuple[str, ...]]:
     """Names that would be cut to the same text keep their ends instead of their middles."""
     texts = [list(cells) for cells in zip(*rows, strict=True)]
-    for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+    for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         if column.kind != "name" or not rows:
             continue
-        cut = [_short(text, width) for text in texts[place]]
-        shared = Counter(short for short, _ in set(zip(cut, texts[place], strict=True)))
+        cut = [_short(text, width) for text in texts[number]]
+        shared = Counter(short for short, _ in set(zip(cut, texts[number], strict=True)))
         half = (width - 1) // 2
-        texts[place] = [
+        texts[number] = [
             f"{text[: width - 1 - half]}…{text[-half:]}" if shared[short] > 1 else text
-            for short, text in zip(cut, texts[place], strict=True)
+            for short, text in zip(cut, texts[number], strict=True)
         ]
     return list(zip(*texts, strict=True))
 

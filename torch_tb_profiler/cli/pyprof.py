@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torch_tb_profiler.cli.output import chosen, one_trace, settings_of, write
+from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import insight_of
@@ -58,14 +58,14 @@ def run(options: argparse.Namespace) -> int:
     keys = chosen_columns(options.columns)
     form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
-    opened = one_trace(options.path, settings, options.worker)
+    opened = single_trace(options.path, settings, options.worker)
     from torch_tb_profiler.analysis.figures.selection import mask
     from torch_tb_profiler.analysis.pyprof.table import kernel_table
     from torch_tb_profiler.views.pyprof import KernelCells
 
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
-    selection = chosen(opened, options)
+    selection = selected_steps(opened, options)
     if not len(table.row):
         print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
     parts = _parts(

@@ -41,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
         NotATrace: nothing there could be read.
     """
     with saving(options.output, force=options.force) as file:
-        said, size = _write(options, file)
+        summary, size = _write(options, file)
     if options.output != STDOUT:
-        print(printable(f"{options.output}: {said}, {format_bytes(size)}"), file=sys.stderr)
+        print(printable(f"{options.output}: {summary}, {format_bytes(size)}"), file=sys.stderr)
     return 0
 
 
@@ -58,17 +58,17 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
         from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
         with Progress("reading", "files") as reading:
-            found = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
-        if not found:
+            traces = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
+        if not traces:
             raise NotATrace(_reason(options.path, catalogue.snapshot()))
-        chosen = found[: options.most]
+        chosen = traces[: options.most]
         with Progress("asking", "traces") as asking:
-            kept = keep(catalogue, settings, chosen, asking.update)
-        text = page(kept, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
+            collected = keep(catalogue, settings, chosen, asking.update)
+        text = page(collected, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
     finally:
         catalogue.close()
     left = (
-        f", {len(found) - len(chosen)} more left out (--most)" if len(found) > len(chosen) else ""
+        f", {len(traces) - len(chosen)} more left out (--most)" if len(traces) > len(chosen) else ""
     )
     return f"{len(chosen)} trace{'s' if len(chosen) > 1 else ''}{left}", file.write(text.encode())
 

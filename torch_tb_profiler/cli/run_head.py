@@ -32,11 +32,11 @@ def run_head(traces: Traces) -> Document:
 
 def _workers(traces: Traces) -> Table:
     rows = []
-    for opened, found in sorted(traces, key=lambda trace: -_share(trace[1])):
-        costing = costly(found.findings)
+    for opened, payload in sorted(traces, key=lambda trace: -_share(trace[1])):
+        costing = costly(payload.findings)
         back = (
             f"{format_ns(sum(f.recoverable_ns or 0 for f in costing))}"
-            f" ({format_share(_share(found))})"
+            f" ({format_share(_share(payload))})"
             if costing
             else UNKNOWN
         )
@@ -48,8 +48,8 @@ def _workers(traces: Traces) -> Table:
         rows.append(
             (
                 name,
-                str(found.steps),
-                format_ns(found.step_ns),
+                str(payload.steps),
+                format_ns(payload.step_ns),
                 back,
                 costing[0].title if costing else UNKNOWN,
             )
@@ -64,8 +64,8 @@ def _workers(traces: Traces) -> Table:
     return Table("Workers", columns, rows, len(rows))
 
 
-def _share(found: FindingsPayload) -> float:
-    return sum(finding.share or 0.0 for finding in costly(found.findings))
+def _share(payload: FindingsPayload) -> float:
+    return sum(finding.share or 0.0 for finding in costly(payload.findings))
 
 
 def _found(traces: Traces) -> Table:
@@ -73,15 +73,15 @@ def _found(traces: Traces) -> Table:
     worker that it costs most.
     """
     kinds: dict[str, list[tuple[Opened, Finding]]] = {}
-    for opened, found in traces:
-        for finding in found.findings:
+    for opened, payload in traces:
+        for finding in payload.findings:
             kinds.setdefault(finding.rule, []).append((opened, finding))
     rows = []
     for listed in sorted(
         kinds.values(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind)
     ):
-        opened, worst = max(listed, key=lambda one: one[1].share or 0.0)
-        workers = len({place.worker.name for place, _ in listed})
+        opened, worst = max(listed, key=lambda item: item[1].share or 0.0)
+        workers = len({traced.worker.name for traced, _ in listed})
         event = _event(worst.evidence[0], opened) if worst.evidence else UNKNOWN
         rows.append(
             (

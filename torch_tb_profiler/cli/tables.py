@@ -17,7 +17,7 @@ from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, title
+from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps_option, title
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -67,8 +67,8 @@ def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
 
 
 def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
-    chosen(opened, options)
-    asked = asked_steps(options)
+    selected_steps(opened, options)
+    asked = steps_option(options)
     bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)
     return TraceContext(opened, settings, bounds, options.skip_cold)
 
@@ -93,7 +93,7 @@ def _report(
     shown = frame.sort_values(by, ascending=False, kind="stable", na_position="last").head(
         options.limit
     )
-    data = {**place(opened), "rows": len(frame), "sorted_by": by}
+    data = {**identity(opened), "rows": len(frame), "sorted_by": by}
     return Report(
         lambda: _document(opened, word, by, frame, shown, columns),
         lambda: {**data, word: _records(shown)},

@@ -1,8 +1,5 @@
-"""The text that ``torch.autograd.profiler`` prints of averages, character for character as PyTorch
-2.13 does.
-
-Source of the format: ``torch/autograd/profiler_util.py``, ``_build_table``. One oddity is kept:
-with FLOPs and stacks together, each stands under the heading of the other.
+"""The table of averages as PyTorch 2.13 prints it (``torch/autograd/profiler_util.py``,
+``_build_table``), character for character; also its swapped headings of FLOPs and stacks.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from torch_tb_profiler.api.average import Average, TimeUnit, time_text
 
 _WIDTH, _GAP = 12, 2
 _MARGIN = 4
-"""What a column of texts is wider than its longest one."""
+"""Characters that a text column is wider than its longest text."""
 _CUT = 3
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
@@ -24,9 +21,7 @@ _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
 
 @dataclass(frozen=True)
 class Options:
-    """What ``table`` takes but for the sort key; a width of None is unlimited, a row limit below 0
-    too.
-    """
+    """Arguments of ``table`` except the sort key; None and a negative row limit mean unlimited."""
 
     row_limit: int = 100
     max_src_column_width: int | None = 75
@@ -45,9 +40,7 @@ class _Column(NamedTuple):
 
 @dataclass(frozen=True)
 class _Shown:
-    """Which optional columns there are, their widths, and what shares are taken of. A width of
-    None: no such column.
-    """
+    """Optional columns, their widths (None: no such column), and what shares are of."""
 
     device: str
     """Heading of device times; empty without any."""
@@ -65,9 +58,7 @@ class _Shown:
 
 
 def averages_table(rows: Sequence[Average], memory: bool, flops: bool, options: Options) -> str:
-    """The table of rows that are in their order; ``memory`` and ``flops``: whether these were
-    recorded.
-    """
+    """The table of ordered rows; ``memory`` and ``flops``: whether these were recorded."""
     if not rows:
         return ""
     shown = _shown(rows, memory, flops, options)

@@ -1,4 +1,4 @@
-"""Two traces compared, as a DataFrame, and which traces of two runs belong to each other."""
+"""Two traces compared as a DataFrame, and how the traces of two runs are paired."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Key = Callable[[Opened], Hashable]
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     """See ``frame_columns.DIFF``.
 
-    ``attrs["verdict"]`` is the answer in one sentence, ``because`` what made most of it, ``beyond``
-    whether it is more than noise (None: cannot be told), ``p`` of the test, ``delta_ns`` per step,
-    and ``notes`` what makes the comparison weak.
+    ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``beyond``
+    (whether it is more than noise, None: unknown), ``p`` of the test, ``delta_ns`` and ``share`` of
+    the step, ``notes`` on what weakens the comparison.
     """
     comparison = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
     payload = diff_payload(comparison, recording(a.opened), recording(b.opened), ALL_ROWS)
@@ -34,20 +34,14 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     values: dict[str, Any] = {column.name: getattr(rows, column.name) for column in DIFF.columns}
     table = frame(DIFF, values)
     verdict = payload.verdict
-    table.attrs |= {
-        "verdict": verdict.sentence,
-        "because": verdict.because,
-        "beyond": verdict.beyond,
-        "p": verdict.p,
-        "delta_ns": verdict.delta_ns,
-        "share": verdict.share,
-        "notes": payload.notes,
-    }
+    fields = ("because", "beyond", "p", "delta_ns", "share")
+    table.attrs |= {"verdict": verdict.sentence, **{key: getattr(verdict, key) for key in fields}}
+    table.attrs["notes"] = payload.notes
     return table
 
 
 def recording(opened: Opened, label: str = "") -> Recording:
-    """Where a side comes from; ``label`` names it, else its path does."""
+    """Where a side comes from; ``label`` names it, its path by default."""
     return Recording(
         opened.run.name,
         opened.worker.name,
@@ -59,8 +53,8 @@ def recording(opened: Opened, label: str = "") -> Recording:
 
 @dataclass(frozen=True)
 class Matched:
-    """Places in two lists of traces. ``pairs``: who is compared with whom, in the order of A;
-    ``only_a``, ``only_b``: who has no counterpart.
+    """Indices into two lists of traces: ``pairs`` in the order of A, and those without a
+    counterpart.
     """
 
     pairs: list[tuple[int, int]]
@@ -69,13 +63,12 @@ class Matched:
 
 
 def match_traces(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
-    """The traces of two runs that belong to each other: of the same worker, by name or, where more
-    have one in common, by rank; of several recordings of
-    a worker the first with the first. A rank that is a place in an order is none. One trace on each
-    side belong together whatever they are called. Snapshots and stacks stand aside beside traces.
+    """Pair the traces of two runs by worker name, or by rank where that pairs more; several
+    recordings of a worker in order. One trace on each side are a pair whatever their names.
+    Snapshots and stacks are left out beside traces.
 
     Raises:
-        BadRequest: no worker of one is one of the other, or only one side has several runs.
+        BadRequest: no worker is in both, or only one side has several runs.
     """
     sides = [_traced(side) for side in (a, b)]
     if len(sides[0]) == len(sides[1]) == 1:
@@ -125,7 +118,7 @@ def _traced(side: Sequence[Opened]) -> list[int]:
 def _places(
     side: Sequence[Opened], numbers: Sequence[int], key: Key, several: bool
 ) -> dict[Hashable, int]:
-    """By run (where both sides have several), worker and number of its recording."""
+    """Indices by run (where both sides have several), worker and number of its recording."""
     places: dict[Hashable, int] = {}
     counts: dict[Hashable, int] = {}
     for i in numbers:

@@ -1,4 +1,4 @@
-"""A trace in a screenful: what ``repr`` prints and a notebook shows."""
+"""``repr`` of a trace in a screenful, as text and HTML."""
 
 from __future__ import annotations
 
@@ -39,18 +39,14 @@ Line = tuple[str, str]
 
 
 def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
-    """What is known of a trace, and what beside it could not be read; a line only for what there
-    is.
-    """
+    """A trace in labelled lines, and the files beside it that could not be read."""
     opened, facts, selection = context.opened, context.facts, context.selection()
     counts = facts.summary["attribution"]
     kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
     labelled = [
         (
             "trace",
-            " · ".join(
-                part for part in (opened.run.name, opened.worker.name, opened.span.name) if part
-            ),
+            opened.title,
         ),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
         (
@@ -83,7 +79,7 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
 
 
 def not_read(unreadable: Sequence[Unreadable]) -> list[Line]:
-    """What could not be read, and why."""
+    """Unreadable files, and why."""
     more = and_more(len(unreadable) - MOST_UNREADABLE)
     return [
         *(("unreadable", item.text) for item in unreadable[:MOST_UNREADABLE]),

@@ -1,4 +1,4 @@
-"""Every event of a trace as a DataFrame whose columns are the trace's own arrays where they can be."""
+"""Every event of a trace as a DataFrame, sharing memory with the trace where possible."""
 
 from __future__ import annotations
 
@@ -38,24 +38,19 @@ def events(context: TraceContext) -> DataFrame:
         **{name: links[name] for name in ("step", "parent", "launch", "operator")},
         "correlation": spans["correlation"],
         "external_id": spans["external"],
-        "sequence": _of_operators(trace, "sequence"),
-        "input_shapes": category(_of_operators(trace, "dims"), trace.strings),
-        "input_dtypes": category(_of_operators(trace, "types"), trace.strings),
+        "sequence": _operator_column(trace, "sequence"),
+        "input_shapes": category(_operator_column(trace, "dims"), trace.strings),
+        "input_dtypes": category(_operator_column(trace, "types"), trace.strings),
     }
     if context.steps is not None or context.skip_cold:
-        return _of_steps(context, values)
+        selected = np.flatnonzero(mask(context.selection(), links["step"]))
+        return frame(EVENTS, {name: column[selected] for name, column in values.items()})
     return frame(EVENTS, values, share=True)
 
 
-def _of_operators(trace: Trace, name: str) -> Array:
+def _operator_column(trace: Trace, name: str) -> Array:
     """A column of ``operator_args`` for every row of spans; −1 where it has none."""
     arguments = trace["operator_args"]
     column = np.full(trace["spans"].n, -1, arguments[name].dtype)
     column[arguments["span"]] = arguments[name]
     return column
-
-
-def _of_steps(context: TraceContext, values: dict[str, Any]) -> DataFrame:
-    """Those of the selected steps."""
-    taken = np.flatnonzero(mask(context.selection(), context.facts["span_links"]["step"]))
-    return frame(EVENTS, {name: column[taken] for name, column in values.items()})

@@ -1,7 +1,5 @@
-"""Columns of numpy arrays → DataFrames with declared types, units and meanings.
-
-A frame's columns are declared in ``frame_columns.py``: pandas' dtype, unit and one sentence each.
-``attrs["units"]`` and ``attrs["docs"]`` of a frame carry them.
+"""numpy columns → DataFrames with the types, units and docs that ``frame_columns.py`` declares;
+``attrs["units"]`` and ``attrs["docs"]`` hold the latter.
 """
 
 from __future__ import annotations
@@ -30,13 +28,11 @@ def frame(
     *,
     share: bool = False,
 ) -> DataFrame:
-    """The declared columns that there are values for, in declared order, and ``more`` columns
-    behind them.
+    """The declared columns that have values, in declared order, then the columns of ``more``.
 
-    A value is an array, a list (None: missing) or an array of pandas. Integers of a column
-    ``Int64`` given as a numpy array are missing where negative, numbers of a column ``boolean``
-    given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they
-    are given, which may not be written to.
+    A value is an array, a list (None: missing) or a pandas array. In numpy arrays for ``Int64``
+    negative integers are missing; those for ``boolean`` hold ``Knowledge``. ``share``: columns
+    share memory with the given arrays, which must not be written to.
 
     Raises:
         KeyError: a column is not declared.
@@ -58,7 +54,7 @@ def frame(
 
 
 def table_frame(table: DisplayTable) -> DataFrame:
-    """The computed columns of a declared table that belong into a DataFrame."""
+    """The computed and documented columns of a declared table."""
     columns = {column.name: column for column in table.spec.columns if column.doc}
     values = {name: _values(table, column) for name, column in columns.items() if name in table}
     return frame(table.spec, values)
@@ -73,9 +69,7 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
 
 
 def category(numbers: Array, strings: StringTable) -> Any:
-    """Texts by their numbers, as pandas' ``Categorical``; −1 is missing. Each distinct text is read
-    once, the rest is one gather.
-    """
+    """Texts by number as a ``Categorical``; −1 is missing. Each distinct text is read once."""
     used = distinct(numbers, strings)
     codes: dict[str, int] = {}
     code = np.full(len(strings) + 1, -1, np.int32)
@@ -86,14 +80,14 @@ def category(numbers: Array, strings: StringTable) -> Any:
 
 
 def coded(codes: Any, texts: Sequence[str]) -> Any:
-    """A categorical column of integer codes, ``-1`` where missing, and what they stand for."""
+    """A ``Categorical`` of integer codes, −1 missing, and their texts."""
     import pandas
 
     return pandas.Categorical.from_codes(codes, pandas.Index(texts))
 
 
 def known(values: Array, mask: Mask | bool) -> Any:
-    """Integers that are missing where the mask is not set; the values are not copied."""
+    """Integers, missing where the mask is not set; the values are not copied."""
     import pandas
 
     missing = np.full(len(values), not mask) if isinstance(mask, bool) else ~mask
@@ -126,14 +120,14 @@ def _column(values: Any, dtype: str) -> Any:
 
 
 def _text_type() -> Any:
-    """What pandas itself makes of texts: ``object`` before its version 3, ``str`` since."""
+    """pandas' own type of texts: ``object`` before version 3, ``str`` since."""
     import pandas
 
     return pandas.Series(["text"]).dtype
 
 
 def _objects(values: Sequence[Any]) -> Array:
-    """One object per row; numpy would make a table of tuples of one length."""
+    """One object per row; numpy would make tuples of one length two-dimensional."""
     column = np.empty(len(values), object)
     for row, value in enumerate(values):
         column[row] = value

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1 << 24
 LARGEST = 1 << 53
-"""Counters beyond it are no whole numbers any more as the file's reader keeps them."""
+"""Counters beyond this are not exact integers as floats."""
 _COUNTER_NAMES = {"short": "short_name"}
 
 
 def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
-    """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
-    ``attrs["mfu"]``: model FLOPs utilization of the steps;
-    ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
+    """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs``: ``device`` (its peaks and their
+    sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures.
+    """
     payload = efficiency_payload(
         context.facts,
         context.insight,
@@ -52,9 +52,7 @@ def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> Dat
 
 
 def counters(context: TraceContext) -> DataFrame:
-    """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their
-    launches.
-    """
+    """See ``columns.COUNTERS``. ``attrs["matching"]``: how ranges were matched with launches."""
     payload = _counters(context)
     profiled = _columns(payload.profiled)
     operators = [tuple(stack) for stack in profiled.pop("operators")]
@@ -133,14 +131,10 @@ def _columns(rows: Wire) -> dict[str, Any]:
 
 
 def _numbers(values: list[float | None]) -> Any:
-    """A counter that only took whole numbers is a column of integers."""
+    """A column of integers where all values are whole."""
     import pandas
 
     whole = all(
         value is None or (float(value).is_integer() and abs(value) < LARGEST) for value in values
     )
-    return (
-        pandas.array(values, dtype="Int64")
-        if whole and values
-        else pandas.array(values, dtype="Float64")
-    )
+    return pandas.array(values, dtype="Int64" if whole and values else "Float64")

@@ -66,7 +66,7 @@ def blocks(context: TraceContext) -> DataFrame:
 
 
 def alive(context: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
-    """See ``columns.MEMORY_ALIVE``; at the peak of each device without a time.
+    """See ``columns.MEMORY_ALIVE``; without a time at the peak of each device.
 
     Raises:
         NotFound: there is no such device.
@@ -74,7 +74,7 @@ def alive(context: TraceContext, time_ns: int | None, device: str | None) -> Dat
     """
     import pandas
 
-    # Rows of a frame hold numpy's integers.
+    # DataFrames hold numpy integers.
     time_ns = None if time_ns is None else index(time_ns)
     devices = context.insight["memory_devices"]
     names = device_names(devices)

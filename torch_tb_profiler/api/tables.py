@@ -1,4 +1,4 @@
-"""Facts of one trace → DataFrames of steps, operators, kernels, modules, collectives and findings."""
+"""DataFrames of steps, operators, kernels, modules, collectives and findings of one trace."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:
 def work_per_call(
     context: TraceContext, selection: Selection
 ) -> dict[Signature, tuple[int | None, int | None]]:
-    """FLOPs and bytes of one call by signature, mean over the selected calls; None where any of
-    them is not modelled.
+    """FLOPs and bytes per call by signature, means over the selected calls; None where a call has
+    no model.
     """
     insight = context.insight
     table, counted = insight["workloads"], insight["workload_steps"]
@@ -108,9 +108,7 @@ def work_per_call(
 
 
 def _mean_call(group: Ints, groups: int, calls: Ints, values: Array) -> list[int | None]:
-    """Means per group weighted by calls, exact where all values of a group are equal; None where
-    one is unknown (−1).
-    """
+    """Means per group weighted by calls, exact where all are equal; None where one is unknown (−1)."""
     low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -1, np.int64)
     np.minimum.at(low, group, values)
     np.maximum.at(high, group, values)
@@ -138,9 +136,7 @@ def modules(context: TraceContext, chosen: Steps) -> DataFrame:
 
 
 def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:
-    """See ``columns.COLLECTIVES``. ``waiting``: what the other workers of the run tell, one entry
-    per collective of the trace.
-    """
+    """See ``columns.COLLECTIVES``. ``waiting``: the columns of ``waiting_columns``."""
     insight = context.insight
     taken = np.flatnonzero(mask(context.selection(), insight["collectives"]["step"]))
     table = insight["collectives"].take(taken)
@@ -161,15 +157,16 @@ def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None)
     return frame(columns.COLLECTIVES, values)
 
 
-def findings(context: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
-    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
-    those that all workers of the run tell.
+def findings(context: TraceContext, payload: FindingsPayload | None = None) -> DataFrame:
+    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``payload``:
+    findings with the stragglers of the run.
     """
     opened = context.opened
-    alone = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
-    payload = together or findings_payload(alone, context.insight.about["findings"])
+    if payload is None:
+        source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
+        payload = findings_payload(source, context.insight.about["findings"])
     listed = payload.findings
-    same = (
+    fields = [
         "rule",
         "title",
         "sentence",
@@ -179,8 +176,10 @@ def findings(context: TraceContext, together: FindingsPayload | None = None) -> 
         "line",
         "attempt",
         "caveat",
-    )
-    values: dict[str, Any] = {name: [getattr(finding, name) for finding in listed] for name in same}
+    ]
+    values: dict[str, Any] = {
+        name: [getattr(finding, name) for finding in listed] for name in fields
+    }
     values |= {
         "events": [tuple(evidence.event for evidence in finding.evidence) for finding in listed],
         "event_workers": [

@@ -1,6 +1,4 @@
-"""What the workers of a run tell together: which collectives are the same one, how much of each was
-waiting for the last worker, and who that was.
-"""
+"""What takes all workers of a run: matched collectives, waiting, and who was last."""
 
 from __future__ import annotations
 
@@ -16,17 +14,16 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 FleetMember = tuple[Fleet, int]
-"""A run and a trace's place among its ranks; −1: it is none of them."""
+"""A fleet and a trace's place among its ranks; −1: not among them."""
 
 
 class _Traces:
-    """Opened traces in the place of the catalogue."""
+    """Opened traces instead of a catalogue, for ``Fleets``."""
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:
         self._traces = {_key(context.opened): context for context in traces}
@@ -46,11 +43,9 @@ class _Traces:
 
 
 def fleet_members(traces: Sequence[TraceContext]) -> list[FleetMember]:
-    """For every trace the run that it belongs to, of one span per worker: those that were recorded
-    at the same time.
-    """
+    """For every trace its fleet: one span per worker, recorded at the same time."""
     fleets = Fleets(_Traces(traces))
-    # The run as it was known when its last trace was read has all of them.
+    # The run as known when its last trace was read has all workers.
     runs = {context.opened.run.name: context.opened.run for context in traces}
     memberships: dict[tuple[str, str, str], FleetMember] = {}
     for context in reversed(traces):
@@ -62,16 +57,11 @@ def fleet_members(traces: Sequence[TraceContext]) -> list[FleetMember]:
             context.opened.worker,
         )
         fleet = fleets.of(replace(context.opened, run=run, worker=worker))
-        ranks = {
-            (run.name, fleet.members[m].worker.name, fleet.members[m].span.name): rank
-            for rank, m in enumerate(fleet.place)
-        }
         memberships[key] = fleet, -1
-        memberships |= {
-            member: (fleet, rank)
-            for member, rank in ranks.items()
-            if member not in memberships or member == key
-        }
+        for rank, names in enumerate(fleet.names):
+            trace = (run.name, *names)
+            if trace == key or trace not in memberships:
+                memberships[trace] = fleet, rank
     return [memberships[_key(context.opened)] for context in traces]
 
 
@@ -91,36 +81,24 @@ def waiting_columns(member: FleetMember) -> dict[str, Any]:
     last[row[shared]] = waits.last[shared]
     skewed[row[shared]] = waits.spoiled[shared]
     transfer: Ints = np.where(wait >= 0, own.end - own.start - wait, -1)
-    names = [fleet.members[member].worker.name for member in fleet.place]
+    workers = [worker for worker, _ in fleet.names]
     return {
         "match": match,
         "wait_ns": known(wait, wait >= 0),
         "transfer_ns": known(transfer, wait >= 0),
-        "last_worker": np.array([*names, None], object)[last],
+        "last_worker": np.array([*workers, None], object)[last],
         "skewed": skewed,
     }
 
 
 def member_findings(context: TraceContext, member: FleetMember) -> FindingsPayload:
-    """The findings of a trace, and who of its run keeps it waiting."""
-    fleet, opened = member[0], context.opened
-    source, found_findings = (
-        Source(context.trace, context.facts, opened.worker.name, opened.span.name),
-        context.insight.about["findings"],
-    )
-    if member[1] < 0:
-        return findings_payload(source, found_findings)
-    names = [
-        (fleet.members[member].worker.name, fleet.members[member].span.name)
-        for member in fleet.place
-    ]
-    return findings_in_run(
-        source,
-        found_findings,
-        fleet.figures,
-        [LateSeat(late.member, late.late, late.cause) for late in fleet.late],
-        names,
-    )
+    """The findings of a trace, stragglers of its run included."""
+    (fleet, rank), opened = member, context.opened
+    source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
+    findings = context.insight.about["findings"]
+    if rank < 0:
+        return findings_payload(source, findings)
+    return findings_in_run(source, findings, fleet.figures, fleet.late, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

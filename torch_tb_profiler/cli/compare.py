@@ -1,6 +1,4 @@
-"""``torch-tb-profiler diff``: what changed between two traces, or between two runs worker by
-worker, for a terminal, a review and CI.
-"""
+"""``torch-tb-profiler diff``: what changed between two traces, or two runs worker by worker."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def print_comparison(
     """
     sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
     matching = match_traces(*traces)
-    # A trace that is compared with itself is looked at once.
+    # A trace compared with itself is analysed once.
     once: dict[str, TraceContext] = {}
     pairs = []
     for places in matching.pairs:
@@ -74,23 +72,10 @@ def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alon
     comparison = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
     labels = (options.a, options.b) if alone else ("", "")
     return Pair(
-        _name(a.opened, b.opened),
+        " → ".join(dict.fromkeys((a.opened.worker_title, b.opened.worker_title))),
         comparison,
         *(recording(context.opened, label) for context, label in zip((a, b), labels, strict=True)),
     )
-
-
-def _name(a: Opened, b: Opened) -> str:
-    """The worker, and which of its recordings where there are several; both where they have other
-    names.
-    """
-    names = [
-        f"{opened.worker.name} · {opened.span.name}"
-        if len(opened.worker.spans) > 1
-        else opened.worker.name
-        for opened in (a, b)
-    ]
-    return " → ".join(dict.fromkeys(names))
 
 
 def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
@@ -113,15 +98,15 @@ def _judged(verdict: Verdict, fail_on: float | None) -> int:
     slower = verdict.share is not None and verdict.share * 100 > fail_on
     if slower and verdict.beyond is None:
         print(
-            "torch-tb-profiler: slower than allowed, but with one step it cannot be told from"
-            " noise; record more steps.",
+            "torch-tb-profiler: slower than allowed, but one step cannot be told from noise; record"
+            " more steps.",
             file=sys.stderr,
         )
     return SLOWER if slower and verdict.beyond else 0
 
 
 def _any_judged(workers: Sequence[DiffWorker], fail_on: float | None) -> int:
-    """A worker that became slower alone counts too: it need not keep the others waiting."""
+    """The same of single workers: one that became slower need not delay the run."""
     slower = [
         w.name
         for w in workers

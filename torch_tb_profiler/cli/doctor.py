@@ -1,5 +1,5 @@
-"""``torch-tb-profiler doctor``: what was found at a path, what of it is used, why not, and whether
-the installation is whole.
+"""``torch-tb-profiler doctor``: which files at a path are used, why others are not, and whether the
+installation is complete.
 
 Imports inside functions: a trace is opened before what describes it is imported.
 """
@@ -25,7 +25,6 @@ from torch_tb_profiler.cli.output import (
     no_trace_message,
     readable,
     settings_of,
-    title,
     write,
 )
 from torch_tb_profiler.cli.plain import plain
@@ -43,11 +42,11 @@ LEAST_TENSORBOARD = (2, 15)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was found; the exit code.
+    """Print the report; the exit code.
 
     Raises:
         SourceError: there is nothing at the path.
-        NotATrace: none of its files could be read; the report is printed all the same.
+        NotATrace: none of its files could be read; the report is printed anyway.
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
@@ -95,32 +94,32 @@ def _program(settings: Settings) -> dict[str, str]:
         "Page": "built" if _page_built() else "not built",
         "Cache": cached,
         "Settings": (
-            ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default"
+            ", ".join(f"{name}={value}" for name, value in changed.items()) or "all defaults"
         ),
     }
 
 
 def _advice(settings: Settings) -> list[str]:
-    """What is not as it should be, and what mends it."""
+    """What is wrong, and how to fix it."""
     advice = []
     if not _registered():
         advice.append(
-            "TensorBoard will not show the tab: install the package into the Python that runs"
-            " TensorBoard, with pip install ."
+            "TensorBoard cannot show the tab: install the package with pip install . into the Python"
+            " that runs TensorBoard"
         )
     if not _page_built():
-        advice.append("There is no page to show: build it with cd fe && npm ci && npm run build")
+        advice.append("The page is not built: run cd fe && npm ci && npm run build")
     beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
     if command and _registered() and Path(command).parent.resolve() != beside.resolve():
         advice.append(
-            f"The tensorboard command is another Python's ({command}), which may lack the tab:"
-            f" start it with {sys.executable} -m tensorboard.main"
+            f"The tensorboard command belongs to another Python ({command}), which may lack the tab:"
+            f" run {sys.executable} -m tensorboard.main"
         )
     tensorboard = _version("tensorboard")
     if tensorboard == MISSING_PACKAGE:
         advice.append(
-            "Without TensorBoard the page is shown by torch-tb-profiler serve; the tab needs pip"
-            " install tensorboard"
+            "TensorBoard is not installed: use torch-tb-profiler serve, or pip install tensorboard for"
+            " the tab"
         )
     elif _number(tensorboard) < LEAST_TENSORBOARD:
         advice.append(
@@ -128,7 +127,7 @@ def _advice(settings: Settings) -> list[str]:
         )
     if settings.use_cache and cache_use(settings).note:
         advice.append(
-            "Each command reads its traces anew: name a folder that can be written to, with"
+            "Imports are not cached, so each command reads its traces again: set a writable folder with"
             " TORCH_TB_PROFILER_CACHE_DIR=FOLDER"
         )
     return advice
@@ -169,7 +168,7 @@ def _trace(opened: Opened) -> dict[str, Any]:
     facts = opened.facts
     return {
         **identity(opened),
-        "title": title(opened),
+        "title": opened.title,
         "events": opened.trace.entries,
         "lost": opened.span.lost or 0,
         "span_ns": facts.summary["span_ns"],
@@ -225,4 +224,4 @@ def _unreadable(files: list[dict[str, Any]]) -> list[Block]:
         Item(f"{file['path']}: {'' if file['rejected'] else 'failed: '}{file['reason']}")
         for file in files
     ]
-    return [Listing("Files that are not used", items)] if items else []
+    return [Listing("Unused files", items)] if items else []

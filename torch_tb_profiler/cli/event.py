@@ -1,6 +1,4 @@
-"""``torch-tb-profiler event``: everything about single events, by the ids with which the other
-commands name them.
-"""
+"""``torch-tb-profiler event``: everything about single events, by the ids that other commands print."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.output import Printer, Report, identity, title
+from torch_tb_profiler.cli.output import Printer, Report, identity
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
@@ -27,7 +25,9 @@ from torch_tb_profiler.views.event_arguments import args_payload, cut
 from torch_tb_profiler.views.timeline_wire import EventPayload, EventRef
 
 SHOWN, LONGEST_NAME = 10, 200
-"""Device works, arrows and frames that a text names; JSON has those of the page."""
+"""Device events, arrows and frames that text lists, and characters of a name; JSON has all that the
+page has.
+"""
 
 
 def print_events(opened: Opened, settings: Settings, options: argparse.Namespace) -> int:
@@ -58,7 +58,7 @@ def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[Ev
     except NotFound as error:
         count = opened.trace["spans"].n + opened.trace["instants"].n
         hint = (
-            f"Ids run from 0 to {format_count(count - 1)}; those of counters' samples are none."
+            f"Ids run from 0 to {format_count(count - 1)}; ids of counter samples do not count."
             if count
             else "The file holds no events."
         )
@@ -72,17 +72,17 @@ def _object(opened: Opened, payload: EventPayload, raw: str | None) -> dict[str,
 
 def _document(opened: Opened, payload: EventPayload, raw: str | None) -> Document:
     return Document(
-        f"#{payload.ref.event} {payload.ref.name}", (title(opened),), tuple(_blocks(payload, raw))
+        f"#{payload.ref.event} {payload.ref.name}", (opened.title,), tuple(_blocks(payload, raw))
     )
 
 
 def _blocks(payload: EventPayload, raw: str | None) -> Iterator[Block]:
     yield from _listing("Event", [*_itself(payload), *_around(payload), *_calls(payload)])
     yield from _listing(
-        "From the program to the device",
+        "From Python to the device",
         [f"{link.kind}: {_event(link.ref)}" for link in payload.chain],
     )
-    times = (("launch delay", payload.launch_delay_ns), ("of it queued", payload.queue_ns))
+    times = (("launch delay", payload.launch_delay_ns), ("of which queued", payload.queue_ns))
     launch = [f"{label} {format_ns(value)}" for label, value in times if value is not None]
     behind = f" ({', '.join(launch)})" if launch else ""
     launched = f"Device work launched: {format_count(payload.launched_total)}, {format_ns(payload.launched_ns)}{behind}"
@@ -133,13 +133,13 @@ def _around(payload: EventPayload) -> Iterator[str]:
         if ref is not None
     ]
     if beside:
-        yield f"Beside: {'; '.join(beside)}"
+        yield f"Neighbours: {'; '.join(beside)}"
 
 
 def _calls(payload: EventPayload) -> Iterator[str]:
     same = payload.siblings
     if same.calls > 1:
-        rank = "The longest" if same.rank == 1 else f"By length number {format_count(same.rank)}"
+        rank = "The longest" if same.rank == 1 else f"Number {format_count(same.rank)} by length"
         ends = (
             f"from {format_ns(same.shortest_ns)} (#{same.fastest.event}) to"
             f" {format_ns(same.longest_ns)} (#{same.slowest.event})"

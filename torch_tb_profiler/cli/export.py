@@ -1,5 +1,4 @@
-"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files for other
-programs.
+"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files.
 
 Imports inside functions: the traces are opened before what makes tables of them is imported.
 """
@@ -47,7 +46,7 @@ _ONLY = {
     "end": (TRACE,),
     "kinds": (TRACE,),
 }
-"""Options that some forms have."""
+"""Options that only some forms take."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         SourceError, NotATrace: nothing could be read, or the file cannot be written.
         MissingPackage: the form needs a package that is not installed.
     """
-    form, what = _asked(options)
+    form, what = _form_and_content(options)
     output = options.output or what + ENDINGS[form]
     if output != export.STDOUT:
         export.refuse_overwrite(Path(output), options.force)
@@ -76,21 +75,21 @@ def run(options: argparse.Namespace) -> int:
                 empty = file.write(piece) == 0 and empty
     warn_unreadable(unreadable)
     if empty:
-        print(f"torch-tb-profiler: no {what} are there to write.", file=sys.stderr)
+        print(f"torch-tb-profiler: there are no {what} to write.", file=sys.stderr)
     if output != export.STDOUT:
         print(printable(f"{output}: {format_bytes(Path(output).stat().st_size)}"), file=sys.stderr)
     return 0
 
 
-def _asked(options: argparse.Namespace) -> tuple[str, str]:
-    """Form and what; checked before anything is read."""
+def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
+    """Form and content, checked before anything is read."""
     form = options.to or _form_of(options.output or "")
     if form not in ENDINGS:
-        raise BadRequest(f"--to {form} is not known.", f"Take one of: {', '.join(ENDINGS)}.")
+        raise BadRequest(f"--to {form} is unknown.", f"Use one of: {', '.join(ENDINGS)}.")
     for name, forms in _ONLY.items():
         if getattr(options, name) is not None and form not in forms:
             raise BadRequest(
-                f"--{name} does not go with {form}.", f"It is for: {', '.join(forms)}."
+                f"--{name} cannot be used with {form}.", f"It applies to: {', '.join(forms)}."
             )
     allowed = (
         tuple(export.TABLES)
@@ -102,11 +101,12 @@ def _asked(options: argparse.Namespace) -> tuple[str, str]:
     what = options.what or ("operators" if "operators" in allowed else allowed[-1])
     if what not in allowed:
         raise BadRequest(
-            f"--what {what} does not go with {form}.", f"Take one of: {', '.join(allowed)}."
+            f"--what {what} cannot be written as {form}.", f"Use one of: {', '.join(allowed)}."
         )
     if what in export.WHOLE and (options.steps or options.skip_cold):
         raise BadRequest(
-            f"--what {what} is always of the whole recording.", "Leave out --steps and --skip-cold."
+            f"--what {what} always covers the whole recording.",
+            "Leave out --steps and --skip-cold.",
         )
     export.check_form(form)
     return form, what

@@ -11,7 +11,7 @@ import msgspec
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import fleet_members, member_findings
 from torch_tb_profiler.cli.document import Document, Item, Listing
-from torch_tb_profiler.cli.output import Report, identity, is_chosen, title
+from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -19,7 +19,7 @@ from torch_tb_profiler.units import and_more, format_ns
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
 EVENTS, BRIEF = 5, 2
-"""Events that a text names, and a short one; JSON has the others that the page lists."""
+"""Events that text names, and shortened text; JSON has all that the page lists."""
 HOW = "Show an event: torch-tb-profiler event PATH ID"
 
 
@@ -27,7 +27,7 @@ def reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
     """The findings of the traces of a run."""
-    return run_reports(options, run_findings(traces, settings), _about)
+    return run_reports(options, run_findings(traces, settings), _report)
 
 
 def run_reports(
@@ -35,9 +35,7 @@ def run_reports(
     findings: Iterable[tuple[Opened, FindingsPayload]],
     make_report: Callable[[Opened, FindingsPayload], Report],
 ) -> Iterator[Report]:
-    """What there is to say of the run as a whole where it has several traces, then of each that
-    ``--worker`` chooses.
-    """
+    """One on the run if it has several traces, then one on each trace that ``--worker`` selects."""
     traces = [(opened, payload) for opened, payload in findings if is_chosen(opened, options)]
     if len(traces) > 1:
         yield Report(lambda: run_head(traces), None)
@@ -48,17 +46,15 @@ def run_reports(
 def run_findings(
     traces: Iterable[Opened], settings: Settings
 ) -> Iterator[tuple[Opened, FindingsPayload]]:
-    """The page's findings of the traces of a run, and who of them keeps the others waiting; all of
-    them are held while they are compared.
-    """
+    """The findings of the traces of a run, stragglers included; all traces stay in memory."""
     run = [TraceContext(opened, settings) for opened in traces]
     for context, member in zip(run, fleet_members(run), strict=True):
         yield context.opened, member_findings(context, member)
 
 
-def _about(opened: Opened, payload: FindingsPayload) -> Report:
+def _report(opened: Opened, payload: FindingsPayload) -> Report:
     return Report(
-        lambda: Document(title(opened), (opened.span.path,), (findings_block(payload, opened),)),
+        lambda: Document(opened.title, (opened.span.path,), (findings_block(payload, opened),)),
         lambda: identity(opened) | _plain(payload),
     )
 
@@ -94,7 +90,7 @@ def _event(event: Evidence, opened: Opened) -> str:
 
 
 def _number(event: Evidence, opened: Opened) -> str:
-    """An event's number counts in its own trace, which can be another worker's."""
+    """An event's number, and its worker where that is another one."""
     own_trace = (event.worker, event.span) == (opened.worker.name, opened.span.name)
     return f"#{event.event}{'' if own_trace else f' of {event.worker}'}"
 

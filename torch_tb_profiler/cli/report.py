@@ -1,5 +1,4 @@
-"""``torch-tb-profiler report``: the page with its figures as one HTML file that needs neither a
-server nor a network.
+"""``torch-tb-profiler report``: the page and its data as one HTML file without a server.
 
 An import inside a function: worker processes read the traces meanwhile.
 """
@@ -23,10 +22,10 @@ from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
 
 ROWS = 2000
-"""Rows of a table that are kept; the rest is pooled in one row."""
+"""Rows kept per table; the rest is pooled in one row."""
 ABOUT = (
-    "A report holds tables and charts, not the timeline and not every choice. Open the trace itself"
-    " for that: torch-tb-profiler serve LOGDIR."
+    "A report holds tables and charts, but neither the timeline nor every selection. For those, open"
+    " the trace: torch-tb-profiler serve LOGDIR."
 )
 PAUSE_SECONDS = 0.1
 UNDECIDED = (State.WAITING, State.GROWING, State.IMPORTING)
@@ -48,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
-    """What is in the report, and its bytes."""
+    """What the report holds, in words, and its size in bytes."""
     settings = replace(settings_of(options), max_table_rows=ROWS)
     catalogue = catalogue_of(options.path, None, settings)
     try:
@@ -62,8 +61,8 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
         if not traces:
             raise NotATrace(_reason(options.path, catalogue.snapshot()))
         chosen = traces[: options.most]
-        with Progress("asking", "traces") as asking:
-            collected = keep(catalogue, settings, chosen, asking.update)
+        with Progress("collecting", "traces") as progress:
+            collected = keep(catalogue, settings, chosen, progress.update)
         text = page(collected, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
     finally:
         catalogue.close()
@@ -74,10 +73,10 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
 
 
 def _wait(catalogue: Catalogue, progress: Progress) -> None:
-    """Until every file is a trace, or known to be none."""
+    """Wait until it is known of every file whether it is a trace."""
     while True:
         snapshot = catalogue.snapshot()
-        # Of all files: one whose name claims nothing stands in a run only after it was looked at.
+        # All files: one whose name says nothing joins a run only after its content was read.
         left = sum(file.state in UNDECIDED for file in snapshot.files)
         progress.update(len(snapshot.files) - left, len(snapshot.files))
         if not snapshot.scanning and not left:
@@ -89,6 +88,4 @@ def _reason(path: str, snapshot: Snapshot) -> str:
     if not snapshot.files and snapshot.notes:
         return once(snapshot.notes[0])
     files = "; ".join(f"{file.path}: {file.reason}" for file in snapshot.files[:5])
-    return (
-        f"{path} holds no readable trace: {files or 'no file has the name or the content of one.'}"
-    )
+    return f"{path} holds no readable trace: {files or 'no file looks like one.'}"

@@ -1,4 +1,4 @@
-"""``torch-tb-profiler summary``: the facts behind the page, for people, tests and CI."""
+"""``torch-tb-profiler summary``: the facts behind the page."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def reports(
     return run_reports(
         options,
         run_findings(traces, settings),
-        lambda opened, found: _told(TraceContext(opened, settings), lambda: found),
+        lambda opened, findings: _report(TraceContext(opened, settings), lambda: findings),
     )
 
 
 def trace_report(
     opened: Opened, settings: Settings, options: argparse.Namespace | None = None
 ) -> Report:
-    """The facts of one trace. Their JSON has no findings, so that it does not wait for the traces
-    beside it.
-    """
-    return _told(TraceContext(opened, settings), lambda: next(run_findings([opened], settings))[1])
+    """The facts of one trace; their JSON has no findings and needs no other trace of the run."""
+    return _report(
+        TraceContext(opened, settings), lambda: next(run_findings([opened], settings))[1]
+    )
 
 
-def _told(context: TraceContext, findings: Callable[[], FindingsPayload]) -> Report:
+def _report(context: TraceContext, findings: Callable[[], FindingsPayload]) -> Report:
     return Report(lambda: _document(context, findings()), lambda: facts_object(context.opened))
 
 
@@ -58,15 +58,5 @@ def _document(context: TraceContext, findings: FindingsPayload) -> Document:
 
 def facts_object(opened: Opened) -> dict[str, Any]:
     """The object of ``--json`` for one trace."""
-    lost = opened.span.lost or 0
-    return summary(
-        opened.facts,
-        Identity(
-            opened.run.name,
-            opened.worker.name,
-            opened.span.name,
-            opened.span.path,
-            opened.trace.entries,
-            lost,
-        ),
-    )
+    names = opened.run.name, opened.worker.name, opened.span.name, opened.span.path
+    return summary(opened.facts, Identity(*names, opened.trace.entries, opened.span.lost or 0))

@@ -14,7 +14,6 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.findings import findings_block
-from torch_tb_profiler.cli.output import title
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
@@ -58,7 +57,7 @@ def summary_document(
         _missing(overview),
     )
     return Document(
-        title(opened),
+        opened.title,
         tuple(line for line in lines if line),
         tuple(block for block in blocks if block),
     )

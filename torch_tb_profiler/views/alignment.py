@@ -16,21 +16,10 @@ from torch_tb_profiler.views.event import LONGEST_NAME, Refs
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.timeline_wire import (
     AlignedWorker,
-    AlignmentPayload,
     CollectivePayload,
     CollectivePeer,
     EventRef,
 )
-
-
-@dataclass(frozen=True)
-class WorkerPlace:
-    """A worker of the alignment; ``aligned`` is None while its trace is not imported."""
-
-    worker: str
-    span: str
-    rank: int | None
-    aligned: ClockOffset | None
 
 
 @dataclass(frozen=True)
@@ -45,26 +34,20 @@ class PeerTrace:
     timeline: Timeline | None
 
 
-def alignment_payload(
-    places: Sequence[WorkerPlace], span_ns: int, workers_total: int
-) -> AlignmentPayload:
-    """Workers in the order of their ranks."""
-    return AlignmentPayload(
-        workers=[_worker(place) for place in places], span_ns=span_ns, workers_total=workers_total
-    )
-
-
-def _worker(place: WorkerPlace) -> AlignedWorker:
-    found = place.aligned or ClockOffset(0, "none", None, 0)
+def aligned_worker(
+    worker: str, span: str, rank: int | None, aligned: ClockOffset | None
+) -> AlignedWorker:
+    """A worker of the alignment; ``aligned`` is None while its trace is not imported."""
+    clock = aligned or ClockOffset(0, "none", None, 0)
     return AlignedWorker(
-        worker=place.worker,
-        span=place.span,
-        rank=place.rank,
-        ready=place.aligned is not None,
-        offset_ns=found.offset,
-        method=found.method,
-        error_ns=found.error,
-        matched=found.matched,
+        worker=worker,
+        span=span,
+        rank=rank,
+        ready=aligned is not None,
+        offset_ns=clock.offset,
+        method=clock.method,
+        error_ns=clock.error,
+        matched=clock.matched,
     )
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
+from torch_tb_profiler.analysis.distributed.cause import LateRank
 from torch_tb_profiler.analysis.distributed.matching import match_operation
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
@@ -55,21 +54,10 @@ class FleetMember:
     place: int
 
 
-@dataclass(frozen=True)
-class LateSeat:
-    """Who was late in a step; ``seat`` is a place among the seats. ``cause``: None where it is not
-    known or not asked.
-    """
-
-    seat: int
-    late: StepStraggler
-    cause: Cause | None
-
-
 def distributed_payload(
     seats: Sequence[FleetMember],
     figures: RunFigures,
-    late: Sequence[LateSeat],
+    late: Sequence[LateRank],
     progress: float,
     workers_total: int,
 ) -> DistributedPayload:
@@ -85,7 +73,7 @@ def distributed_payload(
         waiting=WaitingColumns(
             **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}
         ),
-        late=[_late(one, figures) for one in late[:MOST_LATE]],
+        late=[_late(straggler, figures) for straggler in late[:MOST_LATE]],
         operations=wire_columns(
             operation_table(
                 figures.operations,
@@ -146,8 +134,8 @@ def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None
     ]
 
 
-def _late(one: LateSeat, figures: RunFigures) -> LateItem:
-    late, cause, matches = one.late, one.cause, figures.matched.matches
+def _late(straggler: LateRank, figures: RunFigures) -> LateItem:
+    late, cause, matches = straggler.late, straggler.cause, figures.matched.matches
     rank = figures.ranks[late.rank]
     name = (
         None
@@ -159,7 +147,7 @@ def _late(one: LateSeat, figures: RunFigures) -> LateItem:
     own = int(matches.row[late.rank, late.match])
     return LateItem(
         step=late.step,
-        worker=one.seat,
+        worker=straggler.member,
         caused_ns=late.caused,
         longest_ns=late.longest,
         lead_ns=late.lead,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torch_tb_profiler.analysis.distributed.cause import LateRank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
-from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
@@ -16,7 +16,7 @@ def findings_in_run(
     source: Source,
     made: Mapping[str, Any],
     figures: RunFigures,
-    late: Sequence[LateSeat],
+    late: Sequence[LateRank],
     seats: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
     """The findings of a worker, and who of its run keeps it waiting. ``seats``: (worker, span) of

@@ -36,17 +36,6 @@ def kernel_payload(
             for reason, text in NO_OPERATOR_TEXTS.items()
         ],
         pooled=max(rows.n - limit, 0),
-        attribution=attribution(facts),
+        attribution=Attribution(**facts.summary["attribution"]),
         missing=missing(absent(facts), ("device", "host")),
-    )
-
-
-def attribution(facts: Facts) -> Attribution:
-    """How many device events of the whole trace were followed to their launch and operator."""
-    counts = facts.summary["attribution"]
-    return Attribution(
-        device_events=counts["device_events"],
-        kernels=counts["kernels"],
-        with_launch=counts["with_launch"],
-        with_operator=counts["with_operator"],
     )

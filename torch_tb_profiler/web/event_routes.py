@@ -14,8 +14,7 @@ from torch_tb_profiler.views import timeline_wire
 from torch_tb_profiler.views.alignment import (
     NO_COLLECTIVE,
     PeerTrace,
-    WorkerPlace,
-    alignment_payload,
+    aligned_worker,
     collective_payload,
 )
 from torch_tb_profiler.views.event import event_payload, expect_event
@@ -54,11 +53,14 @@ def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPa
     listed = companions(catalogue, opened)
     shared = align_run(listed, opened)
     aligned = dict(zip(shared.place, shared.aligned, strict=True))
-    places = [
-        WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
-        for i, c in enumerate(listed)
-    ]
-    return alignment_payload(places, shared.span_ns, len(opened.run.beside(opened.worker)))
+    return timeline_wire.AlignmentPayload(
+        workers=[
+            aligned_worker(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
+            for i, c in enumerate(listed)
+        ],
+        span_ns=shared.span_ns,
+        workers_total=len(opened.run.beside(opened.worker)),
+    )
 
 
 # Other workers may still come, and get timelines.

@@ -10,7 +10,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, wire
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.distributed import FleetMember, LateSeat, distributed_payload
+from torch_tb_profiler.views.distributed import FleetMember, distributed_payload
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.web.downloads import Download
@@ -55,10 +55,7 @@ def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPa
     listed = insight.insight.about["findings"]
     if fleet is None:
         return findings_payload(source, listed, progress)
-    members = [fleet.members[number] for number in fleet.place]
-    late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
-    names = [(member.worker.name, member.span.name) for member in members]
-    return findings_in_run(source, listed, fleet.figures, late, names)
+    return findings_in_run(source, listed, fleet.figures, fleet.late, fleet.names)
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:
@@ -91,9 +88,8 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         )
         for number, m in enumerate(fleet.members)
     ]
-    late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
     return distributed_payload(
-        seats, fleet.figures, late, round(fleet.progress, 3), fleet.workers_total
+        seats, fleet.figures, fleet.late, round(fleet.progress, 3), fleet.workers_total
     )
 
 

@@ -10,9 +10,9 @@ from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.runs.packed import packed
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import timeline_wire, wire
+from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.views.timeline import names_payload, timeline_payload
-from torch_tb_profiler.views.trace_page import trace_payload
 from torch_tb_profiler.web.downloads import GZIP, Download, Pieces, base_name, file_name, stem
 from torch_tb_profiler.web.parameters import OfTrace, Ranges, Steps, Whole, Wholes, Window
 from torch_tb_profiler.web.route import chosen, route
@@ -37,14 +37,14 @@ def all_lanes(timeline: OpenedTimeline, lanes: list[int] | None) -> list[int]:
 @route("/trace")
 def trace(opened: Opened, settings: Settings, steps: Steps) -> wire.TracePayload:
     """Name and size of the file, number of events, span, time of the first event, steps."""
-    return trace_payload(
-        opened.facts,
-        chosen(opened, steps),
-        file_name(base_name(opened.span.path)),
-        opened.span.bytes,
-        opened.trace.entries,
-        opened.trace.origin_ns,
-        settings.perfetto_url,
+    return wire.TracePayload(
+        file=file_name(base_name(opened.span.path)),
+        bytes=opened.span.bytes,
+        events=opened.trace.entries,
+        span_ns=opened.facts.summary["span_ns"],
+        origin_ns=str(opened.trace.origin_ns),
+        perfetto_url=settings.perfetto_url,
+        steps=step_items(opened.facts, chosen(opened, steps)),
     )
 
 
@@ -91,13 +91,7 @@ def tiles(
     level: Annotated[int, Whole("The level.", 0, LEVEL_MAX)],
     k: Annotated[
         list[int],
-        Wholes(
-            "Tile numbers.",
-            most=64,
-            highest=OfTrace(
-                "the last tile", lambda t, values: last_tile(t.timeline, values["level"])
-            ),
-        ),
+        Wholes("Tile numbers.", most=64, highest=LAST_TILE),
     ],
     lanes: Lanes = None,
 ) -> bytes:

@@ -1,8 +1,5 @@
-"""The columns of every DataFrame: pandas' type, unit, meaning. ``docs/api.md`` lists them;
-``attrs["units"]`` and ``attrs["docs"]`` of a frame hold them.
-
-Missing values are unknown, not 0: ``<NA>`` in ``Int64`` and ``boolean``, NaN in floats, None or NaN
-in texts.
+"""The columns of every DataFrame: dtype, unit, meaning. Unknown is missing, never 0: ``<NA>`` in
+``Int64`` and ``boolean``, NaN in floats, None or NaN in texts.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ _CATEGORY_DOCS = dict(
 
 PLACE = TableSpec(
     "place",
-    "What stands in front of every frame of several traces.",
+    "The first columns of every frame of several traces.",
     (
         C("run", "category", "", "Name of the run; only where there are several."),
         C("worker", "category", "", "Name of the worker."),
@@ -49,29 +46,14 @@ STEPS = TableSpec(
     "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is"
     " missing.",
     (
-        C(
-            "step",
-            "int64",
-            "",
-            "Number of the step in the trace, from 0; what `steps=` arguments count.",
-        ),
+        C("step", "int64", "", "Index of the step, from 0, as in `steps=` arguments."),
         C("name", "str", "", "Name, e.g. `ProfilerStep#5`."),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-        C(
-            "wall_ns",
-            "int64",
-            "ns",
-            "From its begin to its end, the device work that it launched included.",
-        ),
+        C("start_ns", "int64", "ns", "Start, after the first event of the trace."),
+        C("wall_ns", "int64", "ns", "Duration, including the device work it launched."),
         *(C(f"{name}_ns", "Int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
         C("cold", "bool", "", "A first step clearly slower than the rest."),
-        C(
-            "odd",
-            "bool",
-            "",
-            "Slower than the others by far more than they differ among themselves.",
-        ),
-        C("cut", "bool", "", "The end of the recording cut its device work off."),
+        C("odd", "bool", "", "Much slower than the others."),
+        C("cut", "bool", "", "Its device work is cut off by the end of the recording."),
     ),
 )
 
@@ -87,9 +69,9 @@ COLLECTIVES = TableSpec(
         C("bytes", "Int64", "bytes", "Message size as nccl-tests counts it."),
         C("sequence", "Int64", "", "Number that the backend gave it."),
         C("peer", "Int64", "rank", "The other rank of a send or recv."),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-        C("dur_ns", "int64", "ns", "Length, waiting included."),
-        C("exposed_ns", "int64", "ns", "Of it, time in which the device computed nothing."),
+        C("start_ns", "int64", "ns", "Start, after the first event of the trace."),
+        C("dur_ns", "int64", "ns", "Duration, waiting included."),
+        C("exposed_ns", "int64", "ns", "Exposed: the device computed nothing meanwhile."),
         C("step", "Int64", "step", "The step."),
         C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
         C("host_event", "Int64", "row of events", "The host call that started it."),
@@ -97,24 +79,12 @@ COLLECTIVES = TableSpec(
             "match",
             "Int64",
             "",
-            "Of a run: number of the collective, the same on every worker that took part; missing"
-            " where no other worker's is known to be it.",
+            "Runs: number of the collective, equal on all workers; missing where unmatched.",
         ),
-        C(
-            "wait_ns",
-            "Int64",
-            "ns",
-            "Of a run: of its length, waiting for the last worker; missing where it cannot be"
-            " told.",
-        ),
-        C("transfer_ns", "Int64", "ns", "Of a run: the rest of its length."),
-        C("last_worker", "str", "", "Of a run: the worker that came last."),
-        C(
-            "skewed",
-            "bool",
-            "",
-            "Of a run: the profilers' own starts spoil its waiting, which the page leaves out.",
-        ),
+        C("wait_ns", "Int64", "ns", "Runs: time waiting for the last worker."),
+        C("transfer_ns", "Int64", "ns", "Runs: the rest of its duration."),
+        C("last_worker", "str", "", "Runs: the worker that came last."),
+        C("skewed", "bool", "", "Runs: its waiting is distorted by the profilers' start."),
     ),
 )
 
@@ -123,34 +93,28 @@ FINDINGS = TableSpec(
     "One row per finding, the largest first.",
     (
         C("rule", "str", "", "Name of the rule."),
-        C("title", "str", "", "What it is, in few words."),
-        C("sentence", "str", "", "What and how much."),
+        C("title", "str", "", "Short title."),
+        C("sentence", "str", "", "What it is and how much it costs."),
         C(
             "recoverable_ns",
             "Int64",
             "ns",
-            "Per step, at most so much could be had back; missing where it costs no step time.",
+            "Upper bound per step; missing where it costs no step time.",
         ),
         C("share", "float64", "share", "The same as a share of the step."),
-        C("artefact", "bool", "", "Whether the profiler itself is the cause."),
+        C("artefact", "bool", "", "Whether the profiler causes it."),
         C("line", "str", "", "Line of the program, `file(line): function`."),
         C("attempt", "str", "", "What to try."),
-        C("caveat", "str", "", "When that does not apply."),
-        C(
-            "events",
-            "object",
-            "rows of events",
-            "Tuple of the dearest few events that it rests on.",
-        ),
-        C("event_workers", "object", "", "Tuple of the workers whose events they are."),
-        C("event_count", "int64", "events", "How many events it rests on."),
+        C("caveat", "str", "", "When that does not help."),
+        C("events", "object", "rows of events", "Tuple of its most expensive events."),
+        C("event_workers", "object", "", "Tuple of their workers."),
+        C("event_count", "int64", "events", "Number of events that show it."),
     ),
 )
 
 COUNTERS = TableSpec(
     "counters",
-    "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
-    " under its own name.",
+    "One row per profiled kernel (`cuda_profiler_range`); one further column per counter, by name.",
     (
         C("kernel", "str", "", "Full name."),
         C("short_name", "str", "", "The name without its template arguments."),
@@ -158,17 +122,12 @@ COUNTERS = TableSpec(
         C("top_op", "str", "", "The outermost operator."),
         C("bottom_op", "str", "", "The innermost operator."),
         C("step", "Int64", "step", "The step of the launch."),
-        C(
-            "time_ns",
-            "Int64",
-            "ns",
-            "Duration; missing where the times of the file are no measured ones.",
-        ),
+        C("time_ns", "Int64", "ns", "Duration; missing where times were not measured."),
         C("flops", "Int64", "FLOP", "From the instruction counters."),
         C("bytes", "Int64", "bytes", "From the memory counters."),
-        C("unit", "str", "", "`matrix` or `vector`: what did most of its FLOPs."),
-        C("precision", "str", "", "Of the multiplied elements."),
-        C("peak", "float64", "FLOP/s", "The device's rate of that unit and precision."),
+        C("unit", "str", "", "`matrix` or `vector`: unit of most of its FLOPs."),
+        C("precision", "str", "", "Precision of the multiplied elements."),
+        C("peak", "float64", "FLOP/s", "Peak rate of that unit and precision."),
         C("launch", "Int64", "row of events", "The launch."),
         C("event", "Int64", "row of events", "The range."),
     ),
@@ -176,29 +135,22 @@ COUNTERS = TableSpec(
 
 PYPROF = TableSpec(
     "pyprof",
-    "PyProf's table: one row per launch of a kernel, in time order; `docs/definitions.md` defines"
-    " the columns.",
+    "PyProf's table: one row per kernel launch, in time order; defined in `docs/definitions.md`.",
     (
         C("idx", "Int64", "", "Number of the row, from 1."),
         C("seq", "Int64", "", "Sequence number of autograd."),
-        C("altseq", "str", "", "Other sequence numbers around the launch, with commas between."),
+        C("altseq", "str", "", "Other sequence numbers around the launch, comma-separated."),
         C("tid", "str", "", "Thread of the launch."),
         C("layer", "str", "", "Innermost range `layer:NAME`, else the path of `nn.Module`s."),
         C("trace", "str", "", "Lines of the program, `file:line -> file:line`, outermost first."),
         C("dir", "str", "", "`fprop` or `bprop`."),
-        C("sub", "Int64", "", "How many kernels of the same call began before it."),
+        C("sub", "Int64", "", "Earlier kernels of the same call."),
         C("mod", "str", "", "Module of the call: `aten`, `torch.nn.functional` …"),
         C("op", "str", "", "The call."),
         C("kernel", "str", "", "Full name of the kernel."),
-        C("params", "str", "", "What the call was given: `M=…,N=…,K=…,type=fp16`."),
+        C("params", "str", "", "Its parameters: `M=…,N=…,K=…,type=fp16`."),
         C("sil_ns", "Int64", "ns", "Time on the device."),
-        C(
-            "tc",
-            "str",
-            "",
-            "Matrix cores: `1` used, `0` not used, `-` nothing is multiplied; missing where not"
-            " known.",
-        ),
+        C("tc", "str", "", "Matrix cores: `1` used, `0` not used, `-` nothing to multiply."),
         C("device", "Int64", "", "Device."),
         C("stream", "Int64", "", "Stream."),
         C("grid", "str", "blocks", "Grid, `x,y,z`."),
@@ -225,32 +177,27 @@ COUNTER_SAMPLES = TableSpec(
 
 EVENTS = TableSpec(
     "events",
-    "One row per event that has a begin and an end, in time order.",
+    "One row per event with a duration, in time order.",
     (
-        C("event", "int64", "", "Number of the event: what the page and other frames call it."),
+        C("event", "int64", "", "Event id, as on the page and in other frames."),
         C("name", "category", "", "Name."),
         C("category", "category", "", "Category as written."),
         C(
             "role",
             "category",
             "",
-            "What it is for: `operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …",
+            "`operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …",
         ),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
+        C("start_ns", "int64", "ns", "Start, after the first event of the trace."),
         C("dur_ns", "int64", "ns", "Length."),
         C("process", "category", "", "Process id as written."),
         C("thread", "category", "", "Thread or stream as written."),
         C("device", "Int64", "", "Device of a kernel, copy or memset."),
         C("stream", "Int64", "", "Its stream."),
         C("step", "Int64", "step", "The step."),
-        C("parent", "Int64", "row of events", "Innermost event of the host around it."),
+        C("parent", "Int64", "row of events", "Innermost host event around it."),
         C("launch", "Int64", "row of events", "The runtime call that launched it."),
-        C(
-            "operator",
-            "Int64",
-            "row of events",
-            "The operator that launched it, or that a runtime call is in.",
-        ),
+        C("operator", "Int64", "row of events", "The operator that launched or contains it."),
         C("correlation", "Int64", "", "Id that ties a launch to its work."),
         C("external_id", "Int64", "", "`External id`."),
         C("sequence", "Int64", "", "`Sequence number` of an operator."),
@@ -261,7 +208,7 @@ EVENTS = TableSpec(
 
 MEMORY = TableSpec(
     "memory",
-    "One row per record of the allocator, by device and time: the memory curve.",
+    "The memory curve: one row per allocator record, by device and time.",
     (
         C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`."),
         C("time_ns", "int64", "ns", "When, after the first event of the trace."),
@@ -281,16 +228,11 @@ MEMORY_BLOCKS = TableSpec(
         C("device", "category", "", "The device."),
         C("bytes", "int64", "bytes", "Size."),
         C("allocated_ns", "Int64", "ns", "When it was allocated; missing before the recording."),
-        C(
-            "released_ns",
-            "Int64",
-            "ns",
-            "When it was released; missing where not within the recording.",
-        ),
+        C("released_ns", "Int64", "ns", "When it was released; missing after the recording."),
         C("operator", "category", "", "The operator that allocated it."),
         C("module", "category", "", "The module around that."),
         C("line", "category", "", "Where the program allocated it."),
-        C("category", "category", "", "What the file says that it is for (memory timelines)."),
+        C("category", "category", "", "What it is for (memory timelines)."),
         C("event", "Int64", "row of events", "The allocating call."),
         C("release_event", "Int64", "row of events", "The releasing call."),
     ),
@@ -298,18 +240,23 @@ MEMORY_BLOCKS = TableSpec(
 
 MEMORY_ALIVE = TableSpec(
     "memory_alive",
-    "What is alive at a moment, blocks of one origin together, the largest first.",
+    "Blocks alive at a moment, by origin, the largest first.",
     (
         C("device", "str", "", "The device."),
         C("operator", "str", "", "The operator that allocated."),
         C("parent", "str", "", "The operator around it."),
         C("module", "str", "", "The module."),
         C("line", "str", "", "Where the program allocated."),
-        C("category", "str", "", "What the file says that it is for."),
+        C("category", "str", "", "What it is for (memory timelines)."),
         C("bytes", "int64", "bytes", "Together."),
         C("blocks", "Int64", "blocks", "How many."),
         C("largest_bytes", "Int64", "bytes", "The largest."),
-        C("oldest_ns", "Int64", "ns", "Begin of the oldest; missing before the recording."),
+        C(
+            "oldest_ns",
+            "Int64",
+            "ns",
+            "When the oldest was allocated; missing before the recording.",
+        ),
     ),
 )
 
@@ -317,13 +264,7 @@ DIFF = TableSpec(
     "diff",
     "What changed from A to B, the largest change of each table first. Times are means per step.",
     (
-        C(
-            "table",
-            "str",
-            "",
-            "`category`, `operator`, `host` (operators by host time), `kernel`, `runtime` or"
-            " `module`; each adds up for itself.",
-        ),
+        C("table", "str", "", "`category`, `operator`, `host`, `kernel`, `runtime` or `module`."),
         C("name", "str", "", "Name."),
         C("name_b", "str", "", "The name in B where it differs."),
         C("status", "str", "", "`same`, `changed`, `new` or `gone`."),
@@ -335,12 +276,7 @@ DIFF = TableSpec(
         C("share", "float64", "share", "The difference as a share of the step of A."),
         C("host_a_ns", "Int64", "ns", "Host self time in A, of operators and modules."),
         C("host_b_ns", "Int64", "ns", "The same in B."),
-        C(
-            "beyond",
-            "boolean",
-            "",
-            "Whether it is more than step-to-step noise; missing where that cannot be told.",
-        ),
+        C("beyond", "boolean", "", "Whether it exceeds step-to-step noise; missing where unknown."),
         C("event_a", "Int64", "row of events", "An example in A."),
         C("event_b", "Int64", "row of events", "An example in B."),
     ),
@@ -357,12 +293,7 @@ WORKERS = TableSpec(
         C("world_size", "Int64", "ranks", "Ranks of the job."),
         C("events", "int64", "events", "Entries of `traceEvents`."),
         C("steps", "int64", "steps", "Steps."),
-        C(
-            "mean_step_ns",
-            "float64",
-            "ns",
-            "Mean wall time of the steps that the recording holds whole.",
-        ),
+        C("mean_step_ns", "float64", "ns", "Mean wall time of complete steps."),
         C("path", "str", "", "The file."),
     ),
 )

@@ -80,18 +80,18 @@ def diff_payload(
     )
 
 
-def _side(one: Side, recording: Recording) -> wire.DiffSide:
-    walls, table = one.walls, one.facts["devices"]
-    names = dict.fromkeys(name for name in one.facts.strings.many(table["name"]) if name)
+def _side(side: Side, recording: Recording) -> wire.DiffSide:
+    walls, table = side.walls, side.facts["devices"]
+    names = dict.fromkeys(name for name in side.facts.strings.many(table["name"]) if name)
     return wire.DiffSide(
         run=recording.run,
         worker=recording.worker,
         span=recording.span,
         label=recording.label,
         device=", ".join(names)
-        or (vocabulary(one.facts).device if one.facts.summary["has_device"] else None),
-        step_source=one.facts.summary["step_source"],
-        steps=step_items(one.facts, Selection(one.steps, False)),
+        or (vocabulary(side.facts).device if side.facts.summary["has_device"] else None),
+        step_source=side.facts.summary["step_source"],
+        steps=step_items(side.facts, Selection(side.steps, False)),
         selected=len(walls),
         mean_ns=round(float(walls.mean())) if len(walls) else None,
         spread_ns=round(float(walls.std(ddof=1))) if len(walls) > 1 else None,
@@ -101,38 +101,38 @@ def _side(one: Side, recording: Recording) -> wire.DiffSide:
 def _part(key: wire.ChangeTable, table: FoundTable, step: float, most: int) -> dict[str, list[Any]]:
     """The columns of one table."""
     rows, a, b = table.changes, table.changes.a, table.changes.b
-    kept = min(len(a), most)
+    count = min(len(a), most)
     shown: dict[str, list[Any]] = {
-        "table": [key] * kept,
-        "name": [table.a.name[i] if i >= 0 else table.b.name[j] for i, j in _pairs(a, b, kept)],
+        "table": [key] * count,
+        "name": [table.a.name[i] if i >= 0 else table.b.name[j] for i, j in _pairs(a, b, count)],
         "short": [
             _short(key, table.a.short[i] if i >= 0 else table.b.short[j])
-            for i, j in _pairs(a, b, kept)
+            for i, j in _pairs(a, b, count)
         ],
-        "rest": [False] * kept,
-        "status": rows.status[:kept],
+        "rest": [False] * count,
+        "status": rows.status[:count],
         "name_b": [
             table.b.name[j] if i >= 0 and j >= 0 and table.b.name[j] != table.a.name[i] else None
-            for i, j in _pairs(a, b, kept)
+            for i, j in _pairs(a, b, count)
         ],
-        "calls_a": _means(table.a.calls, a[:kept]),
-        "calls_b": _means(table.b.calls, b[:kept]),
-        "time_a_ns": optional_integers(np.where(a[:kept] >= 0, rows.time_a[:kept], -1)),
-        "time_b_ns": optional_integers(np.where(b[:kept] >= 0, rows.time_b[:kept], -1)),
-        "delta_ns": rows.delta[:kept].tolist(),
-        "host_a_ns": _hosts(table.a.host, a[:kept]),
-        "host_b_ns": _hosts(table.b.host, b[:kept]),
+        "calls_a": _means(table.a.calls, a[:count]),
+        "calls_b": _means(table.b.calls, b[:count]),
+        "time_a_ns": optional_integers(np.where(a[:count] >= 0, rows.time_a[:count], -1)),
+        "time_b_ns": optional_integers(np.where(b[:count] >= 0, rows.time_b[:count], -1)),
+        "delta_ns": rows.delta[:count].tolist(),
+        "host_a_ns": _hosts(table.a.host, a[:count]),
+        "host_b_ns": _hosts(table.b.host, b[:count]),
         "beyond": [
             bool(x) if tested else None
             for x, tested in zip(
-                rows.beyond[:kept].tolist(), rows.tested[:kept].tolist(), strict=True
+                rows.beyond[:count].tolist(), rows.tested[:count].tolist(), strict=True
             )
         ],
-        "event_a": _events(table.a.event, a[:kept]),
-        "event_b": _events(table.b.event, b[:kept]),
+        "event_a": _events(table.a.event, a[:count]),
+        "event_b": _events(table.b.event, b[:count]),
     }
-    if kept < len(a):
-        time_a, time_b = int(rows.time_a[kept:].sum()), int(rows.time_b[kept:].sum())
+    if count < len(a):
+        time_a, time_b = int(rows.time_a[count:].sum()), int(rows.time_b[count:].sum())
         rest: dict[str, Any] = {
             "table": key,
             "name": OTHER,
@@ -147,8 +147,8 @@ def _part(key: wire.ChangeTable, table: FoundTable, step: float, most: int) -> d
     return shown
 
 
-def _pairs(a: NDArray[np.int64], b: NDArray[np.int64], kept: int) -> Iterable[tuple[int, int]]:
-    return zip(a[:kept].tolist(), b[:kept].tolist(), strict=True)
+def _pairs(a: NDArray[np.int64], b: NDArray[np.int64], count: int) -> Iterable[tuple[int, int]]:
+    return zip(a[:count].tolist(), b[:count].tolist(), strict=True)
 
 
 def _short(key: wire.ChangeTable, name: str) -> str:

@@ -32,12 +32,12 @@ def unmatched_of(unlike: Sequence[UnmatchedCollectives], places: Sequence[int]) 
     """What is not matched. ``places``: of each worker, its place among the ranks; -1 none."""
     return [
         Unmatched(
-            kind=WORDS.get(one.kind, one.kind),
-            group=one.group or None,
-            counts=[one.counts[place] if place >= 0 else 0 for place in places],
-            reason=_REASONS[one.reason],
+            kind=WORDS.get(item.kind, item.kind),
+            group=item.group or None,
+            counts=[item.counts[rank] if rank >= 0 else 0 for rank in places],
+            reason=_REASONS[item.reason],
         )
-        for one in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
+        for item in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
     ]
 
 
@@ -45,8 +45,8 @@ def clock_text(figures: RunFigures) -> str:
     """How the clocks were tied and how well."""
     if len(figures.ranks) < 2:
         return "There is no other worker to compare clocks with."
-    methods = [one.method for one in figures.aligned]
-    errors = [one.error for one in figures.aligned if one.error is not None]
+    methods = [clock.method for clock in figures.aligned]
+    errors = [clock.error for clock in figures.aligned if clock.error is not None]
     left = (
         f" Of the worst worker the median end lies {format_ns(max(errors))} from the median over"
         " the workers."
@@ -64,12 +64,12 @@ def clock_text(figures: RunFigures) -> str:
             " collectives." + left
         )
     if all(method == "clock" for method in methods):
-        told = (
+        doubt = (
             "what the ends of the collectives differ by is chance"
             if errors
             else "they share too few collectives to put them right"
         )
-        return f"The workers' own clocks are used: {told}." + left
+        return f"The workers' own clocks are used: {doubt}." + left
     odd = sum(method == "none" for method in methods)
     return (
         f"Clocks are aligned on the ends of collectives where a worker shares enough of them; {odd}"

@@ -62,10 +62,10 @@ def efficiency_payload(
     peaks = device_peaks(facts, file)
     by_workload = workload_rows(insight, selection)
     judged = shares(insight, by_workload, peaks)
-    rows, found = by_workload, judged
+    rows, rates = by_workload, judged
     if group == "kernel":
         rows = kernel_rows(insight, selection)
-        found = shares(insight, rows, peaks)
+        rates = shares(insight, rows, peaks)
     table = families(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     return EfficiencyPayload(
@@ -81,11 +81,11 @@ def efficiency_payload(
         modelled_ns=table.modelled,
         rows=wire_columns(
             efficiency_table(
-                insight, rows, found, not_modelled(facts, insight, selection, rows), group
+                insight, rows, rates, not_modelled(facts, insight, selection, rows), group
             ).head(limit)
         ),
         pooled=max(len(rows.time) - limit, 0),
-        notes=notes(facts, insight, selection, rows, found, peaks)
+        notes=notes(facts, insight, selection, rows, rates, peaks)
         + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
@@ -123,13 +123,13 @@ def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
 
 
 def _steps(
-    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares
 ) -> tuple[list[StepMfu], float | None]:
     """Every selected step, and the share of all of them together but for those that the end of the
     recording cut off.
     """
     table = facts["steps"]
-    use = matrix_use(insight, selection, rows, found)
+    use = matrix_use(insight, selection, rows, rates)
     wall = table["end"][selection.steps] - table["start"][selection.steps]
     # Several devices of one process could have worked side by side.
     could = wall * working_devices(facts)

@@ -76,8 +76,8 @@ def event_payload(
         NotFound: the number is not that of an event that is drawn.
     """
     expect_event(trace, timeline, event)
-    found = event_detail(trace, facts, timeline, event, memoise)
-    ref, around, kinds = Refs(trace, timeline), found.around, timeline.about["arrow_kinds"]
+    detail = event_detail(trace, facts, timeline, event, memoise)
+    ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
     table, row = (
         (trace["spans"], event)
         if event < trace["spans"].n
@@ -91,25 +91,25 @@ def event_payload(
         process=process,
         thread=thread,
         overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0),
-        step=_step(facts, found.step),
+        step=_step(facts, detail.step),
         parent=ref.known(around.parent),
         children=around.children,
         first_child=ref.known(around.first_child),
         previous=ref.known(around.previous),
         next=ref.known(around.next),
-        chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in found.way.links],
-        launched=[ref(row) for row in found.launched.first],
-        launched_total=found.launched.total,
-        launched_ns=found.launched.time,
-        launch_delay_ns=found.delay,
-        queue_ns=found.queue,
-        siblings=_siblings(found.peers, found.peer_rank, ref),
-        arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in found.arrows],
-        arrows_total=found.arrows_total,
+        chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in detail.way.links],
+        launched=[ref(row) for row in detail.launched.first],
+        launched_total=detail.launched.total,
+        launched_ns=detail.launched.time,
+        launch_delay_ns=detail.delay,
+        queue_ns=detail.queue,
+        siblings=_siblings(detail.peers, detail.peer_rank, ref),
+        arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in detail.arrows],
+        arrows_total=detail.arrows_total,
         arguments=kept_arguments(trace, facts, event),
-        stack=[cut(frame, LONGEST_NAME) for frame in found.stack],
-        operator_name=_listed(trace, facts["operators"]["name"], found.operator),
-        kernel_name=_listed(trace, facts["kernels"]["name"], found.kernel),
+        stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
+        operator_name=_listed(trace, facts["operators"]["name"], detail.operator),
+        kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )
 
 

@@ -48,7 +48,7 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     spans = trace["spans"]
     if event >= spans.n:
         return _of_instant(trace, event - spans.n)
-    found = [
+    arguments = [
         *_texts(trace, "operator_args", event, _OPERATOR),
         *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
         *_of_device(trace, facts, event),
@@ -59,13 +59,13 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     ]
     for column, name in (("correlation", "Correlation"), ("external", "External id")):
         if spans[column][event] >= 0:
-            found.append(Argument(name=name, value=str(int(spans[column][event]))))
-    return found
+            arguments.append(Argument(name=name, value=str(int(spans[column][event]))))
+    return arguments
 
 
 def _row(table: Table, event: int) -> int:
-    place = int(np.searchsorted(table["span"], table["span"].dtype.type(event)))
-    return place if place < table.n and table["span"][place] == event else -1
+    row = int(np.searchsorted(table["span"], table["span"].dtype.type(event)))
+    return row if row < table.n and table["span"][row] == event else -1
 
 
 def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:

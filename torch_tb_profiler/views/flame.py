@@ -135,10 +135,10 @@ class _Stacks:
             ]
 
     def _way(self, frame: int) -> list[int]:
-        way = [frame]
-        while self.parent[way[-1]] >= 0:
-            way.append(self.parent[way[-1]])
-        return way[::-1]
+        path = [frame]
+        while self.parent[path[-1]] >= 0:
+            path.append(self.parent[path[-1]])
+        return path[::-1]
 
 
 def _frames(
@@ -179,7 +179,7 @@ def _folded(names: list[str], stacks: _Stacks) -> Iterator[bytes]:
     texts = [harmless(name) for name in names]
     for block in stacks.blocks():
         yield "".join(
-            f"{';'.join(texts[frame] for frame in way)} {time}\n" for way, time in block
+            f"{';'.join(texts[frame] for frame in path)} {time}\n" for path, time in block
         ).encode("utf-8", "replace")
 
 
@@ -202,6 +202,8 @@ def _speedscope(names: list[str], stacks: _Stacks, title: str) -> Iterator[bytes
     yield f'{json.dumps(head)[:-1]},"profiles":[{json.dumps(profile)[:-1]},"samples":['.encode()
     before = ""
     for block in stacks.blocks():
-        yield (before + json.dumps([way for way, _ in block], separators=(",", ":"))[1:-1]).encode()
+        yield (
+            before + json.dumps([path for path, _ in block], separators=(",", ":"))[1:-1]
+        ).encode()
         before = ","
     yield b"]}]}"

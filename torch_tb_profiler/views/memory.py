@@ -59,9 +59,9 @@ def whole_window(trace: Trace, facts: Facts) -> Window:
 
 def category_names(insight: Insight) -> list[str]:
     """What the file says that blocks are for, the unknown one last; empty where it says nothing."""
-    told = bool(insight.about["memory_begin_categories"])
+    known = bool(insight.about["memory_begin_categories"])
     return (
-        [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY] if told else []
+        [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY] if known else []
     )
 
 
@@ -159,14 +159,14 @@ def memory_curve_payload(
     insight: Insight, device: int, window: Window, points: int
 ) -> MemoryCurvePayload:
     """The curve of a device in a window, ns, in about ``points`` points."""
-    found = curve_in(insight, device, window, points)
+    curve = curve_in(insight, device, window, points)
     return MemoryCurvePayload(
         device=device,
-        time_ns=found.time.tolist(),
-        allocated_bytes=found.allocated.tolist(),
-        reserved_bytes=optional_integers(found.reserved),
-        categories_bytes=found.categories.tolist(),
-        thinned=found.thinned,
-        peak_bytes=found.peak,
-        peak_ns=found.peak_time,
+        time_ns=curve.time.tolist(),
+        allocated_bytes=curve.allocated.tolist(),
+        reserved_bytes=optional_integers(curve.reserved),
+        categories_bytes=curve.categories.tolist(),
+        thinned=curve.thinned,
+        peak_bytes=curve.peak,
+        peak_ns=curve.peak_time,
     )

@@ -33,20 +33,20 @@ def memory_blocks_payload(
     """Blocks that were allocated or released in a window (None: all), the ``limit`` largest listed."""
     table, nodes, texts = insight["allocations"], insight["memory_nodes"], insight.strings
     rows = blocks_in(insight, device, window)
-    kept, rest = rows[:limit], rows[limit:]
-    node = table["node"][kept]
+    shown, rest = rows[:limit], rows[limit:]
+    node = table["node"][shown]
     names, parents, events = (
         np.append(nodes[column], -1) for column in ("name", "parent", "event")
     )
     columns = BlockColumns(
         operator=optional_texts(texts, names[node]),
         parent=optional_texts(texts, names[parents[node]]),
-        module=optional_texts(texts, module_names_of(insight)[table["path"][kept]]),
-        line=optional_texts(texts, table["line"][kept]),
-        category=_categories(insight, table["category"][kept]),
-        bytes=table["bytes"][kept].tolist(),
-        allocated_ns=optional_integers(table["begin"][kept]),
-        released_ns=optional_integers(table["end"][kept]),
+        module=optional_texts(texts, module_names_of(insight)[table["path"][shown]]),
+        line=optional_texts(texts, table["line"][shown]),
+        category=_categories(insight, table["category"][shown]),
+        bytes=table["bytes"][shown].tolist(),
+        allocated_ns=optional_integers(table["begin"][shown]),
+        released_ns=optional_integers(table["end"][shown]),
         event=optional_integers(events[node]),
     )
     return MemoryBlocksPayload(
@@ -64,38 +64,38 @@ def memory_statistics_payload(
     limit: int,
 ) -> MemoryStatisticsPayload:
     """Sums per operator or module in a window; None: all."""
-    found = usage(insight, device, window, group)
+    sums_by_name = usage(insight, device, window, group)
     calls = calls_in(trace, facts, insight, window, group)
-    kept, rest = slice(limit), slice(limit, None)
-    pooled = max(0, len(found.name) - limit)
+    shown, rest = slice(limit), slice(limit, None)
+    pooled = max(0, len(sums_by_name.name) - limit)
 
     def sums(own: NDArray[Any], total: NDArray[Any]) -> list[int]:
         # Of the pooled rows some lie beneath others: their totals cannot be added.
-        return [*total[kept].tolist(), *([int(own[rest].sum())] if pooled else [])]
+        return [*total[shown].tolist(), *([int(own[rest].sum())] if pooled else [])]
 
     blank: list[None] = [None] if pooled else []
     return MemoryStatisticsPayload(
         device=device,
         group=group,
         pooled=pooled,
-        outside_bytes=found.outside,
-        outside_increase_bytes=found.outside_increase,
+        outside_bytes=sums_by_name.outside,
+        outside_increase_bytes=sums_by_name.outside_increase,
         rows=MemoryStatisticsColumns(
-            name=[*insight.strings.many(found.name[kept]), *([OTHER] if pooled else [])],
+            name=[*insight.strings.many(sums_by_name.name[shown]), *([OTHER] if pooled else [])],
             calls=[
                 *(
-                    calls[found.name[kept]].tolist()
+                    calls[sums_by_name.name[shown]].tolist()
                     if calls is not None
-                    else [None] * (len(found.name) - pooled)
+                    else [None] * (len(sums_by_name.name) - pooled)
                 ),
                 *blank,
             ],
-            increase_bytes=sums(found.self_increase, found.increase),
-            self_increase_bytes=sums(found.self_increase, found.self_increase),
-            allocations=sums(found.self_allocations, found.allocations),
-            self_allocations=sums(found.self_allocations, found.self_allocations),
-            allocation_bytes=sums(found.self_allocated, found.allocated),
-            self_allocation_bytes=sums(found.self_allocated, found.self_allocated),
+            increase_bytes=sums(sums_by_name.self_increase, sums_by_name.increase),
+            self_increase_bytes=sums(sums_by_name.self_increase, sums_by_name.self_increase),
+            allocations=sums(sums_by_name.self_allocations, sums_by_name.allocations),
+            self_allocations=sums(sums_by_name.self_allocations, sums_by_name.self_allocations),
+            allocation_bytes=sums(sums_by_name.self_allocated, sums_by_name.allocated),
+            self_allocation_bytes=sums(sums_by_name.self_allocated, sums_by_name.self_allocated),
         ),
     )
 
@@ -106,32 +106,32 @@ def memory_alive_payload(
     """What is alive at a time, ns; None: at the device's peak. The ``limit`` largest origins are
     listed.
     """
-    found = alive_at(insight, device, time)
-    kept, rest = slice(limit), slice(limit, None)
+    alive = alive_at(insight, device, time)
+    shown, rest = slice(limit), slice(limit, None)
     operator, parent, module, line = (
-        optional_texts(insight.strings, numbers[kept])
-        for numbers in (found.operator, found.parent, found.module, found.line)
+        optional_texts(insight.strings, numbers[shown])
+        for numbers in (alive.operator, alive.parent, alive.module, alive.line)
     )
     return MemoryAlivePayload(
         device=device,
-        time_ns=found.time,
-        allocated_bytes=found.allocated,
-        reserved_bytes=found.reserved if found.reserved >= 0 else None,
-        fragmented_bytes=found.reserved - found.allocated if found.reserved >= 0 else None,
-        unknown_bytes=found.unknown,
+        time_ns=alive.time,
+        allocated_bytes=alive.allocated,
+        reserved_bytes=alive.reserved if alive.reserved >= 0 else None,
+        fragmented_bytes=alive.reserved - alive.allocated if alive.reserved >= 0 else None,
+        unknown_bytes=alive.unknown,
         rows=AliveColumns(
             operator=operator,
             parent=parent,
             module=module,
             line=line,
-            category=_categories(insight, found.category[kept]),
-            bytes=found.bytes[kept].tolist(),
-            count=optional_integers(found.count[kept]),
-            largest_bytes=optional_integers(found.largest[kept]),
-            oldest_ns=optional_integers(found.oldest[kept]),
+            category=_categories(insight, alive.category[shown]),
+            bytes=alive.bytes[shown].tolist(),
+            count=optional_integers(alive.count[shown]),
+            largest_bytes=optional_integers(alive.largest[shown]),
+            oldest_ns=optional_integers(alive.oldest[shown]),
         ),
-        pooled=len(found.bytes[rest]),
-        pooled_bytes=int(found.bytes[rest].sum()),
+        pooled=len(alive.bytes[rest]),
+        pooled_bytes=int(alive.bytes[rest].sum()),
     )
 
 

@@ -56,7 +56,7 @@ def module_payload(
 
 def _totals(sums: ModuleSums, backward: dict[str, int]) -> ModuleTotals:
     def inside(key: str) -> int:
-        return sum(int(values.sum()) for (_, of), values in sums.own.items() if of == key)
+        return sum(int(values.sum()) for (_, sum_key), values in sums.own.items() if sum_key == key)
 
     return ModuleTotals(
         module_host_ns=inside("host"),

@@ -35,6 +35,6 @@ def rounded(values: NDArray[np.floating[Any]]) -> list[int]:
 
 def optional_texts(strings: StringTable, numbers: NDArray[np.integer[Any]]) -> list[str | None]:
     """Texts of numbers of strings, each read once; −1 is unknown."""
-    used, place = np.unique(numbers, return_inverse=True)
+    used, row = np.unique(numbers, return_inverse=True)
     texts: list[str | None] = [strings[number] if number >= 0 else None for number in used.tolist()]
-    return [texts[i] for i in place.tolist()]
+    return [texts[i] for i in row.tolist()]

@@ -131,11 +131,11 @@ class KernelCells:
         ]
 
     def _call_traces(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.sources
-        lines = self._made("trace", found.stack[begin:end], self._lines)
+        sources = self._table.sources
+        lines = self._made("trace", sources.stack[begin:end], self._lines)
         written = self._made(
             "written",
-            found.written[begin:end],
+            sources.written[begin:end],
             lambda number: written_call_trace(self._trace.strings[number]),
         )
         return [
@@ -150,13 +150,13 @@ class KernelCells:
         return call_trace(frames)
 
     def _layers(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.sources
+        sources = self._table.sources
         ranges = self._made(
             "layer",
-            found.layer[begin:end],
+            sources.layer[begin:end],
             lambda number: self._trace.strings[number].removeprefix(LAYER),
         )
-        modules = self._made("module", found.module[begin:end], self._module)
+        modules = self._made("module", sources.module[begin:end], self._module)
         return [
             own if own is not None else around for own, around in zip(ranges, modules, strict=True)
         ]

@@ -64,10 +64,10 @@ class Searched:
             SearchName(name=self._name(name), look=look, count=count, total_ns=total)
             for name, look, count, total in columns
         ]
-        refs, kept = Refs(self._trace, self._timeline), search.first(hits, MOST_HITS)
-        listed = [refs(event) for event in kept]
+        refs, events = Refs(self._trace, self._timeline), search.first(hits, MOST_HITS)
+        listed = [refs(event) for event in events]
         columns_of_hits = HitColumns(
-            event=kept,
+            event=events,
             lane=[ref.lane for ref in listed],
             name=[cut(ref.name, LONGEST_NAME) for ref in listed],
             start_ns=[ref.start_ns for ref in listed],

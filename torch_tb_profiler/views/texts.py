@@ -54,7 +54,7 @@ def profile_call(*options: str, devices: bool = False) -> str:
     if len(together) > LONGEST_LINE:
         arguments = [
             "with torch_tb_profiler.record(",
-            *(f"    {one}," for one in given),
+            *(f"    {option}," for option in given),
             ") as profiler:",
         ]
     lines = [
@@ -193,11 +193,11 @@ _INSTEAD = {"device": "device_times"}
 """Another reason for the same lack."""
 
 
-def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
+def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent;
     where there are no events at all, that is the one reason.
     """
-    absent = set(found)
+    absent = set(keys_absent)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
     texts = _OTHER_PROFILERS if "pytorch_profiler" in absent else MISSING

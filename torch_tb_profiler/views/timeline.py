@@ -70,13 +70,13 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
     )
     is_device = _device_tracks(trace, timeline)
     ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
-    found = []
+    listed = []
     for row in range(groups.n):
         track, kind, first, count = (
             int(groups[name][row]) for name in ("track", "kind", "lane", "lanes")
         )
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
-        found.append(
+        listed.append(
             TimelineGroup(
                 key=group_key(trace, timeline, row),
                 kind=_KINDS[kind],
@@ -98,7 +98,7 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
                 sub=lanes["sub"][first : first + count].tolist(),
             )
         )
-    return found
+    return listed
 
 
 def group_key(trace: Trace, timeline: Timeline, row: int) -> str:

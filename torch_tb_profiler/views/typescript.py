@@ -87,13 +87,13 @@ def _fields(cls: type) -> tuple[inspect.Field, ...]:
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
     """Values of the ``Literal`` aliases and their names; values are sorted as msgspec sorts them."""
-    found = {
+    aliases = {
         name: value
         for module in MODULES
         for name, value in vars(module).items()
         if get_origin(value) is Literal
     }
-    return {tuple(sorted(get_args(value), key=str)): name for name, value in found.items()}
+    return {tuple(sorted(get_args(value), key=str)): name for name, value in aliases.items()}
 
 
 def _reachable() -> list[type[wire.Wire]]:

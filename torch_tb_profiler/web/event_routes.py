@@ -77,7 +77,7 @@ def collective(
     match = match_in(shared, opened, event)
     if match < 0:
         return NO_COLLECTIVE
-    peers = [_peer(catalogue, opened.run.name, listed[place]) for place in shared.place]
+    peers = [_peer(catalogue, opened.run.name, listed[number]) for number in shared.place]
     return collective_payload(shared.matches, match, peers)
 
 
@@ -98,7 +98,7 @@ def _peer(catalogue: Catalogue, run: str, companion: Companion) -> PeerTrace | N
     opened, name = companion.opened, (companion.worker.name, companion.span.name)
     if opened is None:
         return None
-    kept = catalogue.made_timeline(run, *name)
-    if kept is None or kept.opened.trace.tables["spans"].n != opened.trace.tables["spans"].n:
+    known = catalogue.made_timeline(run, *name)
+    if known is None or known.opened.trace.tables["spans"].n != opened.trace.tables["spans"].n:
         return PeerTrace(*name, opened.trace, None)
-    return PeerTrace(*name, kept.opened.trace, kept.timeline)
+    return PeerTrace(*name, known.opened.trace, known.timeline)

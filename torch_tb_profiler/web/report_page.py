@@ -72,7 +72,7 @@ def keep(
     return Kept(keeper.answers, len(traces))
 
 
-def page(kept: Kept, title: str, about: str) -> str:
+def page(answers: Kept, title: str, about: str) -> str:
     """The document.
 
     Raises:
@@ -80,7 +80,7 @@ def page(kept: Kept, title: str, about: str) -> str:
     """
     script = StaticFiles().text(BUNDLE).replace("</script", "<\\/script").replace("<!--", "<\\!--")
     packed = base64.b64encode(
-        gzip.compress(msgspec.json.encode({"about": about, "answers": kept.answers}), 9, mtime=0)
+        gzip.compress(msgspec.json.encode({"about": about, "answers": answers.answers}), 9, mtime=0)
     ).decode()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (

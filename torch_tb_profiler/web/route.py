@@ -191,9 +191,9 @@ def handler(route: Route, backend: Backend) -> replies.Handler:
             result = make()
         else:
             traces: tuple[Any, ...] = opened if isinstance(opened, Pair) else (opened,)
-            content = tuple(getattr(one, "id", "") for one in traces)
-            trace: Opened = getattr(traces[0], "opened", traces[0])
-            result = trace.memoise((route.path, content, *names, *values.values(), also), make)
+            content = tuple(getattr(side, "id", "") for side in traces)
+            first: Opened = getattr(traces[0], "opened", traces[0])
+            result = first.memoise((route.path, content, *names, *values.values(), also), make)
         if isinstance(result, Download):
             return result.response(request)
         cache = IMMUTABLE if route.immutable else "no-cache"
@@ -235,9 +235,9 @@ def _open(route: Route, backend: Backend, names: list[str]) -> Any:
     if route.opens is Pair:
         # Both are asked for before the first is waited for, so that they are made side by side.
         places = (place, (*names[3:],))
-        for one in places:
-            catalogue.ask_insight(*one)
-        return Pair(*(catalogue.insight(*one) for one in places))
+        for trace in places:
+            catalogue.ask_insight(*trace)
+        return Pair(*(catalogue.insight(*trace) for trace in places))
     if route.opens is OpenedTimeline:
         opened = catalogue.timeline(*place)
         if "id" in route.places and opened.id != names[3]:

@@ -63,13 +63,13 @@ def _section(route: Route) -> str:
     answers = ""
     if issubclass(route.answers, Wire):
         about = " ".join((route.answers.__doc__ or "").replace("``", "`").split())
-        said = about.removeprefix(f"Route `{route.path}`").lstrip(".:;, ")
-        answers = f"Answers `{route.answers.__name__}`{f': {said}' if said else '.'}"
+        description = about.removeprefix(f"Route `{route.path}`").lstrip(".:;, ")
+        answers = f"Answers `{route.answers.__name__}`{f': {description}' if description else '.'}"
     of_trace = f"Of {'two traces' if route.opens is Pair else 'a trace'}." if route.opens else ""
-    made = _MADE.get(route.opens, "")
+    derived = _MADE.get(route.opens, "")
     takes = f"Takes {' and '.join(shared)}." if shared else ""
-    last = " ".join(part for part in (of_trace, made, takes, answers) if part)
-    own = [one for one in route.entries() if one[0].name not in _SHARED]
+    last = " ".join(part for part in (of_trace, derived, takes, answers) if part)
+    own = [parameter for parameter in route.entries() if parameter[0].name not in _SHARED]
     parts = [
         f"### `{route.path}`",
         (inspect.getdoc(route.function) or "").replace("``", "`"),
@@ -125,7 +125,12 @@ def types() -> str:
         entries = route.entries()
         taken = {entry.name for entry, _ in entries}
         shared = [group for group, members in groups.items() if members[0] in taken]
-        own = [line for one in entries if one[0].name not in _SHARED for line in _field(*one)]
+        own = [
+            line
+            for parameter in entries
+            if parameter[0].name not in _SHARED
+            for line in _field(*parameter)
+        ]
         if own:
             shared.append("\n".join(["{", *(f"  {line}" for line in own), "  }"]))
         lines.append(f"  {_key(route)}: {' & '.join(shared) or 'Record<string, never>'};")

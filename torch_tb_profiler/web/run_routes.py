@@ -103,8 +103,8 @@ def diff(
     to; ``tree`` both call trees matched on their structure.
     """
     a, b = (
-        (one.opened.facts, one.insight, chosen(one.opened, of_it))
-        for one, of_it in zip(pair, (steps, steps2), strict=True)
+        (insight.opened.facts, insight.insight, chosen(insight.opened, of_it))
+        for insight, of_it in zip(pair, (steps, steps2), strict=True)
     )
     return diff_payload(compared(a, b), _recording(pair.a.opened), _recording(pair.b.opened))
 

@@ -158,7 +158,7 @@ def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[s
         (["--to", "folded", "--by", "name"], "--by cannot be used with folded"),
         (["--metric", "host"], "--metric cannot be used with csv"),
         (["--kinds", "kernel"], "--kinds cannot be used with csv"),
-        (["--to", "trace", "--kinds", "shoes"], "shoes are not known"),
+        (["--to", "trace", "--kinds", "shoes"], "Unknown kinds: shoes"),
         (["--steps", "9"], "step 9 does not exist"),
         (["--steps", "x"], "expected all"),
         (["--what", "operators", "--by", "colour"], "by='colour' is not known"),

@@ -1,8 +1,7 @@
-"""The objects that ``torch_tb_profiler.open`` gives: a trace's, or several traces', facts as pandas
-DataFrames.
+"""What ``torch_tb_profiler.open`` returns: one trace or several as pandas DataFrames.
 
 Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every
-column; a frame's ``attrs["units"]`` and ``attrs["docs"]`` hold the units and meanings of its own.
+column; ``attrs["units"]`` and ``attrs["docs"]`` of a frame describe its own.
 """
 
 from __future__ import annotations
@@ -47,11 +46,10 @@ SHOWN = 24
 
 
 class Frames(ABC):
-    """What a trace and a run of several have in common.
+    """The tables of one trace or of several.
 
-    ``steps`` arguments: a step, a first and a last one ``(2, 4)`` (both included, as ``.steps``
-    counts them), or None: everything, what lies outside all steps included. ``in_steps`` chooses
-    them for every table.
+    ``steps`` arguments: an index of ``.steps``, a first and a last one ``(2, 4)``, both included, or
+    None: everything, also outside all steps. ``in_steps`` selects steps for every table.
     """
 
     @abstractmethod
@@ -64,8 +62,8 @@ class Frames(ABC):
         return self._each(tables.steps)
 
     def operators(self, by: OperatorGroup = "name", steps: Steps = None) -> DataFrame:
-        """Operators by ``"name"``, by input ``"shape"`` (and type), or by call ``"stack"``;
-        costliest first.
+        """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most
+        expensive first.
 
         Raises:
             IndexError: there is no such step.
@@ -74,7 +72,7 @@ class Frames(ABC):
         return self._each(lambda context: tables.operators(context, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
-        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``; longest total
+        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``, the largest total
         first.
 
         Raises:
@@ -90,16 +88,16 @@ class Frames(ABC):
 
     @property
     def memory(self) -> DataFrame:
-        """Every record of the allocator and what was allocated after it, whatever steps are chosen."""
+        """Every allocator record and the memory after it, in all steps."""
         return self._each(memory.curve)
 
     @property
     def memory_blocks(self) -> DataFrame:
-        """Blocks of memory from their allocation to their release, whatever steps are chosen."""
+        """Memory blocks from allocation to release, in all steps."""
         return self._each(memory.blocks)
 
     def memory_alive(self, time_ns: int | None = None, device: str | None = None) -> DataFrame:
-        """What is alive at a time, by where it was allocated; at each device's peak without one.
+        """What is alive at a time, by default at each device's peak, by where it was allocated.
 
         Raises:
             NotFound: there is no such device.
@@ -108,7 +106,7 @@ class Frames(ABC):
 
     @property
     def collectives(self) -> DataFrame:
-        """Collectives and transfers."""
+        """Collectives and point-to-point transfers."""
         return self._each(tables.collectives)
 
     @property
@@ -133,18 +131,18 @@ class Frames(ABC):
         return self._each(lambda context: measured.efficiency(context, by, steps))
 
     def pyprof(self) -> DataFrame:
-        """PyProf's kernel table, whatever steps are chosen."""
+        """PyProf's kernel table, in all steps."""
         return self._each(measured.pyprof)
 
     @property
     def findings(self) -> DataFrame:
-        """What costs time that could be had back, whatever steps are chosen."""
+        """What costs recoverable time, in all steps."""
         return self._each(tables.findings)
 
     @property
     def events(self) -> DataFrame:
-        """Every event. Made anew at each use; most columns share memory with the trace and cannot
-        be written to: take a ``.copy()`` to change them.
+        """Every event. Made anew at each use; most columns share memory with the trace and are
+        read-only: use ``.copy()`` to change them.
         """
         return self._each(events.events)
 
@@ -155,9 +153,7 @@ class TraceFrames(Frames):
     def __init__(self, context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> None:
         self._context = context
         self.unreadable = tuple(unreadable)
-        """Files beside it, where it is the only one of a folder that could be read, and why the
-        others could not.
-        """
+        """Files of the same folder that could not be read, and why."""
 
     def _each(self, make: Make) -> DataFrame:
         return make(self._context)
@@ -195,30 +191,24 @@ class TraceFrames(Frames):
 
     @property
     def insight(self) -> Insight:
-        """The tables of modules, memory, communication and work; made when it is first asked for."""
+        """The tables of modules, memory, communication and work, derived on first use."""
         return self._context.insight
 
     @property
     def context(self) -> TraceContext:
-        """The trace with its chosen steps, for the functions that make tables."""
+        """The trace with its selected steps, for the functions that make tables."""
         return self._context
 
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> TraceFrames:
-        """The same trace of which every table shows some steps alone: ``first`` to ``last`` (both
-        included; without ``last`` one step, without either all).
+        """The trace limited to steps ``first`` to ``last``, both included; without ``last`` to one
+        step, without either to all.
 
         Raises:
             IndexError: there is no such step.
         """
-        chosen = (
-            None
-            if first is None and last is None
-            else first
-            if last is None
-            else (first or 0, last)
-        )
+        chosen = first if last is None else (first or 0, last)
         narrowed = TraceFrames(
             replace(self._context, steps=chosen, skip_cold=skip_cold), self.unreadable
         )
@@ -235,19 +225,17 @@ class TraceFrames(Frames):
         top_level_events_only: bool = False,
         python_frames: bool | None = None,
     ) -> KeyAverages:
-        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or
-        take ``.table(...)`` or ``.frame``.
+        """``prof.key_averages()`` of the whole recording, to ``print``, or with ``.table(...)`` and
+        ``.frame``.
 
         Args:
-            include_python_functions: whether Python functions, which ``with_stack`` records, have
-                rows; PyTorch leaves them out since 2.14.
-            top_level_events_only: what its table and frame show.
-            python_frames: whether Python functions are calls at all; to PyTorch they are since
-                2.12.
+            include_python_functions: whether Python functions (``with_stack``) have rows; PyTorch
+                leaves them out since 2.14.
+            top_level_events_only: show top-level events only.
+            python_frames: whether Python functions count as calls; in PyTorch they do since 2.12.
 
-        Python functions are taken as by the version of PyTorch that recorded the trace where
-        nothing else is said. ``record`` writes it; else a file is taken for 2.13's, or, where it
-        lacks what that writes, for an older one's.
+        Both default to the behaviour of the PyTorch version that recorded the trace, as ``record``
+        writes it or as the file suggests.
         """
         events, listed = functions_in(self._context.opened)
         events = events if python_frames is None else python_frames
@@ -265,16 +253,14 @@ class TraceFrames(Frames):
         """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.
 
         Raises:
-            BadRequest: the metric is not known, or the recording holds no stacks.
+            BadRequest: the metric is unknown, or the recording holds no stacks.
         """
         profile(self._context.opened, functions_in(self._context.opened)[0]).export_stacks(
             os.fspath(path), metric
         )
 
     def diff(self, other: TraceFrames) -> DataFrame:
-        """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one
-        sentence.
-        """
+        """What changed from this trace to another; ``attrs["verdict"]`` says it in one sentence."""
         if not isinstance(other, TraceFrames):
             raise TypeError(
                 f"a trace can be compared with a trace, not with {type(other).__name__}"
@@ -283,10 +269,8 @@ class TraceFrames(Frames):
 
 
 class RunFrames(Frames, Sequence[TraceFrames]):
-    """Several traces: those of a run or of a logdir. Every table has the columns ``worker`` and
-    ``span`` in front, and ``run`` where there are several.
-
-    A sequence of its traces; ``run["rank3"]`` is the trace of a worker.
+    """A sequence of traces of a run or logdir; ``run["rank3"]`` is the trace of a worker. Every
+    table starts with the columns ``worker`` and ``span``, and ``run`` if there are several.
     """
 
     def __init__(
@@ -301,7 +285,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     @property
     def collectives(self) -> DataFrame:
-        """Collectives and transfers of all workers, matched, with waiting told from transferring."""
+        """Collectives of all workers, matched, with waiting separated from transfer."""
         return joined(
             [
                 (
@@ -316,7 +300,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     @property
     def findings(self) -> DataFrame:
-        """What costs time that could be had back, of every worker, and who keeps it waiting."""
+        """What costs recoverable time on every worker, stragglers included."""
         return joined(
             [
                 (
@@ -338,12 +322,11 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return iter(self._traces)
 
     def __getitem__(self, key: Any) -> Any:
-        """A trace by its place, some by a slice, or that of a worker by its name; the first of
-        several.
+        """A trace by index or worker name (the first of several), some by a slice.
 
         Raises:
-            IndexError: there is no such place.
-            TypeError: it is neither a place nor a name.
+            IndexError: there is no such index.
+            TypeError: it is neither an index nor a name.
             NotFound: there is no such worker.
         """
         if not isinstance(key, str):
@@ -363,10 +346,10 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         )
 
     def __getattr__(self, name: str) -> Any:
-        # Asked for where there is nothing of the name, or where making it failed: then as Python
-        # says it.
         if hasattr(TraceFrames, name) and not hasattr(RunFrames, name):
-            raise AttributeError(f"{name!r} is of one trace: run[0].{name}", name=name, obj=self)
+            raise AttributeError(
+                f"{name!r} belongs to one trace: run[0].{name}", name=name, obj=self
+            )
         return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
@@ -428,8 +411,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> RunFrames:
-        """The same traces of which every table shows some steps alone; see
-        ``TraceFrames.in_steps``.
+        """The traces limited to some steps; see ``TraceFrames.in_steps``.
 
         Raises:
             IndexError: a trace has no such step.
@@ -440,8 +422,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         )
 
     def diff(self, other: RunFrames) -> DataFrame:
-        """What changed from the traces of this run to those of another one, worker by worker: of
-        the same name, or the same rank.
+        """What changed from this run to another, for workers of the same name or rank.
 
         Raises:
             BadRequest: the two have no worker in common.

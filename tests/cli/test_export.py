@@ -125,8 +125,7 @@ def test_a_memory_snapshot_is_no_trace(
     monkeypatch.chdir(tmp_path)
     assert export("snap.pickle", "--to", "trace") == 2
     assert capsys.readouterr().err.startswith(
-        "torch-tb-profiler: snap.pickle has no events for a trace. Export a"
-        " table:"
+        "torch-tb-profiler: snap.pickle has no events for a trace. Export a table:"
     )
     assert written() == ["snap.pickle"]
     assert main.main(["summary", "snap.pickle", "--no-cache"]) == 0

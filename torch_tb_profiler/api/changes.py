@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.api.frame import frame
-from torch_tb_profiler.api.frame_columns import DIFF
+from torch_tb_profiler.analysis.diff.table import DIFF, NO_STRINGS
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
@@ -22,22 +22,26 @@ Key = Callable[[Opened], Hashable]
 
 
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
-    """See ``frame_columns.DIFF``.
+    """See ``analysis.diff.table.DIFF``.
 
     ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``beyond``
     (whether it is more than noise, None: unknown), ``p`` of the test, ``delta_ns`` and ``share`` of
     the step, ``notes`` on what weakens the comparison.
     """
-    comparison = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
-    payload = diff_payload(comparison, recording(a.opened), recording(b.opened), ALL_ROWS)
-    rows = payload.changes
-    values: dict[str, Any] = {column.name: getattr(rows, column.name) for column in DIFF.columns}
-    table = frame(DIFF, values)
-    verdict = payload.verdict
-    fields = ("because", "beyond", "p", "delta_ns", "share")
-    table.attrs |= {"verdict": verdict.sentence, **{key: getattr(verdict, key) for key in fields}}
-    table.attrs["notes"] = payload.notes
-    return table
+    found = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
+    payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
+    made = table_frame(DIFF.build(NO_STRINGS, **payload.changes))
+    said = payload.verdict
+    made.attrs |= {
+        "verdict": said.sentence,
+        "because": said.because,
+        "beyond": said.beyond,
+        "p": said.p,
+        "delta_ns": said.delta_ns,
+        "share": said.share,
+        "notes": payload.notes,
+    }
+    return made
 
 
 def recording(opened: Opened, label: str = "") -> Recording:

@@ -4,32 +4,21 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.diff.table import DIFF
+from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.step_table import STEPS
+from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.display import DisplaySpec
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.views.findings_table import FINDINGS
 
 C = Column
-_CATEGORY_DOCS = dict(
-    zip(
-        CATEGORIES,
-        (
-            "Device kernels.",
-            "Copies.",
-            "Memsets.",
-            "Communication that nothing above hides.",
-            "Calls into the accelerator's runtime.",
-            "Waiting for the next batch.",
-            "Host operators.",
-            "The rest.",
-        ),
-        strict=True,
-    )
-)
 
 PLACE = TableSpec(
     "place",
@@ -41,97 +30,6 @@ PLACE = TableSpec(
     ),
 )
 
-STEPS = TableSpec(
-    "steps",
-    "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is"
-    " missing.",
-    (
-        C("step", "int64", "", "Index of the step, from 0, as in `steps=` arguments."),
-        C("name", "str", "", "Name, e.g. `ProfilerStep#5`."),
-        C("start_ns", "int64", "ns", "Start, after the first event of the trace."),
-        C("wall_ns", "int64", "ns", "Duration, including the device work it launched."),
-        *(C(f"{name}_ns", "Int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
-        C("cold", "bool", "", "A first step clearly slower than the rest."),
-        C("odd", "bool", "", "Much slower than the others."),
-        C("cut", "bool", "", "Its device work is cut off by the end of the recording."),
-    ),
-)
-
-COLLECTIVES = TableSpec(
-    "collectives",
-    "One row per collective or point-to-point transfer of the worker, in time order.",
-    (
-        C("kind", "str", "", "`all_reduce`, `all_gather`, `send` …"),
-        C("library", "str", "", "`nccl`, `rccl`, `gloo` …"),
-        C("group", "str", "", "Process group."),
-        C("group_size", "Int64", "ranks", "Ranks of the group."),
-        C("dtype", "str", "", "Element type."),
-        C("bytes", "Int64", "bytes", "Message size as nccl-tests counts it."),
-        C("sequence", "Int64", "", "Number that the backend gave it."),
-        C("peer", "Int64", "rank", "The other rank of a send or recv."),
-        C("start_ns", "int64", "ns", "Start, after the first event of the trace."),
-        C("dur_ns", "int64", "ns", "Duration, waiting included."),
-        C("exposed_ns", "int64", "ns", "Exposed: the device computed nothing meanwhile."),
-        C("step", "Int64", "step", "The step."),
-        C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
-        C("host_event", "Int64", "row of events", "The host call that started it."),
-        C(
-            "match",
-            "Int64",
-            "",
-            "Runs: number of the collective, equal on all workers; missing where unmatched.",
-        ),
-        C("wait_ns", "Int64", "ns", "Runs: time waiting for the last worker."),
-        C("transfer_ns", "Int64", "ns", "Runs: the rest of its duration."),
-        C("last_worker", "str", "", "Runs: the worker that came last."),
-        C("skewed", "bool", "", "Runs: its waiting is distorted by the profilers' start."),
-    ),
-)
-
-FINDINGS = TableSpec(
-    "findings",
-    "One row per finding, the largest first.",
-    (
-        C("rule", "str", "", "Name of the rule."),
-        C("title", "str", "", "Short title."),
-        C("sentence", "str", "", "What it is and how much it costs."),
-        C(
-            "recoverable_ns",
-            "Int64",
-            "ns",
-            "Upper bound per step; missing where it costs no step time.",
-        ),
-        C("share", "float64", "share", "The same as a share of the step."),
-        C("artefact", "bool", "", "Whether the profiler causes it."),
-        C("line", "str", "", "Line of the program, `file(line): function`."),
-        C("attempt", "str", "", "What to try."),
-        C("caveat", "str", "", "When that does not help."),
-        C("events", "object", "rows of events", "Tuple of its most expensive events."),
-        C("event_workers", "object", "", "Tuple of their workers."),
-        C("event_count", "int64", "events", "Number of events that show it."),
-    ),
-)
-
-COUNTERS = TableSpec(
-    "counters",
-    "One row per profiled kernel (`cuda_profiler_range`); one further column per counter, by name.",
-    (
-        C("kernel", "str", "", "Full name."),
-        C("short_name", "str", "", "The name without its template arguments."),
-        C("op_stack", "object", "", "Tuple of the operators around the launch, outermost first."),
-        C("top_op", "str", "", "The outermost operator."),
-        C("bottom_op", "str", "", "The innermost operator."),
-        C("step", "Int64", "step", "The step of the launch."),
-        C("time_ns", "Int64", "ns", "Duration; missing where times were not measured."),
-        C("flops", "Int64", "FLOP", "From the instruction counters."),
-        C("bytes", "Int64", "bytes", "From the memory counters."),
-        C("unit", "str", "", "`matrix` or `vector`: unit of most of its FLOPs."),
-        C("precision", "str", "", "Precision of the multiplied elements."),
-        C("peak", "float64", "FLOP/s", "Peak rate of that unit and precision."),
-        C("launch", "Int64", "row of events", "The launch."),
-        C("event", "Int64", "row of events", "The range."),
-    ),
-)
 
 PYPROF = TableSpec(
     "pyprof",
@@ -157,21 +55,6 @@ PYPROF = TableSpec(
         C("block", "str", "threads", "Block, `x,y,z`."),
         C("flops", "Int64", "FLOP", "Floating-point operations of this launch."),
         C("bytes", "Int64", "bytes", "Least memory traffic of this launch."),
-    ),
-)
-
-COUNTER_SAMPLES = TableSpec(
-    "counter_samples",
-    "One row per sampled counter, device and step.",
-    (
-        C("counter", "str", "", "Name."),
-        C("unit", "str", "", "Its unit."),
-        C("device", "str", "", "The device."),
-        C("step", "Int64", "step", "The step; missing outside all."),
-        C("samples", "int64", "samples", "How many."),
-        C("mean", "float64", "see `unit`", "Mean."),
-        C("min", "float64", "see `unit`", "Least."),
-        C("max", "float64", "see `unit`", "Greatest."),
     ),
 )
 
@@ -206,81 +89,6 @@ EVENTS = TableSpec(
     ),
 )
 
-MEMORY = TableSpec(
-    "memory",
-    "The memory curve: one row per allocator record, by device and time.",
-    (
-        C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`."),
-        C("time_ns", "int64", "ns", "When, after the first event of the trace."),
-        C("change_bytes", "int64", "bytes", "Allocated (above 0) or released (below 0)."),
-        C("allocated_bytes", "int64", "bytes", "Allocated after it."),
-        C("reserved_bytes", "Int64", "bytes", "Reserved after it."),
-        C("operator", "category", "", "The innermost operator that ran then."),
-        C("module", "category", "", "The innermost module around it."),
-        C("event", "Int64", "row of events", "That operator's call."),
-    ),
-)
-
-MEMORY_BLOCKS = TableSpec(
-    "memory_blocks",
-    "One row per block of memory from its allocation to its release.",
-    (
-        C("device", "category", "", "The device."),
-        C("bytes", "int64", "bytes", "Size."),
-        C("allocated_ns", "Int64", "ns", "When it was allocated; missing before the recording."),
-        C("released_ns", "Int64", "ns", "When it was released; missing after the recording."),
-        C("operator", "category", "", "The operator that allocated it."),
-        C("module", "category", "", "The module around that."),
-        C("line", "category", "", "Where the program allocated it."),
-        C("category", "category", "", "What it is for (memory timelines)."),
-        C("event", "Int64", "row of events", "The allocating call."),
-        C("release_event", "Int64", "row of events", "The releasing call."),
-    ),
-)
-
-MEMORY_ALIVE = TableSpec(
-    "memory_alive",
-    "Blocks alive at a moment, by origin, the largest first.",
-    (
-        C("device", "str", "", "The device."),
-        C("operator", "str", "", "The operator that allocated."),
-        C("parent", "str", "", "The operator around it."),
-        C("module", "str", "", "The module."),
-        C("line", "str", "", "Where the program allocated."),
-        C("category", "str", "", "What it is for (memory timelines)."),
-        C("bytes", "int64", "bytes", "Together."),
-        C("blocks", "Int64", "blocks", "How many."),
-        C("largest_bytes", "Int64", "bytes", "The largest."),
-        C(
-            "oldest_ns",
-            "Int64",
-            "ns",
-            "When the oldest was allocated; missing before the recording.",
-        ),
-    ),
-)
-
-DIFF = TableSpec(
-    "diff",
-    "What changed from A to B, the largest change of each table first. Times are means per step.",
-    (
-        C("table", "str", "", "`category`, `operator`, `host`, `kernel`, `runtime` or `module`."),
-        C("name", "str", "", "Name."),
-        C("name_b", "str", "", "The name in B where it differs."),
-        C("status", "str", "", "`same`, `changed`, `new` or `gone`."),
-        C("calls_a", "float64", "calls", "Calls per step in A."),
-        C("calls_b", "float64", "calls", "Calls per step in B."),
-        C("time_a_ns", "Int64", "ns", "Time in A."),
-        C("time_b_ns", "Int64", "ns", "Time in B."),
-        C("delta_ns", "int64", "ns", "B less A."),
-        C("share", "float64", "share", "The difference as a share of the step of A."),
-        C("host_a_ns", "Int64", "ns", "Host self time in A, of operators and modules."),
-        C("host_b_ns", "Int64", "ns", "The same in B."),
-        C("beyond", "boolean", "", "Whether it exceeds step-to-step noise; missing where unknown."),
-        C("event_a", "Int64", "row of events", "An example in A."),
-        C("event_b", "Int64", "row of events", "An example in B."),
-    ),
-)
 
 WORKERS = TableSpec(
     "workers",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.facts.steps import StepFlag
-from torch_tb_profiler.analysis.figures.averages import category_times
+from torch_tb_profiler.analysis.distributed.collective_table import collective_table
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -18,16 +17,16 @@ from torch_tb_profiler.analysis.figures.operators import (
     operator_signatures,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
-from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import frame, table_frame
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.nullable import optional_texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,24 +36,9 @@ Signature = tuple[str, ...]
 
 
 def steps(context: TraceContext) -> DataFrame:
-    """See ``columns.STEPS``."""
-    table = context.facts["steps"].take(context.selection().steps)
-    values: dict[str, Any] = {
-        "step": context.selection().steps,
-        "name": context.facts.strings.many(table["name"]),
-        "start_ns": table["start"],
-        "wall_ns": table["end"] - table["start"],
-        **{
-            f"{key}_ns": times[context.selection().steps]
-            for key, times in category_times(context.facts).items()
-        },
-        **{
-            flag.name.lower(): (table["flags"] & flag) != 0
-            for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT)
-            if flag.name
-        },
-    }
-    return frame(columns.STEPS, values)
+    """See ``figures.step_table.STEPS``."""
+    table = step_table(context.facts, context.selection())
+    return table_frame(table.take(context.selection().steps))
 
 
 def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
@@ -98,9 +82,7 @@ def work_per_call(
     row = np.flatnonzero(calls > 0)
     key = [table[name][row] for name in ("name", "dims", "types")]
     first, group = group_rows(key)
-    names = [
-        [text or "" for text in optional_texts(insight.strings, column[first])] for column in key
-    ]
+    names = [insight.strings.many(column[first]) for column in key]
     means = [
         _mean_call(group, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")
     ]
@@ -136,57 +118,20 @@ def modules(context: TraceContext, chosen: Steps) -> DataFrame:
 
 
 def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:
-    """See ``columns.COLLECTIVES``. ``waiting``: the columns of ``waiting_columns``."""
-    insight = context.insight
-    taken = np.flatnonzero(mask(context.selection(), insight["collectives"]["step"]))
-    table = insight["collectives"].take(taken)
-    values: dict[str, Any] = {
-        name: optional_texts(insight.strings, table[name])
-        for name in ("kind", "library", "group", "dtype")
-    }
-    values |= {
-        name: table[name] for name in ("group_size", "bytes", "sequence", "peer", "step", "event")
-    }
-    values |= {
-        "start_ns": table["start"],
-        "dur_ns": table["end"] - table["start"],
-        "exposed_ns": table["exposed"],
-        "host_event": table["host"],
-    }
-    values |= {name: column[taken] for name, column in (waiting or {}).items()}
-    return frame(columns.COLLECTIVES, values)
+    """See ``analysis.distributed.collective_table.COLLECTIVES``. ``waiting``: what the other workers
+    of the run tell, one entry per collective of the trace.
+    """
+    table = collective_table(context.insight).with_columns(**(waiting or {}))
+    return table_frame(table.take(mask(context.selection(), table["step"])))
 
 
-def findings(context: TraceContext, payload: FindingsPayload | None = None) -> DataFrame:
-    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``payload``:
-    findings with the stragglers of the run.
+def findings(context: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
+    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
+    those that all workers of the run tell.
     """
     opened = context.opened
-    if payload is None:
-        source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
-        payload = findings_payload(source, context.insight.about["findings"])
-    listed = payload.findings
-    fields = [
-        "rule",
-        "title",
-        "sentence",
-        "recoverable_ns",
-        "share",
-        "artefact",
-        "line",
-        "attempt",
-        "caveat",
-    ]
-    values: dict[str, Any] = {
-        name: [getattr(finding, name) for finding in listed] for name in fields
-    }
-    values |= {
-        "events": [tuple(evidence.event for evidence in finding.evidence) for finding in listed],
-        "event_workers": [
-            tuple(evidence.worker for evidence in finding.evidence) for finding in listed
-        ],
-        "event_count": [finding.evidence_count for finding in listed],
-    }
-    table = frame(columns.FINDINGS, values)
-    table.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
-    return table
+    alone = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
+    payload = together or findings_payload(alone, context.insight.about["findings"])
+    made = table_frame(findings_table(payload))
+    made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
+    return made

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.api.frame import known
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
@@ -84,9 +83,9 @@ def waiting_columns(member: FleetMember) -> dict[str, Any]:
     workers = [worker for worker, _ in fleet.names]
     return {
         "match": match,
-        "wait_ns": known(wait, wait >= 0),
-        "transfer_ns": known(transfer, wait >= 0),
-        "last_worker": np.array([*workers, None], object)[last],
+        "wait_ns": wait,
+        "transfer_ns": transfer,
+        "last_worker": [workers[number] if number >= 0 else None for number in last.tolist()],
         "skewed": skewed,
     }
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
-
-import msgspec
 
 from torch_tb_profiler.api.changes import match_traces, recording
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -21,6 +20,8 @@ from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, run_markdown, run_payload
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
+from torch_tb_profiler.views.steps import step_objects
+from torch_tb_profiler.views.wire import to_json
 
 SLOWER = 1
 
@@ -81,7 +82,7 @@ def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alon
 def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
     form: Form = options.format
     if form == "json":
-        return msgspec.json.encode(payload).decode() + "\n"
+        return _json(payload)
     if form == "csv":
         return diff_csv(payload)
     text = markdown(MOST_LINES)
@@ -90,6 +91,15 @@ def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[
             break
         text = markdown(most)
     return text
+
+
+def _json(payload: DiffPayload) -> str:
+    """The payload with one object per step."""
+    told = json.loads(to_json(payload))
+    for both in (told, *told.get("workers", ())):
+        for side in "ab":
+            both[side]["steps"] = step_objects(both[side]["steps"])
+    return to_json(told).decode() + "\n"
 
 
 def _judged(verdict: Verdict, fail_on: float | None) -> int:

@@ -1,6 +1,4 @@
-"""Routes ``/trace/alignment`` and ``/trace/collective``: the workers of a run on one clock, and one
-collective on all of them.
-"""
+"""Routes ``/trace/alignment`` and ``/trace/collective``."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from torch_tb_profiler.views.timeline_wire import (
 
 @dataclass(frozen=True)
 class PeerTrace:
-    """A worker's trace in which a collective may be; without a timeline while nobody looked at
-    that.
-    """
+    """A worker's trace in which a collective may be; ``timeline`` is None if it was never made."""
 
     worker: str
     span: str
@@ -54,8 +50,8 @@ def aligned_worker(
 def collective_payload(
     matches: Matches, match: int, peers: Sequence[PeerTrace | None]
 ) -> CollectivePayload:
-    """One match on all ranks that take part. ``peers``: for each row of ``matches`` its trace, None
-    where it is not at hand any more.
+    """One match on all participating ranks. ``peers``: the trace of each row of ``matches``, None
+    where it is closed.
     """
     listed = []
     for row, peer in zip(matches.row[:, match].tolist(), peers, strict=True):

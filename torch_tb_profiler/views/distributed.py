@@ -32,18 +32,14 @@ from torch_tb_profiler.views.wire import RankSource
 WHOLE_SPAN = "whole span"
 LONGEST_NAME = 240
 MOST_LATE = 2000
-"""Steps of which it is said who was late, the first ones."""
+"""Most steps for which the late worker is listed."""
 _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
-"""As ``tensorboard_trace_handler`` names workers; a name that ends in a time of day is none of
-those.
-"""
+"""As ``tensorboard_trace_handler`` names workers; names that end in a time of day do not count."""
 
 
 @dataclass(frozen=True)
 class FleetMember:
-    """A worker of the run. ``place``: its place among the ranks of the figures, -1 while it is not
-    ready.
-    """
+    """A worker of the run. ``place``: its index among the ranks of the figures, -1 until ready."""
 
     worker: str
     span: str
@@ -61,7 +57,7 @@ def distributed_payload(
     progress: float,
     workers_total: int,
 ) -> DistributedPayload:
-    """The payload of as many workers as are ready. ``late``: in the order of the steps."""
+    """The payload of the workers that are ready. ``late``: in the order of the steps."""
     sources = {rank.step_source for rank in figures.ranks}
     return DistributedPayload(
         workers=[_worker(seat, figures) for seat in seats],
@@ -123,7 +119,7 @@ def _device(device: Device) -> str:
 
 
 def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None]]:
-    """Rows of the ranks for the seats; null where a worker has no such step, or is not ready."""
+    """Rows by worker; null where it has no such step or is not ready."""
     nothing = np.full(values.shape[1], -1, np.int64)
     return [
         [

@@ -53,11 +53,11 @@ def efficiency_payload(
     """Rates and their shares of the device's peaks in the selected steps.
 
     Args:
-        limit: rows of their own; the rest is pooled in the last row.
-        file: path of the user's own figures of devices (setting ``peaks``), empty none.
+        limit: rows that are not pooled in the last one.
+        file: path of the user's own device peaks (setting ``peaks``), empty none.
 
     Raises:
-        SourceError: that file cannot be read, or is none.
+        SourceError: that file cannot be read.
     """
     peaks = device_peaks(facts, file)
     by_workload = workload_rows(insight, selection)
@@ -92,7 +92,7 @@ def efficiency_payload(
 
 
 def peaks_version(file: str) -> int:
-    """Differs after the user's file of peaks changed; 0 without one.
+    """Another number after the user's file of peaks changed; 0 without one.
 
     Raises:
         SourceError: it cannot be read.
@@ -125,13 +125,11 @@ def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
 def _steps(
     facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares
 ) -> tuple[list[StepMfu], float | None]:
-    """Every selected step, and the share of all of them together but for those that the end of the
-    recording cut off.
-    """
+    """Every selected step, and the MFU of all that are complete."""
     table = facts["steps"]
     use = matrix_use(insight, selection, rows, rates)
     wall = table["end"][selection.steps] - table["start"][selection.steps]
-    # Several devices of one process could have worked side by side.
+    # Several devices of a process could have worked in parallel.
     could = wall * working_devices(facts)
     share = np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)
     listed = [

@@ -1,4 +1,4 @@
-"""Sentences about what the figures of the Efficiency view cannot say."""
+"""Caveats about the figures of the Efficiency view."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns
 
 ABOVE = 1.005
-"""A share from which on a row is said to be above a peak; below it is rounding."""
+"""Share from which a row is reported as above a peak; below is rounding."""
 _MICROSECOND = 1000
 GIVE = (
     'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything":'

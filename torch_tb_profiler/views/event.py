@@ -25,17 +25,17 @@ LONGEST_NAME = 4096
 
 
 class Refs:
-    """Events of one trace in short."""
+    """References to events of one trace."""
 
     def __init__(self, trace: Trace, timeline: Timeline) -> None:
         self._trace, self._timeline = trace, timeline
 
     def __call__(self, event: int) -> EventRef:
-        """The event of a number for which ``is_event`` holds."""
+        """The reference to an event for which ``is_event`` holds."""
         trace, places = self._trace, self._timeline["places"]
         spans, instants = trace["spans"], trace["instants"]
         text = int(self._timeline["names"]["text"][places["name"][event]])
-        # What happened before the first span is drawn at its begin, where it can be gone to.
+        # Instants before the first span are drawn at its start.
         start, dur = (
             (int(spans["start"][event]), int(spans["dur"][event]))
             if event < spans.n
@@ -56,7 +56,7 @@ class Refs:
 
 
 def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
-    """Do nothing for the number of an event that is drawn.
+    """Check that an event is drawn.
 
     Raises:
         NotFound: there is no such event, or it is a sample of a counter.
@@ -73,7 +73,7 @@ def event_payload(
     """Everything about one event.
 
     Raises:
-        NotFound: the number is not that of an event that is drawn.
+        NotFound: there is no such event on the timeline.
     """
     expect_event(trace, timeline, event)
     detail = event_detail(trace, facts, timeline, event, memoise)
@@ -155,6 +155,6 @@ def _step(facts: Facts, step: int) -> str | None:
 
 
 def _listed(trace: Trace, names: Array, row: int) -> str | None:
-    """The name of a span where a view lists it: a link to it leads somewhere."""
+    """The name of a span if a view lists it, for a link there."""
     number = int(trace["spans"]["name"][row]) if row >= 0 else -1
     return trace.strings[number] if number >= 0 and bool((names == number).any()) else None

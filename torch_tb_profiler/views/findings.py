@@ -1,4 +1,4 @@
-"""Route ``/findings``: what costs recoverable time, in words."""
+"""Route ``/findings``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from torch_tb_profiler.views.wire import Link, Number
 LONGEST_LABEL = 120
 LONGEST_LINE = 500
 MOST_ARTEFACTS = 0.5
-"""Share of the step beyond which the profiler's own doing hides the rest."""
+"""Share of the step beyond which profiler overhead hides the rest."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """The trace that findings are of, and its place in the catalogue."""
+    """The trace of the findings, and its place in the catalogue."""
 
     trace: Trace
     facts: Facts
@@ -61,7 +61,7 @@ def findings_payload(
 
 
 def costly(findings: list[Finding]) -> list[Finding]:
-    """Those that cost step time which a run without the profiler would lose, too."""
+    """Findings that cost step time even without the profiler."""
     return [
         finding
         for finding in findings
@@ -70,8 +70,8 @@ def costly(findings: list[Finding]) -> list[Finding]:
 
 
 def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
-    """Whether enough was recorded to call a trace healthy: steps, the accelerator's work if its
-    runtime was called, and not mostly the profiler itself.
+    """Whether enough was recorded to call a trace healthy: steps, device work if there was any, and
+    not mostly profiler overhead.
     """
     artefacts = sum(finding.share or 0.0 for finding in findings if finding.artefact)
     return (
@@ -120,7 +120,7 @@ def _finding(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
-    """A text with its words; how it is broken into lines in its file does not matter."""
+    """A text with its words filled in, on one line."""
     return " ".join(text.split()).format_map(words)
 
 
@@ -174,8 +174,7 @@ def _headline(
             " was spent, not when."
         )
     word = "recording" if "no_steps" in analysis["unsure"] else "step"
-    # Utilization is of kernels alone and of all selected steps: the two figures stand on one page
-    # and must not seem to be one.
+    # Not called utilization: that is of kernels alone, on the same page.
     busy = (
         ""
         if analysis["busy"] is None
@@ -197,7 +196,7 @@ def _headline(
         f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
     )
     cause = costing[0].title
-    # A title that begins with a name keeps its capital.
+    # A title that starts with a name keeps its capital.
     named = RULES[costing[0].rule].title.startswith("{")
     cause = cause if named else cause[:1].lower() + cause[1:]
     return (

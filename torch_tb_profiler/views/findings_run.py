@@ -1,4 +1,4 @@
-"""The findings of one worker of a run whose workers are all known."""
+"""The findings of a worker of a run whose workers are all known."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def findings_in_run(
     late: Sequence[LateRank],
     seats: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
-    """The findings of a worker, and who of its run keeps it waiting. ``seats``: (worker, span) of
-    every rank of the figures.
-    """
+    """The findings of a worker, stragglers included. ``seats``: (worker, span) of every rank."""
     own = (source.worker, source.span)
     if own not in seats or len(seats) < 2 or not analysis["step_ns"]:
         return findings_payload(source, analysis)

@@ -1,7 +1,5 @@
-"""Routes ``/module/flame`` and ``/module/flame/file``: trees of frames, and the same as files for
-other flame graph programs.
-
-Files hold every frame, the page only those that are wide enough to be seen.
+"""Routes ``/module/flame``: the frames that are wide enough to be seen, and ``/module/flame/file``: all
+frames, for other flame graph programs.
 """
 
 from __future__ import annotations
@@ -17,20 +15,18 @@ import numpy as np
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.module.frame_table import frame_names, frame_table
 from torch_tb_profiler.analysis.module.frames import (
-    LINE,
-    REST,
     Frames,
     drawn,
     line_frames,
     module_frames,
 )
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.module import MODULES
-from torch_tb_profiler.views.module_wire import FlameColumns, FlamePayload, FlameTree
+from torch_tb_profiler.views.module_wire import FlamePayload, FlameTree
 from torch_tb_profiler.views.texts import missing
 
 Metric = Literal["host", "device"]
@@ -39,13 +35,6 @@ FileFormat = Literal["folded", "speedscope"]
 NO_FRAME = "launched by no known frame"
 SPEEDSCOPE_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 LONGEST_NAME = 1000
-_KINDS = {
-    PathKind.MODULE: "module",
-    PathKind.ANNOTATION: "annotation",
-    PathKind.OPERATOR: "operator",
-    LINE: "line",
-    REST: "rest",
-}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _BLOCK = 2000
 
@@ -53,28 +42,15 @@ _BLOCK = 2000
 def flame_payload(
     facts: Facts, insight: Insight, selection: Selection, tree: FlameTree
 ) -> FlamePayload:
-    """The frames of the selected steps that are at least a 10,000th of the host's or of the
-    device's time.
-    """
+    """The frames with at least a 10,000th of the host or device time of the selected steps."""
     frames, rest = _frames(facts, insight, selection, tree)
-    has_device = bool(facts.summary["has_device"])
     shown, pooled = drawn(frames)
     wanted = ("host", "stack") if tree == "line" else ("host",)
     lacks = [MODULES] if tree == "module" and not insight.about["module_source"] else []
     return FlamePayload(
         tree=tree,
-        has_device=has_device,
-        rows=FlameColumns(
-            parent=shown.parent.tolist(),
-            name=_names(facts, insight, shown),
-            kind=[_KINDS[kind] for kind in shown.kind.tolist()],
-            backward=shown.backward.tolist(),
-            calls=shown.calls.tolist(),
-            host_ns=shown.host.tolist(),
-            device_ns=shown.device.tolist() if has_device else [None] * len(shown.parent),
-            first_ns=shown.first.tolist(),
-            event=shown.event.tolist(),
-        ),
+        has_device=bool(facts.summary["has_device"]),
+        rows=wire_columns(frame_table(facts, insight, shown)),
         pooled=pooled,
         unattributed_device_ns=rest,
         missing=[*missing(absent(facts), wanted), *lacks],
@@ -89,17 +65,15 @@ def flame_file(
     metric: Metric,
     file_format: FileFormat,
 ) -> Iterator[bytes]:
-    """The frames with time of their own, in ns: one line ``a;b;c 123`` per frame, or a JSON file
-    for speedscope.
-
-    Device work that no frame launched stands in a frame of its own.
+    """The frames with self time, in ns: a line ``a;b;c 123`` each, or a JSON file for speedscope.
+    Device work that no frame launched has a frame of its own.
     """
     frames, rest = _frames(facts, insight, selection, tree)
     total = frames.host if metric == "host" else frames.device
     own = total.copy()
     inner = np.flatnonzero(frames.parent >= 0)
     np.subtract.at(own, frames.parent[inner], total[inner])
-    names = _names(facts, insight, frames)
+    names = frame_names(facts, insight, frames)
     timed = np.flatnonzero(own > 0)
     parent, weights = frames.parent, own[timed].tolist()
     if metric == "device" and rest:
@@ -116,17 +90,17 @@ def flame_file(
 
 @dataclass(frozen=True)
 class _Stacks:
-    """Frames with time of their own, and how much; ``parent`` is of all frames."""
+    """Frames with self time, and how much; ``parent`` is of all frames."""
 
     parent: list[int]
     frame: list[int]
     weight: list[int]
 
     def blocks(self) -> Iterator[list[tuple[list[int], int]]]:
-        """(frames outermost first, own time) of each, some at a time: all at once may be large."""
+        """(frames outermost first, self time) in blocks, to bound memory."""
         for begin in range(0, len(self.frame), _BLOCK):
             yield [
-                (self._way(frame), time)
+                (self._path(frame), time)
                 for frame, time in zip(
                     self.frame[begin : begin + _BLOCK],
                     self.weight[begin : begin + _BLOCK],
@@ -134,7 +108,7 @@ class _Stacks:
                 )
             ]
 
-    def _way(self, frame: int) -> list[int]:
+    def _path(self, frame: int) -> list[int]:
         path = [frame]
         while self.parent[path[-1]] >= 0:
             path.append(self.parent[path[-1]])
@@ -151,27 +125,8 @@ def _frames(
     )
 
 
-def _names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:
-    names = []
-    for kind, name, backward in zip(
-        frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True
-    ):
-        if kind == REST:
-            names.append(f"{format_count(name)} smaller")
-        elif kind == LINE:
-            names.append(facts.strings[name])
-        else:
-            names.append(
-                insight.strings[name]
-                + (" (backward)" if backward and kind == PathKind.MODULE else "")
-            )
-    return names
-
-
 def harmless(name: str) -> str:
-    """A name that breaks no line and no stack of a folded file: without control characters and
-    ``;``, of bearable length.
-    """
+    """A name for a folded file: without control characters and ``;``, cut."""
     return _CONTROL.sub(" ", name[:LONGEST_NAME]).replace(";", ",").strip() or "?"
 
 

@@ -22,9 +22,7 @@ NO_OPERATOR_TEXTS = {
 def kernel_payload(
     facts: Facts, selection: Selection, group: KernelGroup, limit: int
 ) -> KernelPayload:
-    """Kernels launched in the selected steps; the ``limit`` longest have rows of their own, the
-    rest is pooled in the last row.
-    """
+    """Kernels launched in the selected steps; beyond ``limit`` pooled in the last row."""
     rows = kernel_rows(facts, selection, group)
     words = vocabulary(facts)
     return KernelPayload(

@@ -25,8 +25,7 @@ MODULES = Missing(
     key="modules",
     what="nn.Modules",
     why=(
-        "The trace names no nn.Module: Python frames were not recorded, or what ran is in no"
-        " module."
+        "The trace has no nn.Module: Python frames were not recorded, or nothing ran in a module."
     ),
     call=profile_call("with_stack=True"),
 )

@@ -1,4 +1,4 @@
-"""Routes ``/trace/timeline`` and ``/trace/names``: what the timeline consists of."""
+"""Routes ``/trace/timeline`` and ``/trace/names``."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
 
 
 def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
-    """What a group is called in URLs, stable over reloads."""
+    """A group's name in URLs, stable over reloads."""
     groups, tracks = timeline["groups"], trace["tracks"]
     pid, tid = (
         trace.strings[int(tracks[name][int(groups["track"][row])])] for name in ("pid", "tid")
@@ -173,7 +173,7 @@ def _marks(trace: Trace) -> list[TimelineMark]:
 
 
 def names_payload(trace: Trace, timeline: Timeline, first: int) -> NamesPayload:
-    """One page of names, each cut to what a label can hold."""
+    """One page of names, cut for labels."""
     numbers = timeline["names"]["text"][first : first + NAME_PAGE]
     return NamesPayload(first=first, names=[_cut(text) for text in trace.strings.many(numbers)])
 

@@ -46,9 +46,7 @@ import type { DeclaredColumn } from "../base/columns";
 
 
 def typescript() -> str:
-    """The whole text of the generated file: one type per alias of literals, one interface per wire
-    type, in the order of declaration.
-    """
+    """The generated file: a type per alias of literals, an interface per wire type, as declared."""
     aliases = _literal_aliases()
     parts = [HEADER]
     parts += [
@@ -63,7 +61,7 @@ def typescript() -> str:
 
 def tables() -> str:
     """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    shown = map(page_columns, _declared(_reachable()))
+    shown = filter(None, map(page_columns, _declared(_reachable())))
     return "\n".join([TABLES_HEADER, *shown])
 
 

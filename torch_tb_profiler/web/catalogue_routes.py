@@ -9,6 +9,7 @@ import msgspec
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
+from torch_tb_profiler.views.files_table import FILES
 from torch_tb_profiler.web.parameters import Switch
 from torch_tb_profiler.web.route import route
 
@@ -27,7 +28,17 @@ def runs(
 @route("/diagnosis", report="logdir")
 def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
     """Every file found: imported, waiting, growing, failed or rejected, and why."""
-    return msgspec.convert(catalogue.snapshot(), wire.DiagnosisPayload, from_attributes=True)
+    snapshot = catalogue.snapshot()
+    files = {
+        column.name: [getattr(file, column.name) for file in snapshot.files]
+        for column in FILES.columns
+    }
+    return wire.DiagnosisPayload(
+        version=snapshot.version,
+        logdirs=list(snapshot.logdirs),
+        notes=list(snapshot.notes),
+        files=files,
+    )
 
 
 @route("/definitions", report="logdir")

@@ -10,7 +10,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.runs.packed import packed
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import timeline_wire, wire
-from torch_tb_profiler.views.steps import step_items
+from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.views.timeline import names_payload, timeline_payload
 from torch_tb_profiler.web.downloads import GZIP, Download, Pieces, base_name, file_name, stem
@@ -44,7 +44,7 @@ def trace(opened: Opened, settings: Settings, steps: Steps) -> wire.TracePayload
         span_ns=opened.facts.summary["span_ns"],
         origin_ns=str(opened.trace.origin_ns),
         perfetto_url=settings.perfetto_url,
-        steps=step_items(opened.facts, chosen(opened, steps)),
+        steps=step_columns(opened.facts, chosen(opened, steps)),
     )
 
 

@@ -1,6 +1,18 @@
 // Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
+export const FILES: readonly DeclaredColumn[] = [
+  {"key": "path", "label": "File", "kind": "code", "term": "diagnosis_path", "width": 360},
+  {"key": "state", "label": "State", "kind": "text", "term": "diagnosis_state", "width": 140},
+  {"key": "reason", "label": "Why", "kind": "text", "term": "diagnosis_reason", "width": 440},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "diagnosis_bytes"},
+  {"key": "events", "label": "Events", "kind": "count", "term": "events"},
+  {"key": "lost", "label": "Events lost", "kind": "count", "term": "diagnosis_lost"},
+  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 160, "hidden": true},
+  {"key": "worker", "label": "Worker", "kind": "text", "term": "worker", "width": 160, "hidden": true},
+  {"key": "span", "label": "Span", "kind": "text", "term": "span", "hidden": true},
+];
+
 export const OPERATORS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Operator", "kind": "code", "term": "operator", "width": 232},
   {"key": "input_shapes", "label": "Input shapes", "kind": "code", "term": "input_shapes", "width": 240},
@@ -32,6 +44,41 @@ export const KERNELS: readonly DeclaredColumn[] = [
   {"key": "matrix_eligible", "label": "Operator {matrix_cores} eligible", "kind": "knowledge", "term": "matrix_eligible", "width": 136},
 ];
 
+export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
+  {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
+  {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
+  {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "bar": true},
+  {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at"},
+  {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at"},
+  {"key": "lifetime_ns", "label": "Lifetime", "kind": "time", "term": "memory_lifetime", "width": 84},
+];
+
+export const MEMORY_STATISTICS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 240},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "memory_calls", "width": 80},
+  {"key": "increase_bytes", "label": "Size increase", "kind": "bytes", "term": "memory_increase", "width": 116},
+  {"key": "self_increase_bytes", "label": "Self size increase", "kind": "bytes", "term": "memory_self_increase", "width": 120, "bar": true},
+  {"key": "allocations", "label": "Allocations", "kind": "count", "term": "memory_allocations", "width": 116},
+  {"key": "self_allocations", "label": "Self allocations", "kind": "count", "term": "memory_self_allocations", "width": 120},
+  {"key": "allocation_bytes", "label": "Allocated in all", "kind": "bytes", "term": "memory_allocation_bytes", "width": 116},
+  {"key": "self_allocation_bytes", "label": "Self allocated in all", "kind": "bytes", "term": "memory_self_allocation_bytes", "width": 120, "bar": true},
+];
+
+export const MEMORY_ALIVE: readonly DeclaredColumn[] = [
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
+  {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
+  {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
+  {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "bar": true},
+  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count"},
+  {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest"},
+  {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest"},
+];
+
 export const MODULES: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Module", "kind": "code", "term": "module_name", "width": 210},
   {"key": "kind", "label": "Class", "kind": "code", "term": "module_class", "width": 120, "hidden": true},
@@ -47,6 +94,14 @@ export const MODULES: readonly DeclaredColumn[] = [
   {"key": "backward_host_self_ns", "label": "Backward host self", "kind": "time", "term": "module_backward_host_self", "bar": true},
   {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "module_allocated"},
   {"key": "increase_bytes", "label": "Memory increase", "kind": "bytes", "term": "module_increase"},
+];
+
+export const FLAME: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Frame", "kind": "code", "term": "flame_frame", "width": 320},
+  {"key": "kind", "label": "Kind", "kind": "text", "term": "flame_kind", "width": 150},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "flame_calls", "width": 80},
+  {"key": "device_ns", "label": "Device total", "kind": "time", "term": "flame_device", "width": 120, "bar": true},
+  {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
 ];
 
 export const OPERATIONS: readonly DeclaredColumn[] = [
@@ -65,6 +120,32 @@ export const OPERATIONS: readonly DeclaredColumn[] = [
   {"key": "algorithm_bandwidth", "label": "Algorithm bandwidth", "kind": "B/s", "term": "distributed_algorithm_bandwidth", "width": 104},
   {"key": "bus_bandwidth", "label": "Bus bandwidth", "kind": "B/s", "term": "distributed_bus_bandwidth", "width": 104},
   {"key": "split", "label": "Without waiting", "kind": "text", "term": "distributed_split", "width": 92, "hidden": true},
+];
+
+export const DIFF: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "term": "diff_name", "width": 320},
+  {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},
+  {"key": "delta_ns", "label": "Change per step", "kind": "delta", "term": "diff_delta", "width": 160, "bar": true},
+  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 84},
+  {"key": "time_a_ns", "label": "A per step", "kind": "time", "term": "diff_time", "width": 92},
+  {"key": "time_b_ns", "label": "B per step", "kind": "time", "term": "diff_time", "width": 92},
+  {"key": "calls_a", "label": "Calls A", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "calls_b", "label": "Calls B", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "beyond", "label": "Beyond noise", "kind": "text", "term": "diff_noise", "width": 84},
+  {"key": "host_a_ns", "label": "Host self A", "kind": "time", "term": "diff_host", "width": 92, "hidden": true},
+  {"key": "host_b_ns", "label": "Host self B", "kind": "time", "term": "diff_host", "width": 92, "hidden": true},
+];
+
+export const DIFF_TREE: readonly DeclaredColumn[] = [
+  {"key": "name_a", "label": "Name", "kind": "code", "term": "diff_name", "width": 360},
+  {"key": "kind", "label": "Kind", "kind": "text", "term": "diff_kind", "width": 92},
+  {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},
+  {"key": "device_a_ns", "label": "Device A", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "device_b_ns", "label": "Device B", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "host_a_ns", "label": "Host A", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "host_b_ns", "label": "Host B", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "calls_a", "label": "Calls A", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "calls_b", "label": "Calls B", "kind": "number", "term": "diff_calls", "width": 74},
 ];
 
 export const EFFICIENCY: readonly DeclaredColumn[] = [
@@ -87,4 +168,28 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "bytes", "label": "Bytes per call", "kind": "bytes", "term": "efficiency_bytes"},
   {"key": "ideal_ns", "label": "At the peak", "kind": "time", "term": "efficiency_ideal", "hidden": true},
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
+];
+
+export const COUNTERS: readonly DeclaredColumn[] = [
+  {"key": "kernel", "label": "Kernel", "kind": "code", "term": "counters_kernel", "width": 240},
+  {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "hidden": true},
+  {"key": "top_op", "label": "Top operator", "kind": "code", "term": "counters_top", "width": 170},
+  {"key": "bottom_op", "label": "Bottom operator", "kind": "code", "term": "counters_bottom", "width": 170},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "hidden": true},
+  {"key": "time_ns", "label": "Time", "kind": "time", "term": "counters_time", "bar": true},
+  {"key": "flops", "label": "FLOPs", "kind": "FLOP", "term": "counters_flops", "bar": true},
+  {"key": "bytes", "label": "Memory traffic", "kind": "bytes", "term": "counters_bytes", "bar": true},
+  {"key": "intensity", "label": "FLOP/B", "kind": "number", "term": "counters_intensity", "width": 76},
+  {"key": "flops_rate", "label": "FLOP/s", "kind": "FLOP/s", "term": "counters_rate"},
+];
+
+export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
+  {"key": "counter", "label": "Counter", "kind": "code", "term": "counters_counter", "width": 280},
+  {"key": "unit", "label": "Unit", "kind": "text", "term": "counters_unit", "width": 90},
+  {"key": "device", "label": "Device", "kind": "text", "term": "counters_device", "width": 110},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "width": 130},
+  {"key": "samples", "label": "Samples", "kind": "count", "term": "counters_samples"},
+  {"key": "mean", "label": "Mean", "kind": "number", "term": "counters_mean"},
+  {"key": "min", "label": "Least", "kind": "number", "term": "counters_least"},
+  {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest"},
 ];

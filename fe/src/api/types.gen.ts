@@ -35,8 +35,6 @@ export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
-export type DiffKind = "annotation" | "kernel" | "module" | "operator";
-
 export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
@@ -88,25 +86,12 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** A file that was seen, what became of it, and why. */
-export interface FileItem {
-  path: string;
-  run: string;
-  worker: string;
-  span: string;
-  state: FileState;
-  reason: string;
-  bytes: number;
-  events: number | null;
-  lost: number | null;
-}
-
 /** Route `/diagnosis`: where was looked, what was found, what became of it. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
-  files: FileItem[];
+  files: FilesTable;
 }
 
 /** What a label means, in one sentence; `docs/definitions.md` says more. */
@@ -148,24 +133,10 @@ export interface Categories {
   other: number | null;
 }
 
-/** One step. `odd_reason` is empty unless `odd`. */
-export interface StepItem {
-  index: number;
-  name: string;
-  start_ns: number;
-  wall_ns: number;
-  categories_ns: Categories;
-  cold: boolean;
-  odd: boolean;
-  odd_reason: string;
-  cut: boolean;
-  selected: boolean;
-}
-
 /** Route `/steps`: what the step selector offers. `source` says what the steps are made from. */
 export interface StepsPayload {
   source: string;
-  steps: StepItem[];
+  steps: StepsTable;
 }
 
 /** Arithmetic mean over the selected steps, ns (rounded). */
@@ -231,7 +202,7 @@ export interface OverviewPayload {
   vocabulary: Vocabulary;
   headline: Sentence[];
   step_source: string;
-  steps: StepItem[];
+  steps: StepsTable;
   average: Average | null;
   devices: DeviceSummary[];
   health: DefectItem[];
@@ -309,7 +280,7 @@ export interface TracePayload {
   span_ns: number;
   origin_ns: string;
   perfetto_url: string;
-  steps: StepItem[];
+  steps: StepsTable;
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
@@ -663,77 +634,37 @@ export interface MemoryPayload {
   categories: string[];
   has_modules: boolean;
   has_stacks: boolean;
-  steps: StepItem[];
+  steps: StepsTable;
   notes: string[];
   missing: Missing[];
 }
 
-/** Route `/memory/curve`: a staircase. Point i holds from `time_ns[i]` to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
 export interface MemoryCurvePayload {
   device: number;
-  time_ns: number[];
-  allocated_bytes: number[];
-  reserved_bytes: (number | null)[];
+  rows: MemoryTable;
   categories_bytes: number[][];
   thinned: boolean;
   peak_bytes: number;
   peak_ns: number;
 }
 
-/** Blocks of memory, one entry per row. `allocated_ns` null: before the recording; `released_ns` null: not within it. `event`: the allocating call. `operator` is the one that allocated, `parent` the one around it; of `aten::empty` and its like the parent says more. */
-export interface BlockColumns {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  bytes: number[];
-  allocated_ns: (number | null)[];
-  released_ns: (number | null)[];
-  event: (number | null)[];
-}
-
 /** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
 export interface MemoryBlocksPayload {
   device: number;
-  rows: BlockColumns;
+  rows: MemoryBlocksTable;
   pooled: number;
   pooled_bytes: number;
-}
-
-/** Per operator or module. `increase` is allocated less released, `allocation` what was allocated; `self` without the operators or modules beneath. A total counts a recursion once. `calls`: all calls of that name that share time with the window, whether or not they allocated; null unknown. */
-export interface MemoryStatisticsColumns {
-  name: string[];
-  calls: (number | null)[];
-  increase_bytes: number[];
-  self_increase_bytes: number[];
-  allocations: number[];
-  self_allocations: number[];
-  allocation_bytes: number[];
-  self_allocation_bytes: number[];
 }
 
 /** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
 export interface MemoryStatisticsPayload {
   device: number;
   group: MemoryGroup;
-  rows: MemoryStatisticsColumns;
+  rows: MemoryStatisticsTable;
   outside_bytes: number;
   outside_increase_bytes: number;
   pooled: number;
-}
-
-/** What is alive, blocks of one origin together, the largest first. `oldest_ns`: begin of the oldest; null: before the recording. `count` and `largest_bytes` are null where the file gives sums only. */
-export interface AliveColumns {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  bytes: number[];
-  count: (number | null)[];
-  largest_bytes: (number | null)[];
-  oldest_ns: (number | null)[];
 }
 
 /** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
@@ -744,7 +675,7 @@ export interface MemoryAlivePayload {
   reserved_bytes: number | null;
   fragmented_bytes: number | null;
   unknown_bytes: number;
-  rows: AliveColumns;
+  rows: MemoryAliveTable;
   pooled: number;
   pooled_bytes: number;
 }
@@ -775,24 +706,11 @@ export interface ModulePayload {
   missing: Missing[];
 }
 
-/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`. `first_ns`: its first begin. `host_ns` and `device_ns` are totals; what the children do not cover is the frame's own. `rest` stands for several that are too small to be drawn. `calls` of a line are those of the operators it leads to. `first_ns` of a line is -1. `event`: the longest call; -1 none. */
-export interface FlameColumns {
-  parent: number[];
-  name: string[];
-  kind: string[];
-  backward: boolean[];
-  calls: number[];
-  host_ns: number[];
-  device_ns: (number | null)[];
-  first_ns: number[];
-  event: number[];
-}
-
 /** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
 export interface FlamePayload {
   tree: FlameTree;
   has_device: boolean;
-  rows: FlameColumns;
+  rows: FlameTable;
   pooled: number;
   unattributed_device_ns: number;
   missing: Missing[];
@@ -889,7 +807,7 @@ export interface DiffSide {
   label: string;
   device: string | null;
   step_source: string;
-  steps: StepItem[];
+  steps: StepsTable;
   selected: number;
   mean_ns: number | null;
   spread_ns: number | null;
@@ -908,27 +826,6 @@ export interface Verdict {
   high_ns: number | null;
 }
 
-/** What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null. `time_a_ns`, `time_b_ns`: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device self time, or host self time where `device_time` is false; of `host`, which is there where it is true, operators by host self time; of runtime calls their host time; of modules the device (else host self) time of what runs in them outside inner modules, all instances of a class at one place together. The times of a table add up to those of `wholes`. `short`: the name to read. `name_b`: the name in B where it differs. `rest`: not one row but all beyond a table's limit, its last entry. `host_*`: host self time of operators and modules. `share`: of the step time of A. `beyond`: by the same test as the step's, corrected for the number of rows (null: cannot be told). `event_*`: an example, the longest. */
-export interface ChangeColumns {
-  table: ChangeTable[];
-  name: string[];
-  short: string[];
-  rest: boolean[];
-  status: ChangeStatus[];
-  name_b: (string | null)[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  time_a_ns: (number | null)[];
-  time_b_ns: (number | null)[];
-  delta_ns: number[];
-  share: (number | null)[];
-  host_a_ns: (number | null)[];
-  host_b_ns: (number | null)[];
-  beyond: (boolean | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
 export interface ChangeWhole {
   table: ChangeTable;
@@ -937,33 +834,15 @@ export interface ChangeWhole {
   pooled: number;
 }
 
-/** Both call trees matched on their structure, parents before children. Times are totals per step, 0 of an absent side. `kind` `kernel`: device work of one name launched by its parent itself. What is new around something that was there before (a wrapper) carries the times of what it wraps on the side that lacks it, so that a parent is never less than its children. `device_*`: null without a device. */
-export interface DiffTreeColumns {
-  parent: number[];
-  kind: DiffKind[];
-  backward: boolean[];
-  name_a: (string | null)[];
-  name_b: (string | null)[];
-  status: ChangeStatus[];
-  calls_a: number[];
-  calls_b: number[];
-  host_a_ns: number[];
-  host_b_ns: number[];
-  device_a_ns: (number | null)[];
-  device_b_ns: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
 /** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
   verdict: Verdict;
   device_time: boolean;
-  changes: ChangeColumns;
+  changes: DiffTable;
   wholes: ChangeWhole[];
-  tree: DiffTreeColumns;
+  tree: DiffTreeTable;
   tree_pooled: number;
   notes: string[];
   missing: Missing[];
@@ -1031,48 +910,55 @@ export interface CounterInfo {
   unit: string;
 }
 
-/** One entry per profiled range. `values[c][i]` is counter c of row i; null: not measured. `operators`: the operators around the launch, outermost first; `flops` from instruction counters, `bytes` from memory counters; `time_ns` null where the times are no measured ones. `unit`, `precision` and `peak` (FLOP/s) as in the Efficiency view, of what did most of the FLOPs. */
-export interface ProfiledColumns {
-  kernel: string[];
-  short: string[];
-  operators: string[][];
-  step: (number | null)[];
-  time_ns: (number | null)[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  values: ((number | null)[])[];
-  launch: number[];
-  event: number[];
-}
-
-/** Sampled counters: mean, least and greatest per counter, device and step (step null: outside all steps, or no steps). */
-export interface SampledColumns {
-  counter: number[];
-  device: string[];
-  step: (number | null)[];
-  samples: number[];
-  mean: number[];
-  least: number[];
-  greatest: number[];
-}
-
-/** Route `/counters`. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
-  profiled: ProfiledColumns;
+  profiled: CountersTable;
+  values: ((number | null)[])[];
   matching: string;
   measured: "" | "ranges" | "slices";
   bandwidth: number | null;
   no_roofline: string;
   sampled_counters: CounterInfo[];
-  sampled: SampledColumns;
+  sampled: CounterSamplesTable;
   steps: string[];
   pooled: number;
   missing: Missing[];
+}
+
+/** One row per file that was seen: what became of it, and why. */
+export interface FilesTable {
+  path: string[];
+  state: string[];
+  reason: string[];
+  bytes: number[];
+  events: (number | null)[];
+  lost: (number | null)[];
+  run: string[];
+  worker: string[];
+  span: string[];
+}
+
+/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
+export interface StepsTable {
+  step: number[];
+  name: string[];
+  start_ns: number[];
+  wall_ns: number[];
+  kernel_ns: (number | null)[];
+  memcpy_ns: (number | null)[];
+  memset_ns: (number | null)[];
+  communication_ns: (number | null)[];
+  runtime_ns: (number | null)[];
+  dataloader_ns: (number | null)[];
+  cpu_exec_ns: (number | null)[];
+  other_ns: (number | null)[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  odd_reason: string[];
+  selected: boolean[];
 }
 
 /** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
@@ -1112,6 +998,52 @@ export interface KernelsTable {
   communication: boolean[];
 }
 
+/** One row per record of the allocator, by device and time: the memory curve. */
+export interface MemoryTable {
+  time_ns: number[];
+  allocated_bytes: number[];
+  reserved_bytes: (number | null)[];
+}
+
+/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
+export interface MemoryBlocksTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  allocated_ns: (number | null)[];
+  released_ns: (number | null)[];
+  lifetime_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator or module; a total counts a recursion once. */
+export interface MemoryStatisticsTable {
+  name: string[];
+  calls: (number | null)[];
+  increase_bytes: number[];
+  self_increase_bytes: number[];
+  allocations: number[];
+  self_allocations: number[];
+  allocation_bytes: number[];
+  self_allocation_bytes: number[];
+}
+
+/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
+export interface MemoryAliveTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  blocks: (number | null)[];
+  largest_bytes: (number | null)[];
+  oldest_ns: (number | null)[];
+}
+
 /** One row per `nn.Module`, parents before children. */
 export interface ModulesTable {
   parent: number[];
@@ -1129,6 +1061,19 @@ export interface ModulesTable {
   backward_host_self_ns: number[];
   allocated_bytes: (number | null)[];
   increase_bytes: (number | null)[];
+  event: number[];
+}
+
+/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`, which stands for several that are too small to be drawn. Times are totals; what the children do not cover is the frame's own. `calls` of a line are those of the operators it leads to, its `first_ns` is -1. `event`: the longest call. */
+export interface FlameTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  backward: boolean[];
+  calls: number[];
+  device_ns: (number | null)[];
+  host_ns: number[];
+  first_ns: number[];
   event: number[];
 }
 
@@ -1150,6 +1095,45 @@ export interface OperationsTable {
   algorithm_bandwidth: (number | null)[];
   bus_bandwidth: (number | null)[];
   split: boolean[];
+}
+
+/** What changed from A to B, the largest change of each table first. Times are means per step. */
+export interface DiffTable {
+  table: string[];
+  name: string[];
+  short: string[];
+  rest: boolean[];
+  name_b: (string | null)[];
+  status: string[];
+  delta_ns: number[];
+  share: (number | null)[];
+  time_a_ns: (number | null)[];
+  time_b_ns: (number | null)[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  beyond: (boolean | null)[];
+  host_a_ns: (number | null)[];
+  host_b_ns: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** Both call trees matched on their structure, parents before children. */
+export interface DiffTreeTable {
+  parent: number[];
+  name_a: (string | null)[];
+  name_b: (string | null)[];
+  backward: boolean[];
+  kind: string[];
+  status: string[];
+  device_a_ns: (number | null)[];
+  device_b_ns: (number | null)[];
+  host_a_ns: number[];
+  host_b_ns: number[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
 }
 
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
@@ -1179,4 +1163,36 @@ export interface EfficiencyTable {
   peak: (number | null)[];
   matrix: number[];
   event: number[];
+}
+
+/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
+export interface CountersTable {
+  kernel: string[];
+  short_name: string[];
+  op_stack: string[][];
+  top_op: (string | null)[];
+  bottom_op: (string | null)[];
+  step: (number | null)[];
+  time_ns: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  intensity: (number | null)[];
+  flops_rate: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  launch: number[];
+  event: number[];
+}
+
+/** One row per sampled counter, device and step; the step is missing outside all. */
+export interface CounterSamplesTable {
+  counter: string[];
+  unit: string[];
+  device: string[];
+  step: (number | null)[];
+  samples: number[];
+  mean: (number | null)[];
+  min: (number | null)[];
+  max: (number | null)[];
 }

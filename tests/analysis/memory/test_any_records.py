@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from torch_tb_profiler.views.memory_tables import (
     memory_blocks_payload,
     memory_statistics_payload,
 )
+from torch_tb_profiler.views.wire import to_json
 
 NUMBER = st.one_of(
     st.integers(-3, 40),
@@ -87,22 +87,22 @@ def test_any_records(
     assert found["memory_curve"].n + found.about["memory_left_out"] == trace["memory"].n
     for device in (item.key for item in view.devices):
         curve = memory_curve_payload(found, device, whole_window(trace, facts), 8)
-        assert len(curve.time_ns) == len(curve.allocated_bytes) == len(curve.reserved_bytes)
+        assert len({len(values) for values in curve.rows.values()}) == 1
         for window in (None, (time, time + 9_000)):
             blocks = memory_blocks_payload(found, device, window, limit)
-            assert len(blocks.rows.bytes) <= limit
+            assert len(blocks.rows["bytes"]) <= limit
             for statistics in (
                 memory_statistics_payload(trace, facts, found, device, window, "operator", limit),
                 memory_statistics_payload(trace, facts, found, device, window, "module", limit),
             ):
-                msgspec.json.encode(statistics)
-            msgspec.json.encode(blocks)
+                to_json(statistics)
+            to_json(blocks)
         for at in (None, time):
             alive = memory_alive_payload(found, device, at, limit)
             assert (
-                sum(alive.rows.bytes) + alive.pooled_bytes + alive.unknown_bytes
+                alive.rows["bytes"].sum() + alive.pooled_bytes + alive.unknown_bytes
                 == alive.allocated_bytes
             )
-            msgspec.json.encode(alive)
-        msgspec.json.encode(curve)
-    msgspec.json.encode(view)
+            to_json(alive)
+        to_json(curve)
+    to_json(view)

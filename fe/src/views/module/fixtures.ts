@@ -1,6 +1,6 @@
 /** Payloads of the Module page for tests. */
 
-import type { FlameColumns, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
+import type { FlameTable, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { GPU_WORDS } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
@@ -51,7 +51,7 @@ export function modules(over: Partial<ModulePayload> = {}): ModulePayload {
   };
 }
 
-export function flameRows(over: Partial<FlameColumns> = {}): FlameColumns {
+export function flameRows(over: Partial<FlameTable> = {}): FlameTable {
   return {
     parent: [-1, 0, 0, -1],
     name: ["Net_0", "aten::mm", "aten::mul", "smaller"],

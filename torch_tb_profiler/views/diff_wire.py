@@ -86,6 +86,3 @@ class DiffPayload(Wire, frozen=True, kw_only=True):
     tree_pooled: int
     notes: list[str]
     missing: list[Missing]
-
-
-DIFF_PAYLOADS: tuple[type[Wire], ...] = (DiffPayload,)

@@ -116,12 +116,3 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     rows: Annotated[dict[str, Any], table_of(MEMORY_ALIVE)]
     pooled: int
     pooled_bytes: int
-
-
-MEMORY_PAYLOADS: tuple[type[Wire], ...] = (
-    MemoryPayload,
-    MemoryCurvePayload,
-    MemoryBlocksPayload,
-    MemoryStatisticsPayload,
-    MemoryAlivePayload,
-)

@@ -35,18 +35,6 @@ MODULES = (
     efficiency_wire,
     counters_wire,
 )
-PAYLOADS = (
-    *wire.PAYLOADS,
-    *timeline_wire.TIMELINE_PAYLOADS,
-    *findings_wire.FINDINGS_PAYLOADS,
-    *memory_wire.MEMORY_PAYLOADS,
-    *module_wire.MODULE_PAYLOADS,
-    *distributed_wire.DISTRIBUTED_PAYLOADS,
-    *diff_wire.DIFF_PAYLOADS,
-    *efficiency_wire.EFFICIENCY_PAYLOADS,
-    *counters_wire.COUNTERS_PAYLOADS,
-)
-
 HEADER = """\
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
@@ -58,9 +46,7 @@ import type { DeclaredColumn } from "../base/columns";
 
 
 def typescript() -> str:
-    """The whole text of the generated file: one type per alias of literals, one interface per wire
-    type, in the order of declaration.
-    """
+    """The generated file: a type per alias of literals, an interface per wire type, as declared."""
     aliases = _literal_aliases()
     parts = [HEADER]
     parts += [
@@ -99,34 +85,32 @@ def _fields(cls: type) -> tuple[inspect.Field, ...]:
 
 def _literal_aliases() -> dict[tuple[Any, ...], str]:
     """Values of the ``Literal`` aliases and their names; values are sorted as msgspec sorts them."""
-    found = {
+    aliases = {
         name: value
         for module in MODULES
         for name, value in vars(module).items()
         if get_origin(value) is Literal
     }
-    return {tuple(sorted(get_args(value), key=str)): name for name, value in found.items()}
+    return {tuple(sorted(get_args(value), key=str)): name for name, value in aliases.items()}
 
 
 def _reachable() -> list[type[wire.Wire]]:
-    """The wire types that the payloads are made of, in order of declaration."""
-    seen: set[type] = set()
-    todo: list[type] = [*PAYLOADS]
+    """The payloads and the wire types that they are made of, in order of declaration."""
+    # Each once: a module also names the types that it imports.
+    declared = dict.fromkeys(
+        cls
+        for module in MODULES
+        for cls in vars(module).values()
+        if isinstance(cls, type) and issubclass(cls, wire.Wire)
+    )
+    reached: set[type] = set()
+    todo: list[type] = [cls for cls in declared if cls.__name__.endswith("Payload")]
     while todo:
         cls = todo.pop()
-        if cls in seen:
-            continue
-        seen.add(cls)
-        for field in _fields(cls):
-            todo.extend(_structs(field.type))
-    # A module also names the types that it imports from the one before.
-    declared = {
-        c: None
-        for module in MODULES
-        for c in vars(module).values()
-        if isinstance(c, type) and c in seen
-    }
-    return list(declared)
+        if cls not in reached:
+            reached.add(cls)
+            todo += [part for field in _fields(cls) for part in _structs(field.type)]
+    return [cls for cls in declared if cls in reached]
 
 
 def _structs(kind: inspect.Type) -> list[type]:

@@ -29,8 +29,8 @@ const view = (
   id: ViewId,
   label: string,
   component: View["component"],
-  { term = id as string, usesSteps = true, needsTrace = true } = {},
-): View => ({ id, label, term, component, usesSteps, needsTrace });
+  options: Partial<Pick<View, "term" | "usesSteps" | "needsTrace">> = {},
+): View => ({ id, label, term: id, component, usesSteps: true, needsTrace: true, ...options });
 
 export const VIEWS: readonly View[] = [
   view("overview", "Overview", OverviewView),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.views import typescript, wire
+from torch_tb_profiler.views import typescript
+from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.web.routes import ROUTES
 
 
 def test_every_payload_and_every_named_type_is_there() -> None:
     text = typescript.typescript()
     declared = set(re.findall(r"export (?:interface|type) (\w+)", text))
-    assert {p.__name__ for p in wire.PAYLOADS} <= declared
+    answers = {route.answers for route in ROUTES.values()}
+    assert {a.__name__ for a in answers if issubclass(a, Wire)} <= declared
     used = set(re.findall(r"[:(|] *([A-Z]\w+)", re.sub(r"/\*\*.*?\*/|//.*|\"[^\"]*\"", "", text)))
     assert used <= declared
 

@@ -72,6 +72,3 @@ class CountersTablePayload(Wire, frozen=True, kw_only=True):
     steps: list[str]
     pooled: int
     missing: list[Missing]
-
-
-COUNTERS_PAYLOADS: tuple[type[Wire], ...] = (CountersTablePayload,)

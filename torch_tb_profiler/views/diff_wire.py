@@ -150,6 +150,3 @@ class DiffPayload(Wire, frozen=True, kw_only=True):
     tree_pooled: int
     notes: list[str]
     missing: list[Missing]
-
-
-DIFF_PAYLOADS: tuple[type[Wire], ...] = (DiffPayload,)

@@ -133,6 +133,3 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     workers_total: int
     notes: list[str]
     missing: list[Missing]
-
-
-DISTRIBUTED_PAYLOADS: tuple[type[Wire], ...] = (DistributedPayload,)

@@ -92,6 +92,3 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     pooled: int
     notes: list[str]
     missing: list[Missing]
-
-
-EFFICIENCY_PAYLOADS: tuple[type[Wire], ...] = (EfficiencyPayload,)

@@ -64,6 +64,3 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     unsure: list[str]
     missing: list[Missing]
     progress: float
-
-
-FINDINGS_PAYLOADS: tuple[type[Wire], ...] = (FindingsPayload,)

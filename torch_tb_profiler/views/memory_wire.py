@@ -166,12 +166,3 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     rows: AliveColumns
     pooled: int
     pooled_bytes: int
-
-
-MEMORY_PAYLOADS: tuple[type[Wire], ...] = (
-    MemoryPayload,
-    MemoryCurvePayload,
-    MemoryBlocksPayload,
-    MemoryStatisticsPayload,
-    MemoryAlivePayload,
-)

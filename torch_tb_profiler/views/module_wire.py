@@ -77,6 +77,3 @@ class FlamePayload(Wire, frozen=True, kw_only=True):
     pooled: int
     unattributed_device_ns: int
     missing: list[Missing]
-
-
-MODULE_PAYLOADS: tuple[type[Wire], ...] = (ModulePayload, FlamePayload)

@@ -388,19 +388,3 @@ class CollectivePayload(Wire, frozen=True, kw_only=True):
 
     key: str
     peers: list[CollectivePeer]
-
-
-TIMELINE_PAYLOADS: tuple[type[Wire], ...] = (
-    TimelinePayload,
-    NamesPayload,
-    CountersPayload,
-    EventPayload,
-    EventArgsPayload,
-    ArrowsPayload,
-    SearchPayload,
-    HeatPayload,
-    NextHitPayload,
-    AreaPayload,
-    AlignmentPayload,
-    CollectivePayload,
-)

@@ -369,18 +369,3 @@ class TracePayload(Wire, frozen=True, kw_only=True):
     origin_ns: str
     perfetto_url: str
     steps: list[StepItem]
-
-
-PAYLOADS: tuple[type[Wire], ...] = (
-    ErrorPayload,
-    RunsPayload,
-    DiagnosisPayload,
-    DefinitionsPayload,
-    StepsPayload,
-    OverviewPayload,
-    OperatorPayload,
-    OperatorStacksPayload,
-    KernelPayload,
-    TracePayload,
-)
-"""The roots from which the TypeScript types are generated."""

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.findings import Source, costly, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.wire import to_json
 
 SYNCHRONISED = """
     main   (ProfilerStep#1                              )(ProfilerStep#2                              )
@@ -32,9 +33,7 @@ def page(entries: list[Event], **header: Any) -> FindingsPayload:
     found = findings_payload(
         Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"]
     )
-    assert (
-        msgspec.json.decode(msgspec.json.encode(found), type=FindingsPayload, strict=True) == found
-    )
+    assert msgspec.json.decode(to_json(found), type=FindingsPayload, strict=True) == found
     for item in found.findings:
         for text in (item.title, item.sentence, item.attempt, item.caveat):
             assert "{" not in text
@@ -123,6 +122,6 @@ def test_names_of_a_trace_are_only_texts(name: str) -> None:
     )
     one = next(item for item in found.findings if item.rule == "host_synchronisation")
     assert name[:100] in one.sentence
-    assert msgspec.json.encode(found)
+    assert to_json(found)
     assert len(one.evidence[0].label) <= 150
     assert len(one.sentence) < 500

@@ -11,7 +11,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.vocabulary import device_details, device_title, vendor_words
-from torch_tb_profiler.views.wire import OverviewPayload
+from torch_tb_profiler.views.wire import OverviewPayload, to_json
 
 US = hand_made.US
 PLACE = Place(workers=2, rank=1, rank_source="file name", world_size=2)
@@ -21,7 +21,7 @@ def overview(
     facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False
 ) -> OverviewPayload:
     payload = overview_payload(facts, choose(facts, first, last, skip_cold), PLACE)
-    return msgspec.json.decode(msgspec.json.encode(payload), type=OverviewPayload)
+    return msgspec.json.decode(to_json(payload), type=OverviewPayload)
 
 
 def test_steps_and_average() -> None:

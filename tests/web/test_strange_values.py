@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from torch_tb_profiler.runs.import_job import outcome_of, read
@@ -17,6 +16,7 @@ from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
+from torch_tb_profiler.views.wire import to_json
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +153,7 @@ def opens(path: Path, trace: dict[str, Any]) -> None:
         kernel_payload(facts, chosen, "name", 9),
         kernel_payload(facts, chosen, "properties", 9),
     ):
-        assert msgspec.json.encode(payload)
+        assert to_json(payload)
 
 
 @pytest.mark.parametrize("key", ARGUMENTS)

@@ -121,14 +121,7 @@ class Keeper:
 
     def read(self, product: Product[T], path: str) -> T:
         """The same, let go when the caller does."""
-        try:
-            # What reads a sidecar takes long to import, a file that is not there no time to miss.
-            os.stat(self.located(path))
-            return product.read(self.located(path))
-        except OSError as error:
-            raise SidecarError(
-                f"The sidecar could not be read: {error.strerror or error}.", "It is made again."
-            ) from error
+        return product.read(self.located(path))
 
     def drop(self, path: str) -> None:
         """Let an imported trace go: its file changed or is gone."""

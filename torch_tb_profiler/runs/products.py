@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from torch_tb_profiler._version import __version__
+from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.code_version import code_version
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.memo import Memo
@@ -115,6 +116,9 @@ def content_version(settings: Settings) -> str:
 
 
 def _read_trace(path: str) -> OpenTrace:
+    # What reads a sidecar takes long to import; that none is there is known at once.
+    if not Path(path).is_file():
+        raise SidecarError("There is no sidecar.", "It is made again.")
     from torch_tb_profiler.store import sidecar
 
     return OpenTrace(*sidecar.read(path), Memo())

@@ -26,23 +26,36 @@ def notes(
     facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks
 ) -> list[str]:
     """What is to be said about these rows."""
-    said = []
+    return [
+        *_about_devices(facts, peaks),
+        *_beyond_peaks(insight, rows, found),
+        *_without_share(facts, insight, selection, rows, found, peaks),
+    ]
+
+
+def _about_devices(facts: Facts, peaks: Peaks) -> list[str]:
+    sentences = []
     devices = facts["devices"]
     names = sorted(
         {facts.strings[int(number)] or "one without a name" for number in devices["name"].tolist()}
     )
     if len(names) > 1:
-        said.append(
+        sentences.append(
             f"The trace has devices of several kinds ({', '.join(names)}): all work is measured by"
             " the peaks of the busiest one."
         )
     if devices.n and peaks.entry is None:
         name = facts.strings[int(devices["name"][busiest_device(facts)])]
-        said.append(
+        sentences.append(
             "The device table has no figures for"
             f" {name or 'the device, which the trace does not name'}: shares of peaks are not"
             f" known. {GIVE}"
         )
+    return sentences
+
+
+def _beyond_peaks(insight: Insight, rows: Rows, found: Shares) -> list[str]:
+    sentences = []
     for share, text in (
         (
             found.flops_share,
@@ -62,13 +75,20 @@ def notes(
         above = share > ABOVE
         if above.any():
             many = int(above.sum())
-            said.append(
+            sentences.append(
                 f"{format_count(many)} {'row reaches' if many == 1 else 'rows reach'}"
                 f" ({format_ns(int(rows.time[above].sum()))} in all) more than {text}."
             )
+    return sentences
+
+
+def _without_share(
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks
+) -> list[str]:
+    sentences = []
     if rows.fast.any():
         many = int(rows.fast.sum())
-        said.append(
+        sentences.append(
             f"{format_count(many)} {'row is' if many == 1 else 'rows are'}"
             f" ({format_ns(int(rows.time[rows.fast].sum()))} in all) convolutions by Winograd's"
             " algorithm or Fourier transforms, which need fewer operations than the formula"
@@ -82,7 +102,7 @@ def notes(
         ].sum()
     )
     if lost:
-        said.append(
+        sentences.append(
             f"{format_ns(lost)} of computation was launched by no recorded operator (graph replays"
             " among them): nothing is known of its shapes."
         )
@@ -90,17 +110,17 @@ def notes(
     untyped = (rows.flops > 0) & np.isnan(found.flops_share) & (rows.workload >= 0)
     untyped[untyped] = types[rows.workload[untyped]] < 0
     if peaks.entry is not None and untyped.any():
-        said.append(
+        sentences.append(
             f"{format_ns(int(rows.time[untyped].sum()))} are operators whose element types were not"
             " recorded (emit_nvtx writes shapes alone): which peak counts, and how many bytes they"
             " move, is not known, so they have no share and no place in the roofline."
         )
     if np.any(rows.link):
-        said.append(
+        sentences.append(
             "Copies from or to the host are limited by the link between them, whose peak is not"
             " known: they have no share."
         )
-    return said
+    return sentences
 
 
 def _roughness(insight: Insight) -> str:

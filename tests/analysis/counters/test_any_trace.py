@@ -9,7 +9,6 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,6 +25,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.views.counter_tables import counters_table_payload
+from torch_tb_profiler.views.wire import to_json
 
 COUNTERS = [
     f"smsp__sass_thread_inst_executed_op_f{kind}_pred_on.sum" for kind in ("add", "mul", "fma")
@@ -97,7 +97,7 @@ def test_counters_hold_together(listed: list[dict[str, Any]]) -> None:
     _check_ties(trace, facts)
     _check_samples(trace, facts, insight)
     payload = counters_table_payload(trace, facts, insight, select(facts), 1000)
-    found = json.loads(msgspec.json.encode(payload))
+    found = json.loads(to_json(payload))
     assert len(found["profiled"]["kernel"]) == sum(
         event["cat"] == "cuda_profiler_range" for event in listed
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from torch_tb_profiler.views.memory_tables import (
     memory_blocks_payload,
     memory_statistics_payload,
 )
+from torch_tb_profiler.views.wire import to_json
 
 NUMBER = st.one_of(
     st.integers(-3, 40),
@@ -95,14 +95,14 @@ def test_any_records(
                 memory_statistics_payload(trace, facts, found, device, window, "operator", limit),
                 memory_statistics_payload(trace, facts, found, device, window, "module", limit),
             ):
-                msgspec.json.encode(statistics)
-            msgspec.json.encode(blocks)
+                to_json(statistics)
+            to_json(blocks)
         for at in (None, time):
             alive = memory_alive_payload(found, device, at, limit)
             assert (
                 sum(alive.rows.bytes) + alive.pooled_bytes + alive.unknown_bytes
                 == alive.allocated_bytes
             )
-            msgspec.json.encode(alive)
-        msgspec.json.encode(curve)
-    msgspec.json.encode(view)
+            to_json(alive)
+        to_json(curve)
+    to_json(view)

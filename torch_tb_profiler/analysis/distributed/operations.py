@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, Operation
@@ -58,8 +58,8 @@ def operation_table(rows: Sequence[Operation], place: Mapping[int, int]) -> Disp
     by_worker = sorted(single, key=lambda row: (place[row.rank], -row.total))
     listed = together[:MOST_SORTS] + (by_worker if len(single) <= MOST_ROWS else [])
 
-    def column(of: Any) -> list[Any]:
-        return [of(row) for row in listed]
+    def column(value: Callable[[Operation], Any]) -> list[Any]:
+        return [value(row) for row in listed]
 
     return OPERATIONS.build(
         StringTable.of([]),
@@ -74,8 +74,8 @@ def operation_table(rows: Sequence[Operation], place: Mapping[int, int]) -> Disp
         total_ns=column(lambda row: row.total),
         mean_ns=column(lambda row: round(row.sum / row.calls)),
         exposed_ns=column(lambda row: row.exposed),
-        waiting_ns=column(lambda row: row.waiting if row.told else None),
-        transfer_ns=column(lambda row: row.transfer if row.told else None),
+        waiting_ns=column(lambda row: row.waiting if row.split_calls else None),
+        transfer_ns=column(lambda row: row.transfer if row.split_calls else None),
         split=column(lambda row: row.split),
         algorithm_bandwidth=column(lambda row: row.algorithm_bandwidth),
         bus_bandwidth=column(lambda row: row.bus_bandwidth),

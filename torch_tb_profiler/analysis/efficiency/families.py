@@ -81,12 +81,8 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     able &= (np.arange(n) >= len(NOT_MODELLED)) & bool(facts.summary["has_device"])
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
     modelled = np.arange(len(NOT_MODELLED), n - 1)
-    order = [
-        *modelled[np.argsort(-time[modelled], kind="stable")].tolist(),
-        *range(len(NOT_MODELLED)),
-        n - 1,
-    ]
-    order = [i for i in order if calls[i] or i == n - 1]
+    longest = modelled[np.argsort(-time[modelled], kind="stable")].tolist()
+    order = [i for i in (*longest, *range(len(NOT_MODELLED))) if calls[i]] + [n - 1]
     columns: dict[str, list[Any]] = {
         "family": [_word(insight, used, i) for i in order],
         "calls": calls[order].tolist(),

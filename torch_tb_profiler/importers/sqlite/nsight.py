@@ -273,38 +273,24 @@ class _NsightReader:
 
     def _nvtx(self) -> None:
         builder, ranges = self._builder, Ranges(self._builder)
-        domains, categories = (
-            self._named(_DOMAIN, "domainId"),
-            self._named(_CATEGORY, "domainId", "category"),
-        )
-        typed, closing = (
-            "eventType" in self._database.columns(_NVTX),
-            self._database.value("SELECT duration FROM ANALYSIS_DETAILS"),
-        )
+        domains = self._named(_DOMAIN, "domainId")
+        categories = self._named(_CATEGORY, "domainId", "category")
+        typed = "eventType" in self._database.columns(_NVTX)
+        closing = self._database.value("SELECT duration FROM ANALYSIS_DETAILS")
+        columns = ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"]
         builder.begin(_NVTX)
-        for rows in self._database.rows(
-            _NVTX,
-            ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"],
-            ["text"],
-        ):
+        for rows in self._database.rows(_NVTX, columns, ["text"]):
             numbers, ordinal = rows.numbers, builder.ordinals(rows)
-            kind = (
-                numbers["eventType"]
-                if typed
-                else np.where(numbers["end"] == MISSING, _MARK, _PUSH_POP)
-            )
+            untyped = np.where(numbers["end"] == MISSING, _MARK, _PUSH_POP)
+            kind = numbers["eventType"] if typed else untyped
             known = np.flatnonzero(np.isin(kind, (_MARK, _THREAD_NAME, _PUSH_POP, _START_END)))
-            builder.counts.add(
-                d.NOT_READ, rows.count - len(known) - int(np.isin(kind, _NAMING).sum())
-            )
+            naming = int(np.isin(kind, _NAMING).sum())
+            builder.counts.add(d.NOT_READ, rows.count - len(known) - naming)
             texts = self._texts_of(
                 [rows.texts["text"][i] for i in known.tolist()], numbers["textId"][known]
             )
-            process, domain, category = (
-                process_of(numbers["globalTid"][known]),
-                numbers["domainId"][known],
-                numbers["category"][known],
-            )
+            process = process_of(numbers["globalTid"][known])
+            domain, category = numbers["domainId"][known], numbers["category"][known]
             of_domain = [
                 domains.get(key, "") for key in zip(process.tolist(), domain.tolist(), strict=True)
             ]
@@ -312,26 +298,21 @@ class _NsightReader:
             keys = zip(texts, process.tolist(), domain.tolist(), category.tolist(), strict=True)
             texts = [text or categories.get((p, d, c), "") for text, p, d, c in keys]
             self._ranged.update(np.unique(process[kind[known] == _PUSH_POP]).tolist())
+            # Ranges still open get the end of the session, which is not their own.
+            ends = (MISSING, closing if isinstance(closing, int) else MISSING)
+            open_ = np.isin(numbers["end"][known], ends)
             for kind_number, mark in ((_PUSH_POP, ""), (_START_END, " ranges")):
-                # Ranges still open get the end of the session, which is not their own.
-                open_ = (kind[known] == kind_number) & np.isin(
-                    numbers["end"][known],
-                    (MISSING, closing if isinstance(closing, int) else MISSING),
-                )
-                builder.counts.add(d.UNMATCHED_BEGIN, int(open_.sum()))
-                selected = np.flatnonzero((kind[known] == kind_number) & ~open_)
+                of_kind = kind[known] == kind_number
+                builder.counts.add(d.UNMATCHED_BEGIN, int((of_kind & open_).sum()))
+                selected = np.flatnonzero(of_kind & ~open_)
                 row = known[selected]
-                chosen_texts, within = (
-                    [texts[i] for i in selected.tolist()],
-                    [of_domain[i] for i in selected.tolist()],
-                )
                 ranges.add(
                     ordinal[row],
                     numbers["start"][row],
                     numbers["end"][row],
-                    chosen_texts,
+                    [texts[i] for i in selected.tolist()],
                     self._threads(numbers["globalTid"][row], mark),
-                    within,
+                    [of_domain[i] for i in selected.tolist()],
                 )
             selected = np.flatnonzero(kind[known] == _MARK)
             row = known[selected]

@@ -73,7 +73,7 @@ def operators(
             rows["host_self_ns"][at],
             rows["host_total_ns"][at],
         )
-        found[key] = (float(rows["calls"][at]), *(float(time) / 1000 for time in times))
+        found[key] = (float(rows["calls"][at]), *(max(float(time), 0.0) / 1000 for time in times))
     return found
 
 

@@ -74,7 +74,8 @@ def test_every_launched_nanosecond_is_one_operators(any_trace: Opened) -> None:
     device = (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET)
     owned = int(spans["dur"][device & (links["operator"] >= 0)].sum())
     rows = operator_rows(facts, select(facts), "name")
-    assert int(rows["device_self_ns"].sum()) == owned
+    # Unknown, -1, where no device work was followed back to an operator.
+    assert int(np.maximum(rows["device_self_ns"], 0).sum()) == owned
     assert (rows["device_total_ns"] >= rows["device_self_ns"]).all()
     assert (rows["host_total_ns"] >= rows["host_self_ns"]).all()
     assert (rows["host_self_ns"] >= 0).all()
@@ -124,8 +125,6 @@ FLAWED = {
     "mi250_minitoy": {"cut_step"},
     # Device work of the 30 ms before the first step carries correlation ids that no call has.
     "mi300_resnet_ddp": {"kernel_without_launch", "work_outside_steps"},
-    # A replayed kernel ends 0.1 µs after the next one of its stream began.
-    "mi300_vllm_piecewise": {"overlap_on_stream"},
     # Regions named gif_remote are open on one thread at the same time; a third of the device events
     # carries no correlation id.
     "mtia_inference": {"overlap_on_thread", "kernel_without_launch"},

@@ -99,7 +99,9 @@ def test_the_views_say_that_it_is_no_timeline() -> None:
     insight = build_insight(trace, facts)
     payload = flame_payload(facts, insight, select(facts), "line")
     assert (
-        dict(zip(payload.rows.name, payload.rows.host_ns, strict=True))["model.py(3): forward"]
+        dict(zip(payload.rows["name"], payload.rows["host_ns"], strict=True))[
+            "model.py(3): forward"
+        ]
         == 121_000
     )
     assert payload.missing == []

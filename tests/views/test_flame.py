@@ -13,6 +13,7 @@ from tests.builders.drawn import draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames, drawn
+from torch_tb_profiler.store.display import listed
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.views.flame import (
     LONGEST_NAME,
@@ -50,14 +51,16 @@ def file(trace: Trace, tree: FlameTree, metric: Metric, file_format: FileFormat)
 def frames(found: FlamePayload) -> dict[str, tuple[Any, ...]]:
     """By way of names: kind, calls, host and device total in µs."""
     ways: list[str] = []
-    for parent, name in zip(found.rows.parent, found.rows.name, strict=True):
-        ways.append(f"{ways[parent]};{name}" if parent >= 0 else name)
     r = found.rows
-    device = [None if ns is None else ns // 1000 for ns in r.device_ns]
+    for parent, name in zip(r["parent"].tolist(), r["name"], strict=True):
+        ways.append(f"{ways[parent]};{name}" if parent >= 0 else name)
+    device = [None if ns is None else ns // 1000 for ns in listed(r["device_ns"])]
     return dict(
         zip(
             ways,
-            zip(r.kind, r.calls, [ns // 1000 for ns in r.host_ns], device, strict=True),
+            zip(
+                r["kind"], r["calls"].tolist(), (r["host_ns"] // 1000).tolist(), device, strict=True
+            ),
             strict=True,
         )
     )
@@ -134,11 +137,8 @@ def test_a_frame_large_on_the_device_alone_stays() -> None:
 def test_files_hold_all_of_it(tree: FlameTree, metric: Metric) -> None:
     trace = draw(PICTURE)
     found = payload(trace, tree)
-    outermost = [row for row, parent in enumerate(found.rows.parent) if parent < 0]
-    total = sum(
-        (found.rows.host_ns if metric == "host" else found.rows.device_ns)[row] or 0
-        for row in outermost
-    )
+    outermost = [row for row, parent in enumerate(found.rows["parent"]) if parent < 0]
+    total = sum(found.rows[f"{metric}_ns"][row] or 0 for row in outermost)
     total += found.unattributed_device_ns if metric == "device" else 0
     lines = file(trace, tree, metric, "folded").splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == total
@@ -201,5 +201,5 @@ def test_harmless(name: str, expected: str) -> None:
 def test_a_recording_without_stacks_lays_nothing() -> None:
     trace = trace_of([*events("main  [aten::mm ]\nmain    <l #1>\ngpu 7    {k #1 }")])
     found = payload(trace, "line")
-    assert (found.rows.name, found.unattributed_device_ns) == ([], 7000)
+    assert (found.rows["name"], found.unattributed_device_ns) == ([], 7000)
     assert file(trace, "line", "device", "folded") == f"{NO_FRAME} 7000\n"

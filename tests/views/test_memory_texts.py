@@ -113,4 +113,4 @@ def test_the_device_with_the_highest_peak_is_first_and_the_cpu_last() -> None:
 
 def test_blocks_without_a_category_say_none() -> None:
     _, _, found = case("main 1 gpu0 a +64 64 100")
-    assert memory_blocks_payload(found, 0, None, 10).rows.category == [None]
+    assert memory_blocks_payload(found, 0, None, 10).rows["category"] == [None]

@@ -50,15 +50,16 @@ def test_profiled_kernels_of_the_chosen_steps() -> None:
     ]
     rows = found["profiled"]
     assert {
-        key: rows[key] for key in ("kernel", "operators", "step", "bytes", "flops", "values")
+        key: rows[key] for key in ("kernel", "op_stack", "top_op", "step", "bytes", "flops")
     } == {
         "kernel": ["r0", "r1"],
-        "operators": [["a"], ["b"]],
+        "op_stack": [["a"], ["b"]],
+        "top_op": ["a", "b"],
         "step": [0, 1],
         "bytes": [64, 32],
         "flops": [None, None],
-        "values": [[64, 32], [None, 0.5]],
     }
+    assert found["values"] == [[64, 32], [None, 0.5]]
     assert (found["measured"], found["steps"], found["missing"], found["pooled"]) == (
         "ranges",
         ["ProfilerStep#1", "ProfilerStep#2"],
@@ -117,7 +118,7 @@ def test_what_does_not_match_is_said(drawing: str, said: str) -> None:
 def test_a_range_over_everything_is_called_so() -> None:
     trace, facts, _ = with_ranges("main  <launch><launch>\ngpu 0 {r0            }")
     rows = _asked(trace, facts)["profiled"]
-    assert (rows["short"], rows["operators"], rows["launch"], rows["time_ns"]) == (
+    assert (rows["short_name"], rows["op_stack"], rows["launch"], rows["time_ns"]) == (
         ["whole recording"],
         [[]],
         [-1],
@@ -143,13 +144,14 @@ def test_sampled_counters() -> None:
         {"name": sample["name"], "label": "SM throughput", "unit": "%"}
     ]
     assert found["sampled"] == {
-        "counter": [0, 0],
+        "counter": [sample["name"]] * 2,
+        "unit": ["%", "%"],
         "device": ["GPU 0", "GPU 0"],
         "step": [0, 1],
         "samples": [2, 1],
         "mean": [20, 5],
-        "least": [10, 5],
-        "greatest": [30, 5],
+        "min": [10, 5],
+        "max": [30, 5],
     }
     assert _asked(trace, facts, "&steps=1")["sampled"]["mean"] == [5]
     assert (found["matching"], found["measured"], found["missing"]) == ("", "", [])
@@ -169,7 +171,7 @@ def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
     found = _asked(opened.trace, opened.facts)
     rows = found["profiled"]
     assert (len(rows["kernel"]), len(found["counters"]), found["measured"]) == (77, 9, "slices")
-    assert rows["operators"][5] == [
+    assert rows["op_stack"][5] == [
         "aten::conv2d",
         "aten::convolution",
         "aten::_convolution",
@@ -178,8 +180,8 @@ def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
     (fadd,) = [
         place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]
     ]
-    assert rows["short"][1] == "kernel without a name"
-    assert (rows["short"][5], rows["values"][fadd][5], rows["flops"][5]) == (
+    assert rows["short_name"][1] == "kernel without a name"
+    assert (rows["short_name"][5], found["values"][fadd][5], rows["flops"][5]) == (
         "fft2d_r2c_32x32",
         86_114_304,
         234_946_560,

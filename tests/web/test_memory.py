@@ -187,12 +187,12 @@ def test_the_originals_memory_curve() -> None:
         curve = get(asked, "/memory/curve", device=keys(asked)[name])
         stated = [line.split() for line in written.strip().splitlines()]
         # One point more than the original: what was allocated when the recording began.
-        assert (curve["time_ns"][0], curve["allocated_bytes"][0]) == (0, 0)
-        assert curve["time_ns"][1:] == [(int(words[1]) - 1) * 1000 for words in stated]
-        assert curve["allocated_bytes"][1:] == [int(words[5]) for words in stated]
+        assert (curve["rows"]["time_ns"][0], curve["rows"]["allocated_bytes"][0]) == (0, 0)
+        assert curve["rows"]["time_ns"][1:] == [(int(words[1]) - 1) * 1000 for words in stated]
+        assert curve["rows"]["allocated_bytes"][1:] == [int(words[5]) for words in stated]
         # Differs by decision: the CPU's allocator reserves nothing ahead, which the original shows
         # as a curve of zeros.
-        assert curve["reserved_bytes"][1:] == [
+        assert curve["rows"]["reserved_bytes"][1:] == [
             None if name == "CPU" else int(words[6]) for words in stated
         ]
         assert (curve["peak_bytes"], curve["thinned"]) == (8000, False)
@@ -260,7 +260,8 @@ def test_blocks_in_a_window() -> None:
     assert rows["module"] == ["Linear_0", "Linear_0", None, "Linear_0", "Linear_0"]
     assert rows["allocated_ns"] == [12_000, 8_000, None, 39_000, 56_000]
     assert rows["released_ns"] == [64_000, None, 68_000, None, None]
-    assert [event is None for event in rows["event"]] == [False, False, True, False, False]
+    assert rows["lifetime_ns"] == [52_000, None, None, None, None]
+    assert [event < 0 for event in rows["event"]] == [False, False, True, False, False]
     assert get(asked, "/memory/blocks", t0=39_000, t1=64_000)["rows"]["bytes"] == [256, 2]
     assert get(asked, "/memory/blocks", t0=39_000, t1=64_001)["rows"]["bytes"] == [1024, 256, 2]
 
@@ -275,7 +276,7 @@ def test_what_is_alive_adds_up() -> None:
         peak["fragmented_bytes"],
     ) == (56_000, 2794, 4096, 4096 - 2794)
     assert peak["rows"]["bytes"] == [1536, 500, 256, 2]
-    assert peak["rows"]["count"] == [2, 1, 1, 1]
+    assert peak["rows"]["blocks"] == [2, 1, 1, 1]
     assert peak["rows"]["oldest_ns"] == [8_000, None, 39_000, 56_000]
     assert sum(peak["rows"]["bytes"]) + peak["unknown_bytes"] == peak["allocated_bytes"]
     cut = get(asked_of(SMALL, max_table_rows=1), "/memory/alive")
@@ -324,8 +325,8 @@ def test_the_curve_in_few_points_keeps_its_peak() -> None:
     lines[1776] = "main 1777 gpu0 - +1 9000 9999"
     curve = get(asked_of(records("\n".join(lines))), "/memory/curve", n=16)
     assert curve["thinned"]
-    assert len(curve["time_ns"]) <= 34
-    assert curve["time_ns"][curve["allocated_bytes"].index(9000)] == 1_776_000
+    assert len(curve["rows"]["time_ns"]) <= 34
+    assert curve["rows"]["time_ns"][curve["rows"]["allocated_bytes"].index(9000)] == 1_776_000
     assert (curve["peak_bytes"], curve["peak_ns"]) == (9000, 1_776_000)
 
 
@@ -414,7 +415,7 @@ def test_values_that_make_no_sense(route: str, wrong: str) -> None:
 def test_windows_far_outside() -> None:
     asked = asked_of(SMALL)
     far = {"t0": (1 << 61), "t1": (1 << 61) + 1}
-    assert get(asked, "/memory/curve", **far)["allocated_bytes"] == [1270]
+    assert get(asked, "/memory/curve", **far)["rows"]["allocated_bytes"] == [1270]
     assert get(asked, "/memory/blocks", **far)["rows"]["bytes"] == []
     assert get(asked, "/memory/statistics", **far)["rows"]["name"] == []
     assert get(asked, "/memory/alive", t=(1 << 62) - 1)["allocated_bytes"] == 1270

@@ -57,19 +57,25 @@ def frame(
     return made
 
 
-def table_frame(table: DisplayTable) -> DataFrame:
-    """The computed columns of a declared table that belong into a DataFrame."""
+def table_frame(
+    table: DisplayTable, more: Mapping[str, Any] | None = None, *, share: bool = False
+) -> DataFrame:
+    """The computed columns of a declared table that belong into a DataFrame, and ``more`` columns
+    behind them; ``share`` as of ``frame``. Columns of kind ``category`` may be pandas' own.
+    """
     columns = {column.name: column for column in table.spec.columns if column.doc}
     values = {name: _values(table, column) for name, column in columns.items() if name in table}
-    return frame(table.spec, values)
+    return frame(table.spec, values, more, share=share)
 
 
 def _values(table: DisplayTable, column: DisplayColumn) -> Any:
+    values = table[column.name]
+    if column.kind == "category":
+        return category(values, table.strings) if isinstance(values, np.ndarray) else values
     if column.kind in TEXTS:
         return table.texts(column.name)
-    values = table[column.name]
     # A negative difference is known.
-    return listed(values) if column.kind.startswith("delta") else values
+    return listed(values) if column.kind.startswith("delta") and column.optional else values
 
 
 def category(numbers: Array, strings: StringTable) -> Any:

@@ -7,9 +7,12 @@ in texts.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
@@ -75,49 +78,6 @@ STEPS = TableSpec(
     ),
 )
 
-COLLECTIVES = TableSpec(
-    "collectives",
-    "One row per collective or point-to-point transfer of the worker, in time order.",
-    (
-        C("kind", "str", "", "`all_reduce`, `all_gather`, `send` …"),
-        C("library", "str", "", "`nccl`, `rccl`, `gloo` …"),
-        C("group", "str", "", "Process group."),
-        C("group_size", "Int64", "ranks", "Ranks of the group."),
-        C("dtype", "str", "", "Element type."),
-        C("bytes", "Int64", "bytes", "Message size as nccl-tests counts it."),
-        C("sequence", "Int64", "", "Number that the backend gave it."),
-        C("peer", "Int64", "rank", "The other rank of a send or recv."),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-        C("dur_ns", "int64", "ns", "Length, waiting included."),
-        C("exposed_ns", "int64", "ns", "Of it, time in which the device computed nothing."),
-        C("step", "Int64", "step", "The step."),
-        C("event", "int64", "row of events", "Its kernel, or the host's region or operator."),
-        C("host_event", "Int64", "row of events", "The host call that started it."),
-        C(
-            "match",
-            "Int64",
-            "",
-            "Of a run: number of the collective, the same on every worker that took part; missing"
-            " where no other worker's is known to be it.",
-        ),
-        C(
-            "wait_ns",
-            "Int64",
-            "ns",
-            "Of a run: of its length, waiting for the last worker; missing where it cannot be"
-            " told.",
-        ),
-        C("transfer_ns", "Int64", "ns", "Of a run: the rest of its length."),
-        C("last_worker", "str", "", "Of a run: the worker that came last."),
-        C(
-            "skewed",
-            "bool",
-            "",
-            "Of a run: the profilers' own starts spoil its waiting, which the page leaves out.",
-        ),
-    ),
-)
-
 FINDINGS = TableSpec(
     "findings",
     "One row per finding, the largest first.",
@@ -144,33 +104,6 @@ FINDINGS = TableSpec(
         ),
         C("event_workers", "object", "", "Tuple of the workers whose events they are."),
         C("event_count", "int64", "events", "How many events it rests on."),
-    ),
-)
-
-COUNTERS = TableSpec(
-    "counters",
-    "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
-    " under its own name.",
-    (
-        C("kernel", "str", "", "Full name."),
-        C("short_name", "str", "", "The name without its template arguments."),
-        C("op_stack", "object", "", "Tuple of the operators around the launch, outermost first."),
-        C("top_op", "str", "", "The outermost operator."),
-        C("bottom_op", "str", "", "The innermost operator."),
-        C("step", "Int64", "step", "The step of the launch."),
-        C(
-            "time_ns",
-            "Int64",
-            "ns",
-            "Duration; missing where the times of the file are no measured ones.",
-        ),
-        C("flops", "Int64", "FLOP", "From the instruction counters."),
-        C("bytes", "Int64", "bytes", "From the memory counters."),
-        C("unit", "str", "", "`matrix` or `vector`: what did most of its FLOPs."),
-        C("precision", "str", "", "Of the multiplied elements."),
-        C("peak", "float64", "FLOP/s", "The device's rate of that unit and precision."),
-        C("launch", "Int64", "row of events", "The launch."),
-        C("event", "Int64", "row of events", "The range."),
     ),
 )
 
@@ -208,21 +141,6 @@ PYPROF = TableSpec(
     ),
 )
 
-COUNTER_SAMPLES = TableSpec(
-    "counter_samples",
-    "One row per sampled counter, device and step.",
-    (
-        C("counter", "str", "", "Name."),
-        C("unit", "str", "", "Its unit."),
-        C("device", "str", "", "The device."),
-        C("step", "Int64", "step", "The step; missing outside all."),
-        C("samples", "int64", "samples", "How many."),
-        C("mean", "float64", "see `unit`", "Mean."),
-        C("min", "float64", "see `unit`", "Least."),
-        C("max", "float64", "see `unit`", "Greatest."),
-    ),
-)
-
 EVENTS = TableSpec(
     "events",
     "One row per event that has a begin and an end, in time order.",
@@ -256,60 +174,6 @@ EVENTS = TableSpec(
         C("sequence", "Int64", "", "`Sequence number` of an operator."),
         C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
         C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
-    ),
-)
-
-MEMORY = TableSpec(
-    "memory",
-    "One row per record of the allocator, by device and time: the memory curve.",
-    (
-        C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`."),
-        C("time_ns", "int64", "ns", "When, after the first event of the trace."),
-        C("change_bytes", "int64", "bytes", "Allocated (above 0) or released (below 0)."),
-        C("allocated_bytes", "int64", "bytes", "Allocated after it."),
-        C("reserved_bytes", "Int64", "bytes", "Reserved after it."),
-        C("operator", "category", "", "The innermost operator that ran then."),
-        C("module", "category", "", "The innermost module around it."),
-        C("event", "Int64", "row of events", "That operator's call."),
-    ),
-)
-
-MEMORY_BLOCKS = TableSpec(
-    "memory_blocks",
-    "One row per block of memory from its allocation to its release.",
-    (
-        C("device", "category", "", "The device."),
-        C("bytes", "int64", "bytes", "Size."),
-        C("allocated_ns", "Int64", "ns", "When it was allocated; missing before the recording."),
-        C(
-            "released_ns",
-            "Int64",
-            "ns",
-            "When it was released; missing where not within the recording.",
-        ),
-        C("operator", "category", "", "The operator that allocated it."),
-        C("module", "category", "", "The module around that."),
-        C("line", "category", "", "Where the program allocated it."),
-        C("category", "category", "", "What the file says that it is for (memory timelines)."),
-        C("event", "Int64", "row of events", "The allocating call."),
-        C("release_event", "Int64", "row of events", "The releasing call."),
-    ),
-)
-
-MEMORY_ALIVE = TableSpec(
-    "memory_alive",
-    "What is alive at a moment, blocks of one origin together, the largest first.",
-    (
-        C("device", "str", "", "The device."),
-        C("operator", "str", "", "The operator that allocated."),
-        C("parent", "str", "", "The operator around it."),
-        C("module", "str", "", "The module."),
-        C("line", "str", "", "Where the program allocated."),
-        C("category", "str", "", "What the file says that it is for."),
-        C("bytes", "int64", "bytes", "Together."),
-        C("blocks", "Int64", "blocks", "How many."),
-        C("largest_bytes", "Int64", "bytes", "The largest."),
-        C("oldest_ns", "Int64", "ns", "Begin of the oldest; missing before the recording."),
     ),
 )
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
+from torch_tb_profiler.analysis.counters.names import counter_label, counter_unit
+from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
+from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
+from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
+from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import frame
+from torch_tb_profiler.api.frame import frame, table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.views.counter_tables import counters_table_payload
-from torch_tb_profiler.views.counters_wire import CountersTablePayload
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.views.counter_tables import matching_text
 from torch_tb_profiler.views.efficiency import efficiency_payload
 from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
 from torch_tb_profiler.views.pyprof import KernelCells
 from torch_tb_profiler.views.pyprof_columns import COLUMNS
-from torch_tb_profiler.views.wire import Wire
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 1 << 24
 LARGEST = 1 << 53
 """Counters beyond it are no whole numbers any more as the file's reader keeps them."""
-_COUNTER_NAMES = {"short": "short_name"}
 
 
 def efficiency(one: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
@@ -47,58 +51,26 @@ def efficiency(one: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFra
 
 
 def counters(one: TraceContext) -> DataFrame:
-    """See ``columns.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied to their
-    launches.
+    """See ``analysis.counters.table.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied
+    to their launches.
     """
-    payload = _counters(one)
-    found = _columns(payload.profiled)
-    operators = [tuple(stack) for stack in found.pop("operators")]
-    by_counter = found.pop("values")
-    values: dict[str, Any] = {
-        _COUNTER_NAMES.get(name, name): column for name, column in found.items()
-    }
-    values |= {
-        name: [row if row >= 0 else None for row in values[name]] for name in ("launch", "event")
-    }
-    values |= {
-        "op_stack": operators,
-        "top_op": [stack[0] if stack else None for stack in operators],
-        "bottom_op": [stack[-1] if stack else None for stack in operators],
-    }
-    declared = {column.name for column in columns.COUNTERS.columns}
-    more: dict[str, Any] = {}
-    for counter, measured in zip(payload.counters, by_counter, strict=True):
-        name = counter.name if counter.name not in declared else f"counter {counter.name}"
-        more[name] = measured
-    made = frame(
-        columns.COUNTERS, values, {name: _numbers(column) for name, column in more.items()}
-    )
-    made.attrs["units"] |= {
-        name: counter.unit for name, counter in zip(more, payload.counters, strict=True)
-    }
-    made.attrs["docs"] |= {
-        name: counter.label for name, counter in zip(more, payload.counters, strict=True)
-    }
-    made.attrs["matching"] = payload.matching
+    trace, facts = one.trace, one.facts
+    profiled = profiled_kernels(trace, facts)
+    chosen = np.flatnonzero(mask(one.selection(), profiled.step))
+    peaks = peaks_of_ranges(trace, facts, profiled, one.settings.peaks)
+    table = counter_table(trace, profiled, chosen, peaks)
+    names = [f"counter {name}" if name in table else name for name in profiled.counters]
+    measured = map(_numbers, profiled.values[:, chosen])
+    made = table_frame(table, dict(zip(names, measured, strict=True)))
+    made.attrs["units"] |= dict(zip(names, map(counter_unit, profiled.counters), strict=True))
+    made.attrs["docs"] |= dict(zip(names, map(counter_label, profiled.counters), strict=True))
+    made.attrs["matching"] = matching_text(profiled)
     return made
 
 
 def counter_samples(one: TraceContext) -> DataFrame:
-    """See ``columns.COUNTER_SAMPLES``."""
-    payload = _counters(one)
-    found = payload.sampled
-    of = [payload.sampled_counters[number] for number in found.counter]
-    values: dict[str, Any] = {
-        "counter": [counter.name for counter in of],
-        "unit": [counter.unit for counter in of],
-        "device": found.device,
-        "step": found.step,
-        "samples": found.samples,
-        "mean": found.mean,
-        "min": found.least,
-        "max": found.greatest,
-    }
-    return frame(columns.COUNTER_SAMPLES, values)
+    """See ``analysis.counters.table.COUNTER_SAMPLES``."""
+    return table_frame(sample_table(one.insight, one.selection()))
 
 
 def pyprof(one: TraceContext) -> DataFrame:
@@ -110,25 +82,11 @@ def pyprof(one: TraceContext) -> DataFrame:
     )
 
 
-def _counters(one: TraceContext) -> CountersTablePayload:
-    return counters_table_payload(
-        one.trace, one.facts, one.insight, one.selection(), MOST_ROWS, one.settings.peaks
-    )
-
-
-def _columns(rows: Wire) -> dict[str, Any]:
-    return {name: getattr(rows, name) for name in rows.__struct_fields__}
-
-
-def _numbers(values: list[float | None]) -> Any:
+def _numbers(values: Array) -> Any:
     """A counter that only took whole numbers is a column of integers."""
     import pandas
 
-    whole = all(
-        value is None or (float(value).is_integer() and abs(value) < LARGEST) for value in values
-    )
-    return (
-        pandas.array(values, dtype="Int64")
-        if whole and values
-        else pandas.array(values, dtype="Float64")
-    )
+    finite = np.isfinite(values)
+    whole = ((values == np.rint(values)) & (np.abs(values) < LARGEST) | ~finite).all()
+    dtype: Any = "Int64" if whole and len(values) else "Float64"
+    return pandas.array(np.where(finite, values, np.nan), dtype=dtype)

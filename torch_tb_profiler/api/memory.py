@@ -7,66 +7,54 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.memory.alive import alive_at
+from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, alive_table, block_table
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import category, coded, frame
+from torch_tb_profiler.api.frame import coded, frame, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.memory_devices import device_names, in_order
-from torch_tb_profiler.views.memory_tables import memory_alive_payload
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MOST_ORIGINS = 1 << 20
-
 
 def curve(one: TraceContext) -> DataFrame:
-    """See ``columns.MEMORY``."""
+    """See ``analysis.memory.table.MEMORY``."""
     insight = one.insight
     table = insight["memory_curve"]
     name, event = (
         np.append(insight["memory_nodes"][key], -1)[table["node"]] for key in ("name", "event")
     )
-    values: dict[str, Any] = {
-        "device": _devices(insight, table["device"]),
-        "time_ns": table["time"],
-        "change_bytes": table["bytes"],
-        "allocated_bytes": table["allocated"],
-        "reserved_bytes": table["reserved"],
-        "operator": category(name, insight.strings),
-        "module": category(module_names_of(insight)[table["path"]], insight.strings),
-        "event": event,
-    }
-    return frame(columns.MEMORY, values, share=True)
+    rows = MEMORY.build(
+        insight.strings,
+        device=_devices(insight, table["device"]),
+        time_ns=table["time"],
+        change_bytes=table["bytes"],
+        allocated_bytes=table["allocated"],
+        reserved_bytes=table["reserved"],
+        operator=name,
+        module=module_names_of(insight)[table["path"]],
+        event=event,
+    )
+    return table_frame(rows, share=True)
 
 
 def blocks(one: TraceContext) -> DataFrame:
-    """See ``columns.MEMORY_BLOCKS``."""
-    insight = one.insight
-    table, nodes = insight["allocations"], insight["memory_nodes"]
-    name, event = (np.append(nodes[key], -1) for key in ("name", "event"))
+    """See ``analysis.memory.table.MEMORY_BLOCKS``."""
+    table = one.insight["allocations"]
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
-    values: dict[str, Any] = {
-        "device": _devices(insight, table["device"]),
-        "bytes": table["bytes"],
-        "allocated_ns": table["begin"],
-        "released_ns": table["end"],
-        "operator": category(name[table["node"]], insight.strings),
-        "module": category(module_names_of(insight)[table["path"]], insight.strings),
-        "line": category(table["line"], insight.strings),
-        "category": coded(told, BLOCK_CATEGORIES),
-        "event": event[table["node"]],
-        "release_event": event[table["released_by"]],
-    }
-    return frame(columns.MEMORY_BLOCKS, values, share=True)
+    rows = block_table(one.insight, np.arange(table.n)).with_columns(
+        device=_devices(one.insight, table["device"]), category=coded(told, BLOCK_CATEGORIES)
+    )
+    return table_frame(rows, share=True)
 
 
 def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
-    """See ``columns.MEMORY_ALIVE``; at the peak of each device without a time.
+    """See ``analysis.memory.table.MEMORY_ALIVE``; at the peak of each device without a time.
 
     Raises:
         NotFound: there is no such device.
@@ -86,32 +74,15 @@ def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFra
     wanted = [row for row in in_order(devices) if device in (None, names[row])]
     listed = [_alive_on(one.insight, row, names[row], time_ns) for row in wanted]
     if not listed:
-        return frame(
-            columns.MEMORY_ALIVE, {column.name: [] for column in columns.MEMORY_ALIVE.columns}
-        )
+        return frame(MEMORY_ALIVE, {column.name: [] for column in MEMORY_ALIVE.columns})
     joined: DataFrame = pandas.concat(listed, ignore_index=True) if len(listed) > 1 else listed[0]
     joined.attrs = listed[0].attrs
     return joined
 
 
 def _alive_on(insight: Insight, row: int, name: str, time_ns: int | None) -> DataFrame:
-    found = memory_alive_payload(insight, row, time_ns, MOST_ORIGINS).rows
-    values: dict[str, Any] = {
-        key: getattr(found, key)
-        for key in (
-            "operator",
-            "parent",
-            "module",
-            "line",
-            "category",
-            "bytes",
-            "largest_bytes",
-            "oldest_ns",
-        )
-    }
-    return frame(
-        columns.MEMORY_ALIVE, {**values, "device": [name] * len(found.bytes), "blocks": found.count}
-    )
+    table = alive_table(insight, alive_at(insight, row, time_ns))
+    return table_frame(table.with_columns(device=[name] * table.n))
 
 
 def _devices(insight: Insight, numbers: Array) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.distributed.collective_table import collective_table
 from torch_tb_profiler.analysis.facts.steps import StepFlag
 from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
@@ -27,7 +28,6 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.nullable import optional_texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -98,9 +98,7 @@ def work_per_call(
     row = np.flatnonzero(calls > 0)
     key = [table[name][row] for name in ("name", "dims", "types")]
     first, of = group_rows(key)
-    names = [
-        [text or "" for text in optional_texts(insight.strings, column[first])] for column in key
-    ]
+    names = [insight.strings.many(column[first]) for column in key]
     means = [
         _mean_call(of, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")
     ]
@@ -138,27 +136,11 @@ def modules(one: TraceContext, chosen: Steps) -> DataFrame:
 
 
 def collectives(one: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:
-    """See ``columns.COLLECTIVES``. ``waiting``: what the other workers of the run tell, one entry
-    per collective of the trace.
+    """See ``analysis.distributed.collective_table.COLLECTIVES``. ``waiting``: what the other workers
+    of the run tell, one entry per collective of the trace.
     """
-    insight = one.insight
-    taken = np.flatnonzero(mask(one.selection(), insight["collectives"]["step"]))
-    table = insight["collectives"].take(taken)
-    values: dict[str, Any] = {
-        name: optional_texts(insight.strings, table[name])
-        for name in ("kind", "library", "group", "dtype")
-    }
-    values |= {
-        name: table[name] for name in ("group_size", "bytes", "sequence", "peer", "step", "event")
-    }
-    values |= {
-        "start_ns": table["start"],
-        "dur_ns": table["end"] - table["start"],
-        "exposed_ns": table["exposed"],
-        "host_event": table["host"],
-    }
-    values |= {name: column[taken] for name, column in (waiting or {}).items()}
-    return frame(columns.COLLECTIVES, values)
+    table = collective_table(one.insight).with_columns(**(waiting or {}))
+    return table_frame(table.take(mask(one.selection(), table["step"])))
 
 
 def findings(one: TraceContext, together: FindingsPayload | None = None) -> DataFrame:

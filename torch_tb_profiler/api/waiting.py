@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.api.frame import known
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
@@ -94,9 +93,9 @@ def waiting(seat: FleetMember) -> dict[str, Any]:
     names = [fleet.members[member].worker.name for member in fleet.place]
     return {
         "match": match,
-        "wait_ns": known(wait, wait >= 0),
-        "transfer_ns": known(transfer, wait >= 0),
-        "last_worker": np.array([*names, None], object)[last],
+        "wait_ns": wait,
+        "transfer_ns": transfer,
+        "last_worker": [names[place] if place >= 0 else None for place in last.tolist()],
         "skewed": skewed,
     }
 

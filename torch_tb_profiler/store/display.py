@@ -44,7 +44,7 @@ Kind = Literal[
 """What a column holds. ``code``: text in a fixed-width face; ``category``: text of few distinct
 values; ``texts``: a tuple of texts; ``time``, ``delta``: integer ns; ``mean time``: ns as a float;
 ``share``: a fraction of 1; ``id``: a number that names something;
-``row``: of a row elsewhere, on the wire −1 where there is none; ``knowledge``: 0 no, 1 yes, 2
+``row``: number of a row elsewhere, of an event where ``unit`` says no other, on the wire −1 where there is none; ``knowledge``: 0 no, 1 yes, 2
 unknown.
 """
 Pool = Literal["sum", "min", "max", "any", "mean", "other"]
@@ -64,6 +64,7 @@ _UNITS: dict[str, str] = {
     "bytes": "bytes",
     "delta bytes": "bytes",
     "share": "share",
+    "row": "row of events",
     "FLOP": "FLOP",
     "FLOP/s": "FLOP/s",
     "B/s": "bytes/s",

@@ -7,34 +7,21 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
-from torch_tb_profiler.analysis.counters.profiled import (
-    ProfiledKernels,
-    profiled_kernels,
-)
-from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs, peaks_of_ranges
+from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
+from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
+from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
-from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
-from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
-from torch_tb_profiler.views.counters_wire import (
-    CounterInfo,
-    CountersTablePayload,
-    ProfiledColumns,
-    SampledColumns,
-)
-from torch_tb_profiler.views.nullable import optional_floats, optional_integers, optional_texts
+from torch_tb_profiler.views.counters_wire import CounterInfo, CountersTablePayload
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
 
 _FLOP_METRICS = "kineto__cuda_core_flops"
 _TRAFFIC_METRICS = "dram__bytes_read.sum and dram__bytes_write.sum"
-_NO_NAME = "__missing__"
-"""What CUPTI calls a kernel whose name it does not know."""
-WHOLE = "whole recording"
-"""What the page calls a range that stands for everything that ran in it."""
 _RECORDING = """import torch
 import torch_tb_profiler
 
@@ -73,18 +60,19 @@ def counters_table_payload(
     peaks = peaks_of_ranges(trace, facts, profiled, file)
     chosen = np.flatnonzero(mask(selection, profiled.step))
     has = len(profiled.launches.row) or insight["counter_steps"].n
-    names, sampled = _sampled(insight, selection)
+    samples = sample_table(insight, selection)
     bandwidth = peaks.bandwidth if profiled.traffic == DRAM else None
     return CountersTablePayload(
         vocabulary=vocabulary(facts),
         counters=[_info(name) for name in profiled.counters],
-        profiled=_profiled(trace, profiled, chosen[:limit], peaks),
+        profiled=wire_columns(counter_table(trace, profiled, chosen[:limit], peaks)),
+        values=profiled.values[:, chosen[:limit]].tolist(),
         matching=matching_text(profiled),
         measured=_measured(profiled),
         bandwidth=bandwidth,
         no_roofline=_no_roofline(profiled, bandwidth),
-        sampled_counters=[_info(name) for name in names],
-        sampled=sampled,
+        sampled_counters=[_info(name) for name in dict.fromkeys(samples.texts("counter")) if name],
+        sampled=wire_columns(samples),
         steps=facts.strings.many(facts["steps"]["name"]),
         pooled=max(len(chosen) - limit, 0),
         missing=[] if has else [COUNTERS],
@@ -93,41 +81,6 @@ def counters_table_payload(
 
 def _info(name: str) -> CounterInfo:
     return CounterInfo(name=name, label=counter_label(name), unit=counter_unit(name))
-
-
-def _profiled(
-    trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks
-) -> ProfiledColumns:
-    launches = profiled.launches
-    name = trace["spans"]["name"]
-    kernels = trace.strings.many(name[launches.row[chosen]])
-    whole = (launches.how[chosen] == RangeMatch.WHOLE).tolist()
-    operators = [text or "" for text in optional_texts(trace.strings, name[profiled.operators])]
-    first = profiled.first.tolist()
-    roofs, of = main_roofs(profiled)
-    roof = [roofs[place] if place >= 0 else None for place in of[chosen].tolist()]
-    return ProfiledColumns(
-        kernel=kernels,
-        short=[
-            WHOLE if is_whole else _short(kernel)
-            for kernel, is_whole in zip(kernels, whole, strict=True)
-        ],
-        operators=[operators[first[row] : first[row + 1]] for row in chosen.tolist()],
-        step=optional_integers(profiled.step[chosen]),
-        time_ns=optional_integers(profiled.time[chosen]),
-        flops=optional_integers(profiled.flops[chosen]),
-        bytes=optional_integers(profiled.bytes[chosen]),
-        unit=[found and found[0] for found in roof],
-        precision=[found and found[1] for found in roof],
-        peak=[None if found is None else peaks.rate(*found) for found in roof],
-        values=[optional_floats(values) for values in profiled.values[:, chosen]],
-        launch=launches.launch[chosen].tolist(),
-        event=launches.row[chosen].tolist(),
-    )
-
-
-def _short(kernel: str) -> str:
-    return "kernel without a name" if kernel == _NO_NAME else short_name(kernel)
 
 
 def _measured(profiled: ProfiledKernels) -> Literal["ranges", "slices", ""]:
@@ -220,21 +173,3 @@ def _sentences(n: int, count: dict[RangeMatch, int], spare: int) -> dict[RangeMa
             " which, so the ranges have no operators."
         ),
     }
-
-
-def _sampled(insight: Insight, selection: Selection) -> tuple[list[str], SampledColumns]:
-    table = insight["counter_steps"]
-    table = table.take(mask(selection, table["step"]))
-    names, first, counter = np.unique(table["counter"], return_index=True, return_inverse=True)
-    # In the order of the table, which has the counters with the most samples first.
-    rank = np.argsort(np.argsort(first))
-    listed = names[np.argsort(first)].tolist()
-    return insight.strings.many(listed), SampledColumns(
-        counter=rank[counter].tolist(),
-        device=insight.strings.many(table["device"]),
-        step=optional_integers(table["step"]),
-        samples=table["samples"].tolist(),
-        mean=(table["total"] / np.maximum(table["samples"], 1)).tolist(),
-        least=table["least"].tolist(),
-        greatest=table["greatest"].tolist(),
-    )

@@ -69,14 +69,13 @@ def interface(spec: DisplaySpec) -> str:
 
 
 def _type(spec: DisplaySpec, column: DisplayColumn) -> str:
-    if column.kind == "texts":
-        return "(string[] | null)[]"
-    item = "string" if column.kind in TEXTS else "boolean" if column.kind == "flag" else "number"
+    named = {**dict.fromkeys(TEXTS, "string"), "texts": "string[]", "flag": "boolean"}
+    item = named.get(column.kind, "number")
     return f"({item} | null)[]" if nullable(spec, column) else f"{item}[]"
 
 
 def page_columns(spec: DisplaySpec) -> str:
-    """The declaration of the columns that the page shows, as a TypeScript constant."""
+    """The declaration of the columns that the page shows, as a TypeScript constant; empty where it shows none."""
     columns = [
         {
             "key": column.name,
@@ -90,6 +89,8 @@ def page_columns(spec: DisplaySpec) -> str:
         for column in spec.columns
         if column.label and column.page
     ]
+    if not columns:
+        return ""
     listed = "".join(f"  {json.dumps(column, ensure_ascii=False)},\n" for column in columns)
     return f"export const {spec.name.upper()}: readonly DeclaredColumn[] = [\n{listed}];\n"
 
@@ -97,7 +98,7 @@ def page_columns(spec: DisplaySpec) -> str:
 _KINDS = {
     "mean time": "time",
     "delta bytes": "bytes",
-    "category": "text",
+    "category": "code",
     "texts": "code",
     "id": "count",
     "flag": "text",

@@ -17,20 +17,18 @@ import numpy as np
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.module.frame_table import frame_names, frame_table
 from torch_tb_profiler.analysis.module.frames import (
-    LINE,
-    REST,
     Frames,
     drawn,
     line_frames,
     module_frames,
 )
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.module import MODULES
-from torch_tb_profiler.views.module_wire import FlameColumns, FlamePayload, FlameTree
+from torch_tb_profiler.views.module_wire import FlamePayload, FlameTree
 from torch_tb_profiler.views.texts import missing
 
 Metric = Literal["host", "device"]
@@ -39,13 +37,6 @@ FileFormat = Literal["folded", "speedscope"]
 NO_FRAME = "launched by no known frame"
 SPEEDSCOPE_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 LONGEST_NAME = 1000
-_KINDS = {
-    PathKind.MODULE: "module",
-    PathKind.ANNOTATION: "annotation",
-    PathKind.OPERATOR: "operator",
-    LINE: "line",
-    REST: "rest",
-}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _BLOCK = 2000
 
@@ -57,24 +48,13 @@ def flame_payload(
     device's time.
     """
     frames, rest = _frames(facts, insight, selection, tree)
-    has_device = bool(facts.summary["has_device"])
     shown, pooled = drawn(frames)
     wanted = ("host", "stack") if tree == "line" else ("host",)
     lacks = [MODULES] if tree == "module" and not insight.about["module_source"] else []
     return FlamePayload(
         tree=tree,
-        has_device=has_device,
-        rows=FlameColumns(
-            parent=shown.parent.tolist(),
-            name=_names(facts, insight, shown),
-            kind=[_KINDS[kind] for kind in shown.kind.tolist()],
-            backward=shown.backward.tolist(),
-            calls=shown.calls.tolist(),
-            host_ns=shown.host.tolist(),
-            device_ns=shown.device.tolist() if has_device else [None] * len(shown.parent),
-            first_ns=shown.first.tolist(),
-            event=shown.event.tolist(),
-        ),
+        has_device=bool(facts.summary["has_device"]),
+        rows=wire_columns(frame_table(facts, insight, shown)),
         pooled=pooled,
         unattributed_device_ns=rest,
         missing=[*missing(absent(facts), wanted), *lacks],
@@ -99,7 +79,7 @@ def flame_file(
     own = total.copy()
     inner = np.flatnonzero(frames.parent >= 0)
     np.subtract.at(own, frames.parent[inner], total[inner])
-    names = _names(facts, insight, frames)
+    names = frame_names(facts, insight, frames)
     timed = np.flatnonzero(own > 0)
     parent, weights = frames.parent, own[timed].tolist()
     if metric == "device" and rest:
@@ -149,23 +129,6 @@ def _frames(
         if tree == "line"
         else module_frames(insight, selection)
     )
-
-
-def _names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:
-    names = []
-    for kind, name, backward in zip(
-        frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True
-    ):
-        if kind == REST:
-            names.append(f"{format_count(name)} smaller")
-        elif kind == LINE:
-            names.append(facts.strings[name])
-        else:
-            names.append(
-                insight.strings[name]
-                + (" (backward)" if backward and kind == PathKind.MODULE else "")
-            )
-    return names
 
 
 def harmless(name: str) -> str:

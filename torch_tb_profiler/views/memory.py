@@ -10,13 +10,14 @@ from torch_tb_profiler.analysis.facts.header import device_properties
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.memory.failures import failed_allocations
+from torch_tb_profiler.analysis.memory.table import MEMORY, category_names
 from torch_tb_profiler.analysis.memory.window import Window, curve_in
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
 from torch_tb_profiler.views.memory_wire import (
     MemoryCurvePayload,
@@ -24,11 +25,9 @@ from torch_tb_profiler.views.memory_wire import (
     MemoryPayload,
     MemorySource,
 )
-from torch_tb_profiler.views.nullable import optional_integers
 from torch_tb_profiler.views.steps import step_items
 from torch_tb_profiler.views.texts import missing
 
-UNKNOWN_CATEGORY = "unknown"
 _SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 
 
@@ -55,14 +54,6 @@ def whole_window(trace: Trace, facts: Facts) -> Window:
     memory = trace["memory"]
     latest = int(memory["time"][-1]) + 1 if memory.n else 0
     return 0, max(facts.summary["span_ns"], latest, 1)
-
-
-def category_names(insight: Insight) -> list[str]:
-    """What the file says that blocks are for, the unknown one last; empty where it says nothing."""
-    told = bool(insight.about["memory_begin_categories"])
-    return (
-        [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY] if told else []
-    )
 
 
 def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
@@ -160,11 +151,15 @@ def memory_curve_payload(
 ) -> MemoryCurvePayload:
     """The curve of a device in a window, ns, in about ``points`` points."""
     found = curve_in(insight, device, window, points)
+    curve = MEMORY.build(
+        insight.strings,
+        time_ns=found.time,
+        allocated_bytes=found.allocated,
+        reserved_bytes=found.reserved,
+    )
     return MemoryCurvePayload(
         device=device,
-        time_ns=found.time.tolist(),
-        allocated_bytes=found.allocated.tolist(),
-        reserved_bytes=optional_integers(found.reserved),
+        rows=wire_columns(curve),
         categories_bytes=found.categories.tolist(),
         thinned=found.thinned,
         peak_bytes=found.peak,

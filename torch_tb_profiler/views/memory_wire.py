@@ -4,8 +4,15 @@ trace.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.memory.table import (
+    MEMORY,
+    MEMORY_ALIVE,
+    MEMORY_BLOCKS,
+    MEMORY_STATISTICS,
+)
+from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, StepItem, Wire
 
 MemorySource = Literal["records", "snapshot", "timeline", ""]
@@ -47,7 +54,7 @@ class MemoryPayload(Wire, frozen=True, kw_only=True):
 
 
 class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory/curve``: a staircase. Point i holds from ``time_ns[i]`` to the next one.
+    """Route ``/memory/curve``: a staircase. Row i holds from its time to the next one.
 
     Thinned to about ``n`` parts: of each the first, lowest, highest and last value stay at their
     own times, so no peak is lost. ``thinned``: whether it was.
@@ -56,32 +63,11 @@ class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
     """
 
     device: int
-    time_ns: list[int]
-    allocated_bytes: list[int]
-    reserved_bytes: list[int | None]
+    rows: Annotated[dict[str, Any], table_of(MEMORY)]
     categories_bytes: list[list[int]]
     thinned: bool
     peak_bytes: int
     peak_ns: int
-
-
-class BlockColumns(Wire, frozen=True, kw_only=True):
-    """Blocks of memory, one entry per row. ``allocated_ns`` null: before the recording;
-    ``released_ns`` null: not within it. ``event``: the allocating call.
-
-    ``operator`` is the one that allocated, ``parent`` the one around it; of ``aten::empty`` and its
-    like the parent says more.
-    """
-
-    operator: list[str | None]
-    parent: list[str | None]
-    module: list[str | None]
-    line: list[str | None]
-    category: list[str | None]
-    bytes: list[int]
-    allocated_ns: list[int | None]
-    released_ns: list[int | None]
-    event: list[int | None]
 
 
 class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
@@ -90,27 +76,9 @@ class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
     ``pooled_bytes``, are not listed."""
 
     device: int
-    rows: BlockColumns
+    rows: Annotated[dict[str, Any], table_of(MEMORY_BLOCKS)]
     pooled: int
     pooled_bytes: int
-
-
-class MemoryStatisticsColumns(Wire, frozen=True, kw_only=True):
-    """Per operator or module. ``increase`` is allocated less released, ``allocation`` what was
-    allocated; ``self`` without the operators or modules beneath.
-
-    A total counts a recursion once. ``calls``: all calls of that name that share time with the
-    window, whether or not they allocated; null unknown.
-    """
-
-    name: list[str]
-    calls: list[int | None]
-    increase_bytes: list[int]
-    self_increase_bytes: list[int]
-    allocations: list[int]
-    self_allocations: list[int]
-    allocation_bytes: list[int]
-    self_allocation_bytes: list[int]
 
 
 class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
@@ -124,28 +92,10 @@ class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
 
     device: int
     group: MemoryGroup
-    rows: MemoryStatisticsColumns
+    rows: Annotated[dict[str, Any], table_of(MEMORY_STATISTICS)]
     outside_bytes: int
     outside_increase_bytes: int
     pooled: int
-
-
-class AliveColumns(Wire, frozen=True, kw_only=True):
-    """What is alive, blocks of one origin together, the largest first. ``oldest_ns``: begin of the
-    oldest; null: before the recording.
-
-    ``count`` and ``largest_bytes`` are null where the file gives sums only.
-    """
-
-    operator: list[str | None]
-    parent: list[str | None]
-    module: list[str | None]
-    line: list[str | None]
-    category: list[str | None]
-    bytes: list[int]
-    count: list[int | None]
-    largest_bytes: list[int | None]
-    oldest_ns: list[int | None]
 
 
 class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
@@ -163,6 +113,6 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     reserved_bytes: int | None
     fragmented_bytes: int | None
     unknown_bytes: int
-    rows: AliveColumns
+    rows: Annotated[dict[str, Any], table_of(MEMORY_ALIVE)]
     pooled: int
     pooled_bytes: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.module.frame_table import FLAME
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
@@ -44,26 +45,6 @@ class ModulePayload(Wire, frozen=True, kw_only=True):
     missing: list[Missing]
 
 
-class FlameColumns(Wire, frozen=True, kw_only=True):
-    """A tree of frames, parents before children. ``kind``: ``module``, ``annotation``,
-    ``operator``, ``line`` or ``rest``. ``first_ns``: its first begin.
-
-    ``host_ns`` and ``device_ns`` are totals; what the children do not cover is the frame's own.
-    ``rest`` stands for several that are too small to be drawn. ``calls`` of a line are those of the
-    operators it leads to. ``first_ns`` of a line is -1. ``event``: the longest call; -1 none.
-    """
-
-    parent: list[int]
-    name: list[str]
-    kind: list[str]
-    backward: list[bool]
-    calls: list[int]
-    host_ns: list[int]
-    device_ns: list[int | None]
-    first_ns: list[int]
-    event: list[int]
-
-
 class FlamePayload(Wire, frozen=True, kw_only=True):
     """Route ``/module/flame``; ``tree`` ``module``: modules and operators; ``line``: Python source
     lines. ``pooled`` frames have
@@ -73,7 +54,7 @@ class FlamePayload(Wire, frozen=True, kw_only=True):
 
     tree: FlameTree
     has_device: bool
-    rows: FlameColumns
+    rows: Annotated[dict[str, Any], table_of(FLAME)]
     pooled: int
     unattributed_device_ns: int
     missing: list[Missing]

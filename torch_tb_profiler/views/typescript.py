@@ -51,7 +51,7 @@ def typescript() -> str:
 
 def tables() -> str:
     """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    shown = map(page_columns, _declared(_wire_types()))
+    shown = filter(None, map(page_columns, _declared(_wire_types())))
     return "\n".join([TABLES_HEADER, *shown])
 
 

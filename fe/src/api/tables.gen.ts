@@ -1,6 +1,30 @@
 // Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
+export const COUNTERS: readonly DeclaredColumn[] = [
+  {"key": "kernel", "label": "Kernel", "kind": "code", "term": "counters_kernel", "width": 240},
+  {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "hidden": true},
+  {"key": "top_op", "label": "Top operator", "kind": "code", "term": "counters_top", "width": 170},
+  {"key": "bottom_op", "label": "Bottom operator", "kind": "code", "term": "counters_bottom", "width": 170},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "hidden": true},
+  {"key": "time_ns", "label": "Time", "kind": "time", "term": "counters_time", "bar": true},
+  {"key": "flops", "label": "FLOPs", "kind": "FLOP", "term": "counters_flops", "bar": true},
+  {"key": "bytes", "label": "Memory traffic", "kind": "bytes", "term": "counters_bytes", "bar": true},
+  {"key": "intensity", "label": "FLOP/B", "kind": "number", "term": "counters_intensity", "width": 76},
+  {"key": "flops_rate", "label": "FLOP/s", "kind": "FLOP/s", "term": "counters_rate"},
+];
+
+export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
+  {"key": "counter", "label": "Counter", "kind": "code", "term": "counters_counter", "width": 280},
+  {"key": "unit", "label": "Unit", "kind": "text", "term": "counters_unit", "width": 90},
+  {"key": "device", "label": "Device", "kind": "text", "term": "counters_device", "width": 110},
+  {"key": "step", "label": "Step", "kind": "count", "term": "counters_step", "width": 130},
+  {"key": "samples", "label": "Samples", "kind": "count", "term": "counters_samples"},
+  {"key": "mean", "label": "Mean", "kind": "number", "term": "counters_mean"},
+  {"key": "min", "label": "Least", "kind": "number", "term": "counters_least"},
+  {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest"},
+];
+
 export const OPERATIONS: readonly DeclaredColumn[] = [
   {"key": "kind", "label": "Operation", "kind": "text", "term": "distributed_operation", "width": 120},
   {"key": "bytes", "label": "Message", "kind": "bytes", "term": "distributed_bytes", "width": 88},
@@ -41,6 +65,41 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
 ];
 
+export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
+  {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
+  {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
+  {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "bar": true},
+  {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at"},
+  {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at"},
+  {"key": "lifetime_ns", "label": "Lifetime", "kind": "time", "term": "memory_lifetime", "width": 84},
+];
+
+export const MEMORY_STATISTICS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 240},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "memory_calls", "width": 80},
+  {"key": "increase_bytes", "label": "Size increase", "kind": "bytes", "term": "memory_increase", "width": 116},
+  {"key": "self_increase_bytes", "label": "Self size increase", "kind": "bytes", "term": "memory_self_increase", "width": 120, "bar": true},
+  {"key": "allocations", "label": "Allocations", "kind": "count", "term": "memory_allocations", "width": 116},
+  {"key": "self_allocations", "label": "Self allocations", "kind": "count", "term": "memory_self_allocations", "width": 120},
+  {"key": "allocation_bytes", "label": "Allocated in all", "kind": "bytes", "term": "memory_allocation_bytes", "width": 116},
+  {"key": "self_allocation_bytes", "label": "Self allocated in all", "kind": "bytes", "term": "memory_self_allocation_bytes", "width": 120, "bar": true},
+];
+
+export const MEMORY_ALIVE: readonly DeclaredColumn[] = [
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
+  {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},
+  {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
+  {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "bar": true},
+  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count"},
+  {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest"},
+  {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest"},
+];
+
 export const MODULES: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Module", "kind": "code", "term": "module_name", "width": 210},
   {"key": "kind", "label": "Class", "kind": "code", "term": "module_class", "width": 120, "hidden": true},
@@ -56,6 +115,14 @@ export const MODULES: readonly DeclaredColumn[] = [
   {"key": "backward_host_self_ns", "label": "Backward host self", "kind": "time", "term": "module_backward_host_self", "bar": true},
   {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "module_allocated"},
   {"key": "increase_bytes", "label": "Memory increase", "kind": "bytes", "term": "module_increase"},
+];
+
+export const FLAME: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Frame", "kind": "code", "term": "flame_frame", "width": 320},
+  {"key": "kind", "label": "Kind", "kind": "text", "term": "flame_kind", "width": 150},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "flame_calls", "width": 80},
+  {"key": "device_ns", "label": "Device total", "kind": "time", "term": "flame_device", "width": 120, "bar": true},
+  {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
 ];
 
 export const OPERATORS: readonly DeclaredColumn[] = [

@@ -48,45 +48,18 @@ export interface CounterInfo {
   unit: string;
 }
 
-/** One entry per profiled range. `values[c][i]` is counter c of row i; null: not measured. `operators`: the operators around the launch, outermost first; `flops` from instruction counters, `bytes` from memory counters; `time_ns` null where the times are no measured ones. `unit`, `precision` and `peak` (FLOP/s) as in the Efficiency view, of what did most of the FLOPs. */
-export interface ProfiledColumns {
-  kernel: string[];
-  short: string[];
-  operators: string[][];
-  step: (number | null)[];
-  time_ns: (number | null)[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  values: ((number | null)[])[];
-  launch: number[];
-  event: number[];
-}
-
-/** Sampled counters: mean, least and greatest per counter, device and step (step null: outside all steps, or no steps). */
-export interface SampledColumns {
-  counter: number[];
-  device: string[];
-  step: (number | null)[];
-  samples: number[];
-  mean: number[];
-  least: number[];
-  greatest: number[];
-}
-
-/** Route `/counters`. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
-  profiled: ProfiledColumns;
+  profiled: CountersTable;
+  values: ((number | null)[])[];
   matching: string;
   measured: "" | "ranges" | "slices";
   bandwidth: number | null;
   no_roofline: string;
   sampled_counters: CounterInfo[];
-  sampled: SampledColumns;
+  sampled: CounterSamplesTable;
   steps: string[];
   pooled: number;
   missing: Missing[];
@@ -409,72 +382,32 @@ export interface MemoryPayload {
   missing: Missing[];
 }
 
-/** Route `/memory/curve`: a staircase. Point i holds from `time_ns[i]` to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
 export interface MemoryCurvePayload {
   device: number;
-  time_ns: number[];
-  allocated_bytes: number[];
-  reserved_bytes: (number | null)[];
+  rows: MemoryTable;
   categories_bytes: number[][];
   thinned: boolean;
   peak_bytes: number;
   peak_ns: number;
 }
 
-/** Blocks of memory, one entry per row. `allocated_ns` null: before the recording; `released_ns` null: not within it. `event`: the allocating call. `operator` is the one that allocated, `parent` the one around it; of `aten::empty` and its like the parent says more. */
-export interface BlockColumns {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  bytes: number[];
-  allocated_ns: (number | null)[];
-  released_ns: (number | null)[];
-  event: (number | null)[];
-}
-
 /** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
 export interface MemoryBlocksPayload {
   device: number;
-  rows: BlockColumns;
+  rows: MemoryBlocksTable;
   pooled: number;
   pooled_bytes: number;
-}
-
-/** Per operator or module. `increase` is allocated less released, `allocation` what was allocated; `self` without the operators or modules beneath. A total counts a recursion once. `calls`: all calls of that name that share time with the window, whether or not they allocated; null unknown. */
-export interface MemoryStatisticsColumns {
-  name: string[];
-  calls: (number | null)[];
-  increase_bytes: number[];
-  self_increase_bytes: number[];
-  allocations: number[];
-  self_allocations: number[];
-  allocation_bytes: number[];
-  self_allocation_bytes: number[];
 }
 
 /** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
 export interface MemoryStatisticsPayload {
   device: number;
   group: MemoryGroup;
-  rows: MemoryStatisticsColumns;
+  rows: MemoryStatisticsTable;
   outside_bytes: number;
   outside_increase_bytes: number;
   pooled: number;
-}
-
-/** What is alive, blocks of one origin together, the largest first. `oldest_ns`: begin of the oldest; null: before the recording. `count` and `largest_bytes` are null where the file gives sums only. */
-export interface AliveColumns {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  bytes: number[];
-  count: (number | null)[];
-  largest_bytes: (number | null)[];
-  oldest_ns: (number | null)[];
 }
 
 /** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
@@ -485,7 +418,7 @@ export interface MemoryAlivePayload {
   reserved_bytes: number | null;
   fragmented_bytes: number | null;
   unknown_bytes: number;
-  rows: AliveColumns;
+  rows: MemoryAliveTable;
   pooled: number;
   pooled_bytes: number;
 }
@@ -516,24 +449,11 @@ export interface ModulePayload {
   missing: Missing[];
 }
 
-/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`. `first_ns`: its first begin. `host_ns` and `device_ns` are totals; what the children do not cover is the frame's own. `rest` stands for several that are too small to be drawn. `calls` of a line are those of the operators it leads to. `first_ns` of a line is -1. `event`: the longest call; -1 none. */
-export interface FlameColumns {
-  parent: number[];
-  name: string[];
-  kind: string[];
-  backward: boolean[];
-  calls: number[];
-  host_ns: number[];
-  device_ns: (number | null)[];
-  first_ns: number[];
-  event: number[];
-}
-
 /** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
 export interface FlamePayload {
   tree: FlameTree;
   has_device: boolean;
-  rows: FlameColumns;
+  rows: FlameTable;
   pooled: number;
   unattributed_device_ns: number;
   missing: Missing[];
@@ -1098,6 +1018,38 @@ export interface TracePayload {
   steps: StepItem[];
 }
 
+/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
+export interface CountersTable {
+  kernel: string[];
+  short_name: string[];
+  op_stack: string[][];
+  top_op: (string | null)[];
+  bottom_op: (string | null)[];
+  step: (number | null)[];
+  time_ns: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  intensity: (number | null)[];
+  flops_rate: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  launch: number[];
+  event: number[];
+}
+
+/** One row per sampled counter, device and step; the step is missing outside all. */
+export interface CounterSamplesTable {
+  counter: string[];
+  unit: string[];
+  device: string[];
+  step: (number | null)[];
+  samples: number[];
+  mean: (number | null)[];
+  min: (number | null)[];
+  max: (number | null)[];
+}
+
 /** One row per communication operation of all workers (`worker` −1) and of each worker. */
 export interface OperationsTable {
   worker: number[];
@@ -1147,6 +1099,52 @@ export interface EfficiencyTable {
   event: number[];
 }
 
+/** One row per record of the allocator, by device and time: the memory curve. */
+export interface MemoryTable {
+  time_ns: number[];
+  allocated_bytes: number[];
+  reserved_bytes: (number | null)[];
+}
+
+/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
+export interface MemoryBlocksTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  allocated_ns: (number | null)[];
+  released_ns: (number | null)[];
+  lifetime_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator or module; a total counts a recursion once. */
+export interface MemoryStatisticsTable {
+  name: string[];
+  calls: (number | null)[];
+  increase_bytes: number[];
+  self_increase_bytes: number[];
+  allocations: number[];
+  self_allocations: number[];
+  allocation_bytes: number[];
+  self_allocation_bytes: number[];
+}
+
+/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
+export interface MemoryAliveTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  bytes: number[];
+  blocks: (number | null)[];
+  largest_bytes: (number | null)[];
+  oldest_ns: (number | null)[];
+}
+
 /** One row per `nn.Module`, parents before children. */
 export interface ModulesTable {
   parent: number[];
@@ -1164,6 +1162,19 @@ export interface ModulesTable {
   backward_host_self_ns: number[];
   allocated_bytes: (number | null)[];
   increase_bytes: (number | null)[];
+  event: number[];
+}
+
+/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`, which stands for several that are too small to be drawn. Times are totals; what the children do not cover is the frame's own. `calls` of a line are those of the operators it leads to, its `first_ns` is -1. `event`: the longest call. */
+export interface FlameTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  backward: boolean[];
+  calls: number[];
+  device_ns: (number | null)[];
+  host_ns: number[];
+  first_ns: number[];
   event: number[];
 }
 

@@ -105,8 +105,8 @@ def test_counters_hold_together(listed: list[dict[str, Any]]) -> None:
         counters_table_payload(trace, facts, insight, select(facts, row, row), 1000)
         for row in range(facts["steps"].n)
     ]
-    assert sum(len(part.profiled.kernel) for part in by_step) == sum(
-        step is not None for step in payload.profiled.step
+    assert sum(len(part.profiled["kernel"]) for part in by_step) == sum(
+        step is not None for step in found["profiled"]["step"]
     )
 
 

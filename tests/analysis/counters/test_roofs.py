@@ -4,8 +4,10 @@ be drawn.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.analysis.counters.drawing import Counters, with_ranges
@@ -72,8 +74,13 @@ def test_the_peaks_of_the_device_stand_beside_what_was_measured() -> None:
     payload = _payload(
         TWO, {"r0": {**FLOPS, SASS % "ffma": 9, **DRAM}, "r1": {**FLOPS, **DRAM}}, H100
     )
-    assert (payload.profiled.unit, payload.profiled.precision) == (["vector", None], ["fp32", None])
-    assert payload.profiled.peak == [pytest.approx(67e12, rel=0.01), None]
+    assert (payload.profiled["unit"], payload.profiled["precision"]) == (
+        ["vector", None],
+        ["fp32", None],
+    )
+    assert payload.profiled["peak"].tolist() == pytest.approx(
+        [67e12, math.nan], rel=0.01, nan_ok=True
+    )
     assert payload.bandwidth == pytest.approx(3.35e12, rel=0.01)
     assert payload.no_roofline == ""
 
@@ -114,3 +121,16 @@ def test_kernels_of_which_only_one_of_both_is_known_have_no_place() -> None:
         payload.no_roofline
         == "No roofline is drawn: of no kernel both FLOPs and memory traffic are known."
     )
+
+
+def test_rates_are_only_of_what_is_known_and_never_of_nothing() -> None:
+    work = FLOPS | {SASS % "ffma": 9}
+    rows = _payload(
+        TWO, {"r0": work | {"dram__bytes.sum": 0}, "r1": {"dram__bytes.sum": 5}}
+    ).profiled
+    flops, time = rows["flops"][0], rows["time_ns"].tolist()[0]
+    assert flops > 0
+    np.testing.assert_array_equal(rows["intensity"], [math.nan, math.nan])
+    np.testing.assert_array_equal(rows["flops_rate"], [flops / time * 1e9, math.nan])
+    rows = _payload(TWO, {"r0": work | {"dram__bytes.sum": 4}}).profiled
+    np.testing.assert_array_equal(rows["intensity"], [flops / 4, math.nan])

@@ -87,10 +87,10 @@ def test_any_records(
     assert found["memory_curve"].n + found.about["memory_left_out"] == trace["memory"].n
     for device in (item.key for item in view.devices):
         curve = memory_curve_payload(found, device, whole_window(trace, facts), 8)
-        assert len(curve.time_ns) == len(curve.allocated_bytes) == len(curve.reserved_bytes)
+        assert len({len(values) for values in curve.rows.values()}) == 1
         for window in (None, (time, time + 9_000)):
             blocks = memory_blocks_payload(found, device, window, limit)
-            assert len(blocks.rows.bytes) <= limit
+            assert len(blocks.rows["bytes"]) <= limit
             for statistics in (
                 memory_statistics_payload(trace, facts, found, device, window, "operator", limit),
                 memory_statistics_payload(trace, facts, found, device, window, "module", limit),
@@ -100,7 +100,7 @@ def test_any_records(
         for at in (None, time):
             alive = memory_alive_payload(found, device, at, limit)
             assert (
-                sum(alive.rows.bytes) + alive.pooled_bytes + alive.unknown_bytes
+                alive.rows["bytes"].sum() + alive.pooled_bytes + alive.unknown_bytes
                 == alive.allocated_bytes
             )
             to_json(alive)

@@ -193,7 +193,7 @@ EFFICIENCY = DisplaySpec(
             "Whether its kernels use matrix cores.",
             "matrix",
         ),
-        _C("event", "row", "", "The longest.", unit="row of events"),
+        _C("event", "row", "", "The longest."),
     ),
 )
 """Figures of work are of one call (of kernels, of one launch on average), times of all calls. The longest ``time_ns`` stands

@@ -85,7 +85,7 @@ MODULES = DisplaySpec(
             "module_increase",
             optional=True,
         ),
-        _C("event", "row", "", "Its longest forward call.", unit="row of events"),
+        _C("event", "row", "", "Its longest forward call."),
     ),
 )
 """Sums over the selected steps. Self time is that of the module's own code and of the operators that it calls. Backward is

@@ -6,7 +6,6 @@ import {
   kindOf,
   measuredChart,
   pathText,
-  ratio,
   sampledCharts,
   scaled,
   topSentence,
@@ -53,11 +52,6 @@ it("says what was measured", () => {
   expect(topSentence(counters({ pooled: 7, sampled_counters: [] }))).toBe(
     "9 kernels measured with 3 counters each",
   );
-});
-
-it("divides only what is known, and never by nothing", () => {
-  expect(ratio([8, null, 8, 8], [2, 2, 0, null])).toEqual([4, null, null, null]);
-  expect(ratio([8], [4], 1e9)).toEqual([2e9]);
 });
 
 it("draws the means of a device per step, and nothing outside the steps", () => {
@@ -125,6 +119,8 @@ it("puts kernels without times at the most that their intensity allows", () => {
   const untimed = {
     ...profiled,
     time_ns: [null, null],
+    flops_rate: [null, null],
+    intensity: [2, 1e6],
     flops: [8192, 4096e6],
     bytes: [4096, 4096],
     peak: [67e12, 67e12],

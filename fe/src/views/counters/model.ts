@@ -1,6 +1,6 @@
 /** What the Counters page computes from its payload: sentences, kinds and widths of columns, and the bars of sampled counters. */
 
-import type { CounterInfo, CountersTablePayload, SampledColumns } from "../../api/types.gen";
+import type { CounterInfo, CounterSamplesTable, CountersTablePayload } from "../../api/types.gen";
 import {
   formatBytes,
   formatCount,
@@ -89,16 +89,11 @@ export function topSentence({
   ].join("; ");
 }
 
-/** FLOPs per byte and FLOP/s, where both are measured. */
-export const ratio = (
-  values: readonly (number | null)[],
-  by: readonly (number | null)[],
-  times = 1,
-): (number | null)[] =>
-  values.map((value, row) => {
-    const below = by[row];
-    return value === null || !below ? null : (value * times) / below;
-  });
+/** The names of steps by their numbers; null where the number is not known. */
+export const stepNames = (
+  numbers: readonly (number | null)[],
+  names: readonly string[],
+): (string | null)[] => numbers.map((step) => (step === null ? null : (names[step] ?? null)));
 
 export interface SampledChart {
   counter: CounterInfo;
@@ -110,16 +105,16 @@ export interface SampledChart {
 /** Means per step of one device, a chart per counter that has a sample inside a step. */
 export function sampledCharts(
   counters: readonly CounterInfo[],
-  { counter, device, step, mean, least, greatest }: SampledColumns,
+  { counter, device, step, mean, min, max }: CounterSamplesTable,
   wanted: string,
   names: readonly string[],
   chosen: (step: number) => boolean,
 ): SampledChart[] {
-  return counters.flatMap((info, number) => {
+  return counters.flatMap((info) => {
     const rows = counter.flatMap((other, row) =>
-      other === number && device[row] === wanted && step[row] !== null ? [row] : [],
+      other === info.name && device[row] === wanted && step[row] !== null ? [row] : [],
     );
-    const value = (values: readonly number[], row: number): number =>
+    const value = (values: readonly (number | null)[], row: number): number =>
       scaled(info, [values[row] ?? 0])[0] ?? 0;
     const bars = rows.map((row): StackedBar => {
       const name = names[step[row] ?? 0] ?? "";
@@ -136,8 +131,8 @@ export function sampledCharts(
           {
             counter: info,
             bars,
-            least: Math.min(...rows.map((row) => value(least, row))),
-            greatest: Math.max(...rows.map((row) => value(greatest, row))),
+            least: Math.min(...rows.map((row) => value(min, row))),
+            greatest: Math.max(...rows.map((row) => value(max, row))),
           },
         ]
       : [];
@@ -160,9 +155,8 @@ export function measuredChart(
   { profiled, bandwidth }: CountersTablePayload,
   search: string,
 ): MeasuredChart {
-  const { kernel, short, time_ns, flops, bytes, peak } = profiled;
-  const intensity = ratio(flops, bytes);
-  const measured = ratio(flops, time_ns, 1e9);
+  const { kernel, short_name, time_ns, flops, bytes, intensity, peak } = profiled;
+  const measured = profiled.flops_rate;
   const timed = measured.some((rate) => rate);
   const most = (row: number): number =>
     Math.min((intensity[row] ?? 0) * (bandwidth ?? Infinity), peak[row] ?? Infinity);
@@ -177,7 +171,7 @@ export function measuredChart(
     const [rate, traffic, time] = [rateOf(row), bytes[row] ?? 0, time_ns[row] ?? 0];
     return {
       key: String(row),
-      title: short[row] ?? "",
+      title: short_name[row] ?? "",
       intensity: intensity[row] ?? 0,
       rate,
       size: size[row] ?? 0,

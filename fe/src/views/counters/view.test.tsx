@@ -83,7 +83,14 @@ it("opens a row to its full name and the way through its operators", async () =>
 it("has no column for what was measured of no kernel", async () => {
   const nothing = [null, null];
   answer = counters({
-    profiled: { ...counters().profiled, time_ns: nothing, flops: nothing, bytes: nothing },
+    profiled: {
+      ...counters().profiled,
+      time_ns: nothing,
+      flops: nothing,
+      bytes: nothing,
+      intensity: nothing,
+      flops_rate: nothing,
+    },
   });
   show();
   await ready();
@@ -119,7 +126,7 @@ it("leads from a mark of the roofline to the rows of its kernel, and back", asyn
 
 it("says why no roofline is drawn", async () => {
   answer = counters({
-    profiled: { ...counters().profiled, bytes: [null, null] },
+    profiled: { ...counters().profiled, bytes: [null, null], intensity: [null, null] },
     no_roofline: "No roofline is drawn: memory traffic is not known.",
   });
   show();
@@ -154,13 +161,14 @@ it("draws a few charts at first where there are many", async () => {
   answer = counters({
     sampled_counters: many,
     sampled: {
-      counter: many.map((_, i) => i),
+      counter: many.map(({ name }) => name),
+      unit: all(""),
       device: all("GPU 0"),
       step: all(0),
       samples: all(1),
       mean: all(2),
-      least: all(1),
-      greatest: all(3),
+      min: all(1),
+      max: all(3),
     },
   });
   show();

@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { CounterInfo, CountersTablePayload } from "../../api/types.gen";
+import { COUNTER_SAMPLES, COUNTERS } from "../../api/tables.gen";
+import type { CountersTablePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
@@ -21,7 +22,7 @@ import {
   StackedBars,
 } from "../../widgets";
 import { useAllSteps } from "../all_steps";
-import { columnsOf, told } from "../columns";
+import { declaredColumns, told } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
@@ -31,9 +32,9 @@ import {
   kindOf,
   measuredChart,
   pathText,
-  ratio,
   sampledCharts,
   scaled,
+  stepNames,
   topSentence,
   unitOf,
   widthOf,
@@ -41,7 +42,6 @@ import {
 
 adoptStyles(tables);
 
-const column = columnsOf("counters");
 /** Charts that are drawn at once; a recording may have hundreds of counters. */
 const FIRST_CHARTS = 6;
 
@@ -128,63 +128,52 @@ function Measured({ payload, params, setParam }: PageProps): JSX.Element | null 
 
 function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   const { profiled, counters, steps } = payload;
-  const { kernel, operators, flops, bytes, time_ns, launch, event } = profiled;
-  const operator = (key: string, label: string, place: number): Column => {
-    const names = operators.map((path) => path.at(place) ?? null);
-    return column(key, label, "code", 170, names, {
-      unknown: () => "none",
-      href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null),
-    });
-  };
+  const { kernel, op_stack, top_op, bottom_op, launch, event } = profiled;
+  const operator = (names: readonly (string | null)[]): Partial<Column> => ({
+    unknown: () => "none",
+    href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null),
+  });
   const shown = (row: number): number =>
     [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
-  return told([
-    column("kernel", "Kernel", "code", 240, kernel, {
-      short: profiled.short,
-      // Equal slices of a window are no kernels to other views.
-      href: (row) =>
-        payload.measured === "ranges" ? hrefOf("kernel", exactly(kernel[row] ?? "")) : null,
+  return [
+    ...declaredColumns(COUNTERS, profiled, {
+      kernel: {
+        short: profiled.short_name,
+        // Equal slices of a window are no kernels to other views.
+        href: (row) =>
+          payload.measured === "ranges" ? hrefOf("kernel", exactly(kernel[row] ?? "")) : null,
+      },
+      op_stack: { values: op_stack.map(pathText), grow: true },
+      top_op: operator(top_op),
+      bottom_op: operator(bottom_op),
+      step: { kind: "text", values: stepNames(profiled.step, steps) },
     }),
-    operator("bottom", "Bottom operator", -1),
-    operator("top", "Top operator", 0),
-    column("path", "Operators", "code", 320, operators.map(pathText), { hidden: true, grow: true }),
-    column(
-      "step",
-      "Step",
-      "text",
-      64,
-      profiled.step.map((step) => (step === null ? null : (steps[step] ?? null))),
-      { hidden: true },
-    ),
-    column("time", "Time", "time", 100, time_ns, { bar: true }),
-    column("flops", "FLOPs", "FLOP", 100, flops, { bar: true }),
-    column("bytes", "Memory traffic", "bytes", 100, bytes, { bar: true }),
-    column("intensity", "FLOP/B", "number", 76, ratio(flops, bytes)),
-    column("rate", "FLOP/s", "FLOP/s", 104, ratio(flops, time_ns, 1e9)),
-    ...byUse(profiled.values).map((place) => {
-      const counter = counters[place] ?? { name: "", label: "", unit: "" };
-      const { name, label } = counter;
-      return column(
-        `=${name}`,
-        label,
-        kindOf(counter),
-        widthOf(label),
-        scaled(counter, profiled.values[place] ?? []),
-        { name, hint: hintOf(counter) },
-      );
-    }),
-    column(
-      "timeline",
-      "Timeline",
-      "text",
-      84,
-      kernel.map((_, row) => (shown(row) < 0 ? null : "launch")),
+    ...told([
+      ...byUse(payload.values).map((place): Column => {
+        const counter = counters[place] ?? { name: "", label: "", unit: "" };
+        const { name, label } = counter;
+        return {
+          key: `=${name}`,
+          label,
+          kind: kindOf(counter),
+          width: widthOf(label),
+          values: scaled(counter, payload.values[place] ?? []),
+          name,
+          hint: hintOf(counter),
+        };
+      }),
       {
+        key: "timeline",
+        label: "Timeline",
+        kind: "text",
+        width: 84,
+        term: "counters_timeline",
+        values: kernel.map((_, row) => (shown(row) < 0 ? null : "launch")),
         unknown: () => "",
         href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
       },
-    ),
-  ]);
+    ]),
+  ];
 }
 
 function Profiled(props: PageProps): JSX.Element {
@@ -209,14 +198,14 @@ function Profiled(props: PageProps): JSX.Element {
         rowCount={profiled.kernel.length}
         detail={(row) => (
           <div class="kernel-detail facts-wide">
-            <p>{pathText(profiled.operators[row] ?? []) || "No operator is around the launch."}</p>
+            <p>{pathText(profiled.op_stack[row] ?? []) || "No operator is around the launch."}</p>
             <dl class="facts">
               {counters.map((counter, place) => (
                 <div key={counter.name} class="fact">
                   <dt>{counter.label}</dt>
                   <dd>
                     {format(
-                      scaled(counter, [profiled.values[place]?.[row] ?? null])[0],
+                      scaled(counter, [payload.values[place]?.[row] ?? null])[0],
                       unitOf(counter),
                     )}
                   </dd>
@@ -304,40 +293,18 @@ function Sampled(props: PageProps): JSX.Element {
 }
 
 function SampledTable({ payload }: { payload: CountersTablePayload }): JSX.Element {
-  const { sampled, sampled_counters: counters } = payload;
-  const columns = useMemo(() => {
-    const of = (row: number): CounterInfo | undefined => counters[sampled.counter[row] ?? 0];
-    return [
-      column(
-        "counter",
-        "Counter",
-        "code",
-        280,
-        sampled.counter.map((_, row) => of(row)?.name ?? ""),
-      ),
-      column(
-        "unit",
-        "Unit",
-        "text",
-        90,
-        sampled.counter.map((_, row) => of(row)?.unit ?? ""),
-        { unknown: () => "" },
-      ),
-      column("device", "Device", "text", 110, sampled.device),
-      column(
-        "step",
-        "Step",
-        "text",
-        130,
-        sampled.step.map((step) => (step === null ? null : (payload.steps[step] ?? null))),
-        { unknown: () => "outside the steps" },
-      ),
-      column("samples", "Samples", "count", 84, sampled.samples),
-      column("mean", "Mean", "number", 100, sampled.mean),
-      column("least", "Least", "number", 100, sampled.least),
-      column("greatest", "Greatest", "number", 100, sampled.greatest),
-    ];
-  }, [sampled, counters, payload.steps]);
+  const { sampled, steps } = payload;
+  const columns = useMemo(
+    () =>
+      declaredColumns(COUNTER_SAMPLES, sampled, {
+        step: {
+          kind: "text",
+          values: stepNames(sampled.step, steps),
+          unknown: () => "outside the steps",
+        },
+      }),
+    [sampled, steps],
+  );
   return (
     <Grid
       label="Sampled counters"

@@ -54,9 +54,11 @@ export function memory(more: Partial<MemoryPayload> = {}): MemoryPayload {
 export function curve(more: Partial<MemoryCurvePayload> = {}): MemoryCurvePayload {
   return {
     device: 0,
-    time_ns: [0, 500],
-    allocated_bytes: [MIB, 6 * MIB],
-    reserved_bytes: [null, 8 * MIB],
+    rows: {
+      time_ns: [0, 500],
+      allocated_bytes: [MIB, 6 * MIB],
+      reserved_bytes: [null, 8 * MIB],
+    },
     categories_bytes: [],
     thinned: true,
     peak_bytes: 6 * MIB,
@@ -82,7 +84,7 @@ export function alive(more: Partial<MemoryAlivePayload> = {}): MemoryAlivePayloa
       line: ["/w/net.py(3): forward", null, null],
       category: [null, null, null],
       bytes: [3 * MIB, MIB, MIB],
-      count: [1, 2, 1],
+      blocks: [1, 2, 1],
       largest_bytes: [3 * MIB, MIB, MIB],
       oldest_ns: [10, null, 20],
     },
@@ -104,7 +106,8 @@ export function blocks(more: Partial<MemoryBlocksPayload> = {}): MemoryBlocksPay
       bytes: [3 * MIB, MIB],
       allocated_ns: [10, null],
       released_ns: [30, 40],
-      event: [7, null],
+      lifetime_ns: [20, null],
+      event: [7, -1],
     },
     ...more,
   };

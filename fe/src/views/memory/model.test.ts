@@ -1,16 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
 import { OTHER } from "../../widgets";
-import { alive, blocks, device, memory } from "./fixtures";
-import {
-  aliveParts,
-  groupsOf,
-  lifetimes,
-  readDevice,
-  readTime,
-  readWindow,
-  tablesOf,
-} from "./model";
+import { alive, device, memory } from "./fixtures";
+import { aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf } from "./model";
 
 describe("the address bar", () => {
   it("gives a window inside the recording, or none", () => {
@@ -78,9 +70,6 @@ describe("what is alive", () => {
       aliveParts(alive({ unknown_bytes: -5 }), "operator").map((part) => part.key),
     ).not.toContain("before"));
 });
-
-it("knows a lifetime only where both ends are known", () =>
-  expect(lifetimes(blocks().rows)).toEqual([20, null]));
 
 it("offers the tables that have something", () => {
   expect(tablesOf(memory(), device())).toEqual(["blocks", "operator", "module"]);

@@ -1,9 +1,8 @@
 /** What the Memory page computes from its payloads and keeps in the address bar. */
 
 import type {
-  AliveColumns,
-  BlockColumns,
   MemoryAlivePayload,
+  MemoryAliveTable,
   MemoryDevice,
   MemoryPayload,
 } from "../../api/types.gen";
@@ -44,7 +43,7 @@ export function readDevice(
 }
 
 /** What the rows can be grouped by: something that at least one of them knows. */
-export function groupsOf(rows: AliveColumns): AliveGroup[] {
+export function groupsOf(rows: MemoryAliveTable): AliveGroup[] {
   return GROUPS.filter((group) => rows[group].some((name) => name !== null));
 }
 
@@ -63,14 +62,6 @@ export function aliveParts(
     { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },
   ];
   return [...parts, ...more.filter((part) => part.value > 0)];
-}
-
-/** From the allocation to the release; null where one of them is not known. */
-export function lifetimes({ allocated_ns, released_ns }: BlockColumns): (number | null)[] {
-  return allocated_ns.map((begin, row) => {
-    const end = released_ns[row] ?? null;
-    return begin === null || end === null ? null : end - begin;
-  });
 }
 
 /** The tables that the trace has something for. */

@@ -1,10 +1,11 @@
 /** Pure parts of the Memory page. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { MEMORY_ALIVE, MEMORY_BLOCKS, MEMORY_STATISTICS } from "../../api/tables.gen";
 import type {
-  AliveColumns,
-  BlockColumns,
   MemoryAlivePayload,
+  MemoryAliveTable,
+  MemoryBlocksTable,
   MemoryCurvePayload,
   MemoryDevice,
   MemoryStatisticsPayload,
@@ -14,9 +15,9 @@ import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
-import { columnsOf, told } from "../columns";
+import { declaredColumns, told } from "../columns";
 import type { Total } from "../totals";
-import { lifetimes, type Stretch } from "./model";
+import type { Stretch } from "./model";
 
 interface CurveProps {
   curve: MemoryCurvePayload;
@@ -49,11 +50,11 @@ export function Curve({
     {
       label: "allocated",
       color: areas.length ? "var(--text)" : seriesColor(0),
-      values: curve.allocated_bytes,
+      values: curve.rows.allocated_bytes,
     },
   ];
-  if (curve.reserved_bytes.some((value) => value !== null))
-    lines.push({ label: "reserved", color: seriesColor(5), values: curve.reserved_bytes });
+  if (curve.rows.reserved_bytes.some((value) => value !== null))
+    lines.push({ label: "reserved", color: seriesColor(5), values: curve.rows.reserved_bytes });
   const drawn = [...lines, ...areas];
   return (
     <Figure
@@ -66,7 +67,7 @@ export function Curve({
           { label: "Time", unit: "ns" },
           ...drawn.map((line) => ({ label: capitalised(line.label), unit: "bytes" as const })),
         ],
-        rows: curve.time_ns.map((time, i) => [
+        rows: curve.rows.time_ns.map((time, i) => [
           time,
           ...drawn.map((line) => line.values[i] ?? null),
         ]),
@@ -76,7 +77,7 @@ export function Curve({
         {...rest}
         label="Memory over time"
         unit="bytes"
-        time={curve.time_ns}
+        time={curve.rows.time_ns}
         lines={lines}
         areas={areas}
         bands={steps.map((step) => ({
@@ -141,94 +142,60 @@ export interface MemoryLinks {
   event: (event: number) => string;
 }
 
-const column = columnsOf("memory");
-
-function originColumns(rows: BlockColumns | AliveColumns, links: MemoryLinks): Column[] {
+function originLinks(
+  { operator, parent, module }: MemoryAliveTable | MemoryBlocksTable,
+  links: MemoryLinks,
+): Record<string, Partial<Column>> {
   const linked = (
     values: readonly (string | null)[],
     href: (name: string) => string,
   ): Partial<Column> => ({ href: (row) => (values[row] ? href(values[row]) : null) });
+  return {
+    operator: linked(operator, links.operator),
+    parent: { grow: true, ...linked(parent, links.operator) },
+    module: linked(module, links.module),
+    line: { grow: true },
+    category: { kind: "text" },
+  };
+}
+
+const before = { unknown: () => "before the recording" };
+
+export const aliveColumns = (rows: MemoryAliveTable, links: MemoryLinks): Column[] =>
+  declaredColumns(MEMORY_ALIVE, rows, { ...originLinks(rows, links), oldest_ns: before });
+
+export function blockColumns(rows: MemoryBlocksTable, links: MemoryLinks): Column[] {
+  const called = rows.event.map((event) => (event < 0 ? null : "its call"));
   return [
-    column(
-      "block_operator",
-      "Operator",
-      "code",
-      200,
-      rows.operator,
-      linked(rows.operator, links.operator),
-    ),
-    column("block_parent", "Called by", "code", 180, rows.parent, {
-      grow: true,
-      ...linked(rows.parent, links.operator),
+    ...declaredColumns(MEMORY_BLOCKS, rows, {
+      ...originLinks(rows, links),
+      allocated_ns: before,
+      released_ns: { unknown: () => "not in the recording" },
     }),
-    column("block_module", "Module", "code", 150, rows.module, linked(rows.module, links.module)),
-    column("block_line", "Line", "code", 220, rows.line, { grow: true }),
-    column("block_category", "Category", "text", 120, rows.category),
+    ...told([
+      {
+        key: "timeline",
+        label: "Timeline",
+        kind: "text",
+        width: 76,
+        term: "memory_timeline",
+        values: called,
+        href: (row) => (called[row] ? links.event(rows.event[row] ?? -1) : null),
+      },
+    ]),
   ];
 }
 
-export function aliveColumns(rows: AliveColumns, links: MemoryLinks): Column[] {
-  return told([
-    ...originColumns(rows, links),
-    column("alive", "Alive", "bytes", 110, rows.bytes, { bar: true }),
-    column("alive_count", "Blocks", "count", 80, rows.count),
-    column("largest", "Largest", "bytes", 92, rows.largest_bytes),
-    column("oldest", "Oldest", "time", 100, rows.oldest_ns, { unknown: () => BEFORE }),
-  ]);
-}
-
-const BEFORE = "before the recording";
-
-export function blockColumns(rows: BlockColumns, links: MemoryLinks): Column[] {
-  const { event } = rows;
-  return told([
-    ...originColumns(rows, links),
-    column("block_bytes", "Size", "bytes", 100, rows.bytes, { bar: true }),
-    column("allocated_at", "Allocated at", "time", 100, rows.allocated_ns, {
-      unknown: () => BEFORE,
-    }),
-    column("released_at", "Released at", "time", 100, rows.released_ns, {
-      unknown: () => "not in the recording",
-    }),
-    column("lifetime", "Lifetime", "time", 84, lifetimes(rows)),
-    column(
-      "timeline",
-      "Timeline",
-      "text",
-      76,
-      event.map((number) => (number === null ? null : "its call")),
-      {
-        href: (row) => (typeof event[row] === "number" ? links.event(event[row]) : null),
-      },
-    ),
-  ]);
-}
-
 export function statisticsColumns(
-  { rows, group }: MemoryStatisticsPayload,
+  { rows, group, pooled }: MemoryStatisticsPayload,
   links: MemoryLinks,
 ): Column[] {
-  const pooled = (row: number): boolean =>
-    row === rows.name.length - 1 && rows.name[row] === "other";
-  return told([
-    column(`block_${group}`, capitalised(group), "code", 240, rows.name, {
-      href: (row) => (pooled(row) ? null : links[group](rows.name[row] ?? "")),
-    }),
-    column("calls", "Calls", "count", 80, rows.calls),
-    column("increase", "Size increase", "bytes", 116, rows.increase_bytes),
-    column("self_increase", "Self size increase", "bytes", 120, rows.self_increase_bytes, {
-      bar: true,
-    }),
-    column("allocations", "Allocations", "count", 104, rows.allocations),
-    column("self_allocations", "Self allocations", "count", 104, rows.self_allocations),
-    column("allocation_bytes", "Allocated in all", "bytes", 116, rows.allocation_bytes),
-    column(
-      "self_allocation_bytes",
-      "Self allocated in all",
-      "bytes",
-      120,
-      rows.self_allocation_bytes,
-      { bar: true },
-    ),
-  ]);
+  const isRest = (row: number): boolean => pooled > 0 && row === rows.name.length - 1;
+  return declaredColumns(MEMORY_STATISTICS, rows, {
+    name: {
+      label: capitalised(group),
+      term: `memory_block_${group}`,
+      href: (row) => (isRest(row) ? null : links[group](rows.name[row] ?? "")),
+    },
+  });
 }

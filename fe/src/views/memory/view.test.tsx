@@ -154,7 +154,7 @@ it("stacks the categories of a timeline and offers no table that it cannot fill"
       [1, 2],
       [3, 4],
     ],
-    reserved_bytes: [null, null],
+    rows: { ...curve().rows, reserved_bytes: [null, null] },
   });
   show();
   await waitFor(() =>

@@ -1,7 +1,7 @@
 /** Payloads of the Module page for tests. */
 
 import { MODULES } from "../../api/tables.gen";
-import type { FlameColumns, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
+import type { FlameTable, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { GPU_WORDS, rowsOf } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
@@ -52,7 +52,7 @@ export function modules(over: Partial<ModulePayload> = {}): ModulePayload {
   };
 }
 
-export function flameRows(over: Partial<FlameColumns> = {}): FlameColumns {
+export function flameRows(over: Partial<FlameTable> = {}): FlameTable {
   return {
     parent: [-1, 0, 0, -1],
     name: ["Net_0", "aten::mm", "aten::mul", "smaller"],

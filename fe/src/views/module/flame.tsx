@@ -315,14 +315,14 @@ function FrameTable({
   device,
   ...props
 }: ViewProps & { device: string; payload: FlamePayload }): JSX.Element {
-  const { rows, has_device } = payload;
+  const { rows } = payload;
   const { params, setParam, hrefOf } = props;
   const [sort, setSort] = useState<Sort | null>(null);
   const columns = useMemo(() => {
     const href = (row: number): string | null =>
       (rows.event[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(rows.event[row]) });
-    return frameColumns(rows, has_device, device, href);
-  }, [rows, has_device, device, hrefOf]);
+    return frameColumns(rows, device, href);
+  }, [rows, device, hrefOf]);
   return (
     <Grid
       label={payload.tree === "line" ? "Python lines" : "Modules and operators"}

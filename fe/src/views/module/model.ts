@@ -1,6 +1,6 @@
 /** What the Module page computes: modules summed by class, rows' names, the totals in words, and the frames of the flame graph. */
 
-import type { FlameColumns, FlameTree, ModulesTable, ModulePayload } from "../../api/types.gen";
+import type { FlameTable, FlameTree, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { FLAME_KINDS } from "../../widgets";
 import type { Total } from "../totals";
@@ -138,25 +138,25 @@ export const readMetric = (text: string | undefined, hasDevice: boolean): Metric
   hasDevice && text !== "host" ? "device" : "host";
 export const readOrder = (text: string | undefined): Order => (text === "time" ? "time" : "size");
 
-export const valuesOf = (rows: FlameColumns, metric: Metric): (number | null)[] =>
+export const valuesOf = (rows: FlameTable, metric: Metric): (number | null)[] =>
   metric === "device" ? rows.device_ns : rows.host_ns;
 
 /** Place in `FLAME_KINDS`; of a kind that this page does not know, that of the rest. */
-export const kindsOf = (rows: FlameColumns): Uint8Array =>
+export const kindsOf = (rows: FlameTable): Uint8Array =>
   Uint8Array.from(rows.kind, (kind) => {
     const place = FLAME_KINDS.findIndex((known) => known === kind);
     return place < 0 ? FLAME_KINDS.length - 1 : place;
   });
 
 /** What stands in the address bar for a frame, because rows are others with other steps: its event, or else the names that lead to it, as a number. */
-export function keyOfFrame(rows: FlameColumns, row: number): string | null {
+export function keyOfFrame(rows: FlameTable, row: number): string | null {
   const event = rows.event[row] ?? -1;
   if (row < 0) return null;
   return event < 0 ? `n${ways(rows)[row]}` : String(event);
 }
 
 /** The frame of a key; −1 where there is none. */
-export function frameOfKey(rows: FlameColumns, key: string | undefined): number {
+export function frameOfKey(rows: FlameTable, key: string | undefined): number {
   if (!key) return -1;
   return key.startsWith("n")
     ? ways(rows).indexOf(Number(key.slice(1)))
@@ -164,7 +164,7 @@ export function frameOfKey(rows: FlameColumns, key: string | undefined): number 
 }
 
 /** The names that lead to each frame, hashed. */
-function ways({ parent, name }: FlameColumns): number[] {
+function ways({ parent, name }: FlameTable): number[] {
   const found: number[] = [];
   name.forEach((text, row) => {
     let hash = found[parent[row] ?? -1] ?? 7;
@@ -182,7 +182,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   rest: "smaller ones, summed up",
 };
 
-export function kindText(rows: FlameColumns, row: number): string {
+export function kindText(rows: FlameTable, row: number): string {
   const kind = rows.kind[row] ?? "";
   return `${KIND_WORDS[kind] ?? kind}${rows.backward[row] ? ", backward" : ""}`;
 }

@@ -1,8 +1,8 @@
 /** Pure parts of the Module page. */
 
 import type { JSX } from "preact";
-import { MODULES } from "../../api/tables.gen";
-import type { FlameColumns, ModulePayload, ModulesTable } from "../../api/types.gen";
+import { FLAME, MODULES } from "../../api/tables.gen";
+import type { FlameTable, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, FLAME_KINDS } from "../../widgets";
@@ -82,7 +82,7 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
 
 /** What is said of a frame; its name first. */
 export function frameLines(
-  rows: FlameColumns,
+  rows: FlameTable,
   row: number,
   hasDevice: boolean,
   device: string,
@@ -108,7 +108,7 @@ const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
 };
 
 /** The kinds that occur, with their colour and their letters. */
-export function FlameLegend({ rows }: { rows: FlameColumns }): JSX.Element {
+export function FlameLegend({ rows }: { rows: FlameTable }): JSX.Element {
   const kinds = new Set(rows.kind);
   return (
     <ul class="flame-legend" aria-label="Kinds of frames">
@@ -130,35 +130,14 @@ export function FlameLegend({ rows }: { rows: FlameColumns }): JSX.Element {
 
 /** The frames as a table. */
 export function frameColumns(
-  rows: FlameColumns,
-  hasDevice: boolean,
+  rows: FlameTable,
   device: string,
   href: (row: number) => string | null,
 ): Column[] {
-  const frame = columnsOf("flame");
-  return [
-    frame("frame", "Frame", "code", 320, rows.name, { href }),
-    frame(
-      "kind",
-      "Kind",
-      "text",
-      150,
-      rows.name.map((_, row) => kindText(rows, row)),
-    ),
-    frame(
-      "calls",
-      rows.kind.includes("line") ? "Operator calls" : "Calls",
-      "count",
-      80,
-      rows.calls,
-    ),
-    ...(hasDevice
-      ? [
-          frame("device", `${capitalised(device)} total`, "time", 120, rows.device_ns, {
-            bar: true,
-          }),
-        ]
-      : []),
-    frame("host", "Host total", "time", 120, rows.host_ns, { bar: true }),
-  ];
+  return declaredColumns(FLAME, rows, {
+    name: { href },
+    kind: { values: rows.name.map((_, row) => kindText(rows, row)) },
+    calls: rows.kind.includes("line") ? { label: "Operator calls" } : {},
+    device_ns: { label: `${capitalised(device)} total` },
+  });
 }

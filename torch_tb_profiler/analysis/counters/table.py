@@ -1,0 +1,149 @@
+"""The tables of hardware counters: profiled kernels, and means of sampled counters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.counters.names import counter_unit
+from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels
+from torch_tb_profiler.analysis.counters.roofs import Peaks, main_roofs
+from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Trace
+
+_NO_NAME = "__missing__"
+"""What CUPTI calls a kernel whose name it does not know."""
+_SHORT_NAMES = {_NO_NAME: "kernel without a name"}
+WHOLE = "whole recording"
+"""What the page calls a range that stands for everything that ran in it."""
+_C = DisplayColumn
+COUNTERS = DisplaySpec(
+    "counters",
+    "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
+    " under its own name. `time_ns` is missing where the times of the file are no measured ones.",
+    (
+        _C("kernel", "code", "Kernel", "Full name.", "counters_kernel", width=240),
+        _C("short_name", "code", "", "The name without its template arguments."),
+        _C(
+            "op_stack",
+            "texts",
+            "Operators",
+            "Tuple of the operators around the launch, outermost first.",
+            "counters_path",
+            hidden=True,
+        ),
+        _C("top_op", "code", "Top operator", "Outermost one.", "counters_top", True, width=170),
+        _C(
+            "bottom_op",
+            "code",
+            "Bottom operator",
+            "The innermost operator.",
+            "counters_bottom",
+            True,
+            width=170,
+        ),
+        _C("step", "id", "Step", "The launch's.", "counters_step", True, unit="step", hidden=True),
+        _C("time_ns", "time", "Time", "Duration.", "counters_time", True, bar=True),
+        _C("flops", "FLOP", "FLOPs", "By instruction counters.", "counters_flops", True, bar=True),
+        _C(
+            "bytes",
+            "bytes",
+            "Memory traffic",
+            "By memory counters.",
+            "counters_bytes",
+            True,
+            bar=True,
+        ),
+        _C("intensity", "number", "FLOP/B", "", "counters_intensity", width=76),
+        _C("flops_rate", "FLOP/s", "FLOP/s", "", "counters_rate"),
+        _C("unit", "text", "", "`matrix` or `vector`: what did most of its FLOPs.", optional=True),
+        _C("precision", "text", "", "Of the multiplied elements.", optional=True),
+        _C("peak", "FLOP/s", "", "The device's rate of that unit and precision."),
+        _C("launch", "row", "", "The launch."),
+        _C("event", "row", "", "The range."),
+    ),
+)
+_VALUE = "see `unit`"
+COUNTER_SAMPLES = DisplaySpec(
+    "counter_samples",
+    "One row per sampled counter, device and step; the step is missing outside all.",
+    (
+        _C("counter", "code", "Counter", "Name.", "counters_counter", width=280),
+        _C("unit", "text", "Unit", "Its unit.", "counters_unit", width=90),
+        _C("device", "text", "Device", "The device.", "counters_device", width=110),
+        _C("step", "id", "Step", "The step.", "counters_step", True, unit="step", width=130),
+        _C("samples", "count", "Samples", "How many.", "counters_samples", unit="samples"),
+        _C("mean", "number", "Mean", "Mean.", "counters_mean", unit=_VALUE),
+        _C("min", "number", "Least", "Least.", "counters_least", unit=_VALUE),
+        _C("max", "number", "Greatest", "Greatest.", "counters_greatest", unit=_VALUE),
+    ),
+)
+
+
+def counter_table(
+    trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks
+) -> DisplayTable:
+    """Rows of the chosen ranges, in their order; ``profiled.values[:, chosen]`` stands beside them."""
+    launches, names = profiled.launches, trace["spans"]["name"]
+    kernels = trace.strings.many(names[launches.row[chosen]])
+    whole = (launches.how[chosen] == RangeMatch.WHOLE).tolist()
+    distinct, place = np.unique(names[profiled.operators], return_inverse=True)
+    texts = trace.strings.many(distinct)
+    operators, first = [texts[i] for i in place.tolist()], profiled.first.tolist()
+    stacks = [tuple(operators[first[row] : first[row + 1]]) for row in chosen.tolist()]
+    roofs, of_range = main_roofs(profiled)
+    roof = [roofs[number] if number >= 0 else None for number in of_range[chosen].tolist()]
+    rates = [peaks.rate(*one) if one else None for one in roof]
+    time, flops, size = profiled.time[chosen], profiled.flops[chosen], profiled.bytes[chosen]
+    return COUNTERS.build(
+        trace.strings,
+        kernel=kernels,
+        short_name=[
+            WHOLE if is_whole else _SHORT_NAMES.get(kernel) or short_name(kernel)
+            for kernel, is_whole in zip(kernels, whole, strict=True)
+        ],
+        op_stack=stacks,
+        top_op=[stack[0] if stack else None for stack in stacks],
+        bottom_op=[stack[-1] if stack else None for stack in stacks],
+        step=profiled.step[chosen],
+        time_ns=time,
+        flops=flops,
+        bytes=size,
+        intensity=_ratio(flops, size),
+        flops_rate=_ratio(flops, time) * 1e9,
+        unit=[one and one[0] for one in roof],
+        precision=[one and one[1] for one in roof],
+        peak=np.array(rates, np.float64),
+        launch=launches.launch[chosen],
+        event=launches.row[chosen],
+    )
+
+
+def _ratio(values: Ints, by: Ints) -> Array:
+    """NaN where one of them is unknown, or nothing is divided by."""
+    is_known = (values >= 0) & (by > 0)
+    return np.where(is_known, values / np.where(is_known, by, 1), np.nan)
+
+
+def sample_table(insight: Insight, selection: Selection) -> DisplayTable:
+    """Sampled counters of the selected steps, those with the most samples first; the step is −1
+    outside all, or without steps.
+    """
+    table = insight["counter_steps"].take(mask(selection, insight["counter_steps"]["step"]))
+    numbers, place = np.unique(table["counter"], return_inverse=True)
+    units = [counter_unit(name) for name in insight.strings.many(numbers)]
+    return COUNTER_SAMPLES.build(
+        insight.strings,
+        counter=table["counter"],
+        unit=[units[i] for i in place.tolist()],
+        device=table["device"],
+        step=table["step"],
+        samples=table["samples"],
+        mean=table["total"] / np.maximum(table["samples"], 1),
+        min=table["least"],
+        max=table["greatest"],
+    )

@@ -1,0 +1,170 @@
+"""The tables of memory: its curve, its blocks, sums by operator or module, and what is alive."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.memory.alive import Alive
+from torch_tb_profiler.analysis.memory.usage import Usage
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, Kind, known
+from torch_tb_profiler.store.insight import Insight
+
+UNKNOWN_CATEGORY = "unknown"
+_C = DisplayColumn
+
+
+def _origin(kind: Kind) -> tuple[DisplayColumn, ...]:
+    """Where blocks were allocated; of ``aten::empty`` and its like the parent says more."""
+    return tuple(
+        _C(name, kind, label, doc, f"memory_block_{name}", True, width=width)
+        for name, label, doc, width in (
+            ("operator", "Operator", "The operator that allocated.", 200),
+            ("parent", "Called by", "The operator around it.", 180),
+            ("module", "Module", "The module around that.", 150),
+            ("line", "Line", "Where the program allocated.", 220),
+            ("category", "Category", "What the file says that it is for.", 120),
+        )
+    )
+
+
+def _sums(name: str, kind: Kind, label: str, term: str) -> tuple[DisplayColumn, DisplayColumn]:
+    """A total, and the sum without what lies beneath."""
+    own, bar = f"Self {label.lower()}", kind != "count"
+    return (
+        _C(name, kind, label, "", f"memory_{term}", pool="sum", width=116),
+        _C(f"self_{name}", kind, own, "", f"memory_self_{term}", pool="sum", bar=bar, width=120),
+    )
+
+
+MEMORY = DisplaySpec(
+    "memory",
+    "One row per record of the allocator, by device and time: the memory curve.",
+    (
+        _C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`.", page=False),
+        _C("time_ns", "time", "", "When, after the first event of the trace."),
+        _C("change_bytes", "delta bytes", "", "Allocated, or released (below 0).", page=False),
+        _C("allocated_bytes", "bytes", "", "Allocated after it."),
+        _C("reserved_bytes", "bytes", "", "Reserved after it.", optional=True),
+        _C("operator", "category", "", "The innermost operator that ran then.", page=False),
+        _C("module", "category", "", "The innermost module around it.", page=False),
+        _C("event", "row", "", "That operator's call.", page=False),
+    ),
+)
+MEMORY_BLOCKS = DisplaySpec(
+    "memory_blocks",
+    "One row per block of memory from its allocation to its release. `allocated_ns` is missing"
+    " before the recording, `released_ns` where it is not within it.",
+    (
+        _C("device", "category", "", "The device.", page=False),
+        *_origin("category"),
+        _C("bytes", "bytes", "Size", "Size.", "memory_block_bytes", bar=True),
+        _C("allocated_ns", "time", "Allocated at", "When.", "memory_allocated_at", True),
+        _C("released_ns", "time", "Released at", "When.", "memory_released_at", True),
+        _C("lifetime_ns", "time", "Lifetime", "", "memory_lifetime", True, width=84),
+        _C("event", "row", "", "The allocating call."),
+        _C("release_event", "row", "", "The releasing call.", page=False),
+    ),
+)
+MEMORY_STATISTICS = DisplaySpec(
+    "memory_statistics",
+    "One row per operator or module; a total counts a recursion once.",
+    (
+        _C("name", "code", "Name", "", width=240),
+        _C("calls", "count", "Calls", "", "memory_calls", True, width=80),
+        *_sums("increase_bytes", "delta bytes", "Size increase", "increase"),
+        *_sums("allocations", "count", "Allocations", "allocations"),
+        *_sums("allocation_bytes", "bytes", "Allocated in all", "allocation_bytes"),
+    ),
+)
+"""``increase`` is allocated less released. ``calls``: all calls of that name that share time with
+the window, whether or not they allocated.
+"""
+MEMORY_ALIVE = DisplaySpec(
+    "memory_alive",
+    "What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is"
+    " missing before the recording.",
+    (
+        _C("device", "text", "", "The device.", page=False),
+        *_origin("code"),
+        _C("bytes", "bytes", "Alive", "Together.", "memory_alive", bar=True),
+        _C("blocks", "count", "Blocks", "How many.", "memory_alive_count", True, unit="blocks"),
+        _C("largest_bytes", "bytes", "Largest", "The largest.", "memory_largest", True),
+        _C("oldest_ns", "time", "Oldest", "Begin of the oldest.", "memory_oldest", True),
+    ),
+)
+"""``blocks`` and ``largest_bytes`` are unknown where the file gives sums only."""
+_TOTALS = ("increase_bytes", "allocations", "allocation_bytes")
+
+
+def block_table(insight: Insight, rows: Ints) -> DisplayTable:
+    """Some rows of ``allocations``, without their devices and categories."""
+    table, nodes = insight["allocations"].take(rows), insight["memory_nodes"]
+    name, parent, event = (np.append(nodes[key], -1) for key in ("name", "parent", "event"))
+    node, begin, end = table["node"], table["begin"], table["end"]
+    return MEMORY_BLOCKS.build(
+        insight.strings,
+        operator=name[node],
+        parent=name[parent[node]],
+        module=module_names_of(insight)[table["path"]],
+        line=table["line"],
+        bytes=table["bytes"],
+        allocated_ns=begin,
+        released_ns=end,
+        lifetime_ns=np.where((begin >= 0) & (end >= 0), end - begin, -1),
+        event=event[node],
+        release_event=event[table["released_by"]],
+    )
+
+
+def statistics_table(insight: Insight, sums: Usage, calls: Ints | None, limit: int) -> DisplayTable:
+    """The first ``limit`` names; the rest stand together, by their own figures only: of these rows
+    some lie beneath others, so that their totals cannot be added.
+    """
+    table = MEMORY_STATISTICS.build(
+        insight.strings,
+        name=sums.name,
+        calls=known(sums.name, False) if calls is None else calls[sums.name],
+        increase_bytes=sums.increase,
+        self_increase_bytes=sums.self_increase,
+        allocations=sums.allocations,
+        self_allocations=sums.self_allocations,
+        allocation_bytes=sums.allocated,
+        self_allocation_bytes=sums.self_allocated,
+    )
+    pooled = table.head(limit)
+    if pooled is not table:
+        for name in _TOTALS:
+            pooled[name][-1] = pooled[f"self_{name}"][-1]
+    return pooled
+
+
+def alive_table(insight: Insight, alive: Alive) -> DisplayTable:
+    """What is alive, without the device."""
+    return MEMORY_ALIVE.build(
+        insight.strings,
+        operator=alive.operator,
+        parent=alive.parent,
+        module=alive.module,
+        line=alive.line,
+        category=category_texts(insight, alive.category),
+        bytes=alive.bytes,
+        blocks=alive.count,
+        largest_bytes=alive.largest,
+        oldest_ns=alive.oldest,
+    )
+
+
+def category_names(insight: Insight) -> list[str]:
+    """What the file says that blocks are for, the unknown one last; empty where it says nothing."""
+    if not insight.about["memory_begin_categories"]:
+        return []
+    return [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY]
+
+
+def category_texts(insight: Insight, numbers: Array) -> list[str | None]:
+    """Categories by their numbers; None unknown."""
+    names = dict(enumerate(category_names(insight)[:-1]))
+    return [names.get(number) for number in numbers.tolist()]

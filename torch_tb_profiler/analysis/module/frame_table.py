@@ -1,0 +1,71 @@
+"""The table of the frames of a flame graph."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import PathKind
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count
+
+_KINDS = {
+    PathKind.MODULE: "module",
+    PathKind.ANNOTATION: "annotation",
+    PathKind.OPERATOR: "operator",
+    LINE: "line",
+    REST: "rest",
+}
+_C = DisplayColumn
+FLAME = DisplaySpec(
+    "flame",
+    "A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line`"
+    " or `rest`, which stands for several that are too small to be drawn. Times are totals; what"
+    " the children do not cover is the frame's own. `calls` of a line are those of the operators it"
+    " leads to, its `first_ns` is -1. `event`: the longest call.",
+    (
+        _C("name", "code", "Frame", "", "flame_frame", width=320),
+        _C("parent", "row", "", ""),
+        _C("kind", "text", "Kind", "", "flame_kind", width=150),
+        _C("backward", "flag", "", ""),
+        _C("calls", "count", "Calls", "", "flame_calls", width=80),
+        _C("device_ns", "time", "Device total", "", "flame_device", True, bar=True, width=120),
+        _C("host_ns", "time", "Host total", "", "flame_host", bar=True, width=120),
+        _C("first_ns", "time", "", ""),
+        _C("event", "row", "", ""),
+    ),
+)
+
+
+def frame_table(facts: Facts, insight: Insight, frames: Frames) -> DisplayTable:
+    """One row per frame, in the order of the tree."""
+    return FLAME.build(
+        insight.strings,
+        name=frame_names(facts, insight, frames),
+        parent=frames.parent,
+        kind=[_KINDS[kind] for kind in frames.kind.tolist()],
+        backward=frames.backward,
+        calls=frames.calls,
+        device_ns=known(frames.device, bool(facts.summary["has_device"])),
+        host_ns=frames.host,
+        first_ns=frames.first,
+        event=frames.event,
+    )
+
+
+def frame_names(facts: Facts, insight: Insight, frames: Frames) -> list[str]:
+    """What each frame is called."""
+    names = []
+    for kind, name, backward in zip(
+        frames.kind.tolist(), frames.name.tolist(), frames.backward.tolist(), strict=True
+    ):
+        if kind == REST:
+            names.append(f"{format_count(name)} smaller")
+        elif kind == LINE:
+            names.append(facts.strings[name])
+        else:
+            names.append(
+                insight.strings[name]
+                + (" (backward)" if backward and kind == PathKind.MODULE else "")
+            )
+    return names

@@ -97,7 +97,9 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
 
     devices = json.loads(timeline_server.ready(ask, f"/memory?{urlencode(where)}"))["devices"]
     counted = json.loads(timeline_server.ready(ask, f"/counters?{urlencode(where)}"))
-    steps = len(json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"])
+    steps = len(
+        json.loads(timeline_server.ready(ask, f"/steps?{urlencode(where)}"))["steps"]["step"]
+    )
     views = {**of_steps(where, steps), **of_insight(where, steps), **of_memory(where, devices)}
     if counted["counters"] or counted["sampled_counters"]:
         views["counters"] = ("counters", where)

@@ -55,6 +55,17 @@ const STEPS = list((index) => {
   };
 }, STEP_COUNT);
 
+/** Rows of equal keys as the table that a reply holds. */
+const columns = (rows) =>
+  Object.fromEntries(Object.keys(rows[0]).map((key) => [key, rows.map((row) => row[key])]));
+const STEPS_TABLE = columns(
+  STEPS.map(({ index, categories_ns, ...step }) => ({
+    step: index,
+    ...step,
+    ...Object.fromEntries(CATEGORIES.map((key) => [`${key}_ns`, categories_ns[key]])),
+  })),
+);
+
 const span = (name, state, progress = 1, message = "") => ({
   name,
   label: `${name}`,
@@ -186,7 +197,7 @@ function overview() {
     ],
     vocabulary: VOCABULARY,
     step_source: "ProfilerStep",
-    steps: STEPS,
+    steps: STEPS_TABLE,
     average: {
       steps: STEPS.length,
       wall_ns: mean((s) => s.wall_ns),
@@ -227,22 +238,24 @@ const ROUTES = {
     version: "1",
     logdirs: ["/data/logs"],
     notes: [],
-    files: list(
-      (i) => ({
-        path: `run/${i}.pt.trace.json.gz`,
-        run: "run",
-        worker: "w",
-        span: `${i}`,
-        state: i % 4 ? "ready" : "rejected",
-        reason: i % 4 ? "" : "It is not a trace.",
-        bytes: between(1e3, 1e9),
-        events: 1000,
-        lost: 0,
-      }),
-      20,
+    files: columns(
+      list(
+        (i) => ({
+          path: `run/${i}.pt.trace.json.gz`,
+          run: "run",
+          worker: "w",
+          span: `${i}`,
+          state: i % 4 ? "ready" : "rejected",
+          reason: i % 4 ? "" : "It is not a trace.",
+          bytes: between(1e3, 1e9),
+          events: 1000,
+          lost: 0,
+        }),
+        20,
+      ),
     ),
   }),
-  steps: () => ({ source: "ProfilerStep", steps: STEPS }),
+  steps: () => ({ source: "ProfilerStep", steps: STEPS_TABLE }),
   overview,
   operator: (query) => operators(query.get("group") ?? "name"),
   "operator/stacks": (query) => ({
@@ -270,7 +283,7 @@ const ROUTES = {
     span_ns: 8e8,
     origin_ns: "1700000000000000000",
     perfetto_url: "https://ui.perfetto.dev",
-    steps: STEPS,
+    steps: STEPS_TABLE,
   }),
 };
 

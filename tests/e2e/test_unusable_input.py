@@ -51,7 +51,9 @@ def test_a_run_whose_every_file_is_bad_says_why(
     server.settled()
     tab = open_tab(server, inside=True).load("diagnosis")
     text = tab.text()
-    files = {item["path"]: item for item in server.get("diagnosis")["files"]}
+    table = server.get("diagnosis")["files"]
+    rows = (dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True))
+    files = {row["path"]: row for row in rows}
     assert sorted(Path(path).name for path in files) == [
         "empty.pt.trace.json",
         "other.pt.trace.json",

@@ -11,7 +11,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from torch_tb_profiler.analysis.figures.selection import select
@@ -21,6 +20,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.steps import step_objects
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "samples"
@@ -45,8 +45,8 @@ def summary(opened: Opened) -> dict[str, Any]:
         "configuration": [f"{fact.label}: {fact.value}" for fact in page.configuration],
         "steps from": page.step_source,
         "steps": [
-            _line(step.name, step.wall_ns, _marks(step), **msgspec.to_builtins(step.categories_ns))
-            for step in page.steps
+            _line(step["name"], step["wall_ns"], _marks(step), **step["categories_ns"])
+            for step in step_objects(page.steps)
         ],
         "devices": [
             f"{d.id} {d.details.split(' · ')[0]}: busy {_share(d.utilization)}, SM {_share(d.sm_efficiency)},"
@@ -74,8 +74,8 @@ def _line(name: str, wall: int, marks: str, **categories: int) -> str:
     )
 
 
-def _marks(step: Any) -> str:
-    return "".join(f" [{word}]" for word in ("cold", "odd", "cut") if getattr(step, word))
+def _marks(step: dict[str, Any]) -> str:
+    return "".join(f" [{word}]" for word in ("cold", "odd", "cut") if step[word])
 
 
 def _share(value: float | None) -> str:

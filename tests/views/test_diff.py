@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
@@ -97,16 +96,16 @@ def test_recordings_without_steps_are_compared_whole() -> None:
 def test_rows_add_up_to_the_whole_of_their_table(name: str, most: int) -> None:
     found = payload(changed(name), most_rows=most)
     rows = found.changes
-    lengths = {len(column) for column in msgspec.structs.astuple(rows)}
+    lengths = {len(column) for column in rows.values()}
     assert len(lengths) == 1
     for whole in found.wholes:
-        at = [i for i, table in enumerate(rows.table) if table == whole.table]
-        assert sum(rows.delta_ns[i] for i in at) == whole.time_b_ns - whole.time_a_ns
-        assert sum(rows.time_a_ns[i] or 0 for i in at) == whole.time_a_ns
-        assert [rows.rest[i] for i in at] == [False] * (len(at) - bool(whole.pooled)) + [
+        at = [i for i, table in enumerate(rows["table"]) if table == whole.table]
+        assert sum(rows["delta_ns"][i] for i in at) == whole.time_b_ns - whole.time_a_ns
+        assert sum(rows["time_a_ns"][i] or 0 for i in at) == whole.time_a_ns
+        assert [rows["rest"][i] for i in at] == [False] * (len(at) - bool(whole.pooled)) + [
             True
         ] * bool(whole.pooled)
-        changes = [abs(rows.delta_ns[i]) for i in at if not rows.rest[i]]
+        changes = [abs(rows["delta_ns"][i]) for i in at if not rows["rest"][i]]
         assert changes == sorted(changes, reverse=True)
     assert next(w for w in found.wholes if w.table == "category").time_a_ns == found.a.mean_ns
 
@@ -115,19 +114,19 @@ def test_absent_sides_are_null() -> None:
     rows = payload(changed("extra_copy")).changes
     at = next(
         i
-        for i, name in enumerate(rows.name)
-        if name == "aten::copy_" and rows.table[i] == "operator"
+        for i, name in enumerate(rows["name"])
+        if name == "aten::copy_" and rows["table"][i] == "operator"
     )
     assert (
-        rows.status[at],
-        rows.time_a_ns[at],
-        rows.calls_a[at],
-        rows.event_a[at],
-        rows.host_a_ns[at],
+        rows["status"][at],
+        rows["time_a_ns"][at],
+        rows["calls_a"][at],
+        rows["event_a"][at],
+        rows["host_a_ns"][at],
     ) == ("new", None, None, None, None)
-    assert rows.calls_b[at] == 1
-    assert rows.event_b[at] is not None
-    assert rows.share[at] == pytest.approx(rows.delta_ns[at] / drawn(NO_CHANGE).mean)
+    assert rows["calls_b"][at] == 1
+    assert rows["event_b"][at] is not None
+    assert rows["share"][at] == pytest.approx(rows["delta_ns"][at] / drawn(NO_CHANGE).mean)
 
 
 def test_the_device_of_a_side() -> None:
@@ -137,8 +136,8 @@ def test_the_device_of_a_side() -> None:
 
 def test_a_renamed_row_names_both() -> None:
     rows = payload(changed("renamed")).changes
-    at = rows.name.index("sm90_xmma_gemm_bf16")
-    assert rows.name_b[at] == "nvjet_tst_256x128"
+    at = rows["name"].index("sm90_xmma_gemm_bf16")
+    assert rows["name_b"][at] == "nvjet_tst_256x128"
 
 
 def test_host_only_and_device() -> None:
@@ -148,9 +147,9 @@ def test_host_only_and_device() -> None:
     )
     found = payload(compare(host, drawn(NO_CHANGE)))
     assert found.device_time is False
-    assert set(found.tree.device_a_ns) == {None}
-    assert None not in found.tree.device_b_ns
-    assert "host" not in found.changes.table
+    assert set(found.tree["device_a_ns"]) == {None}
+    assert None not in found.tree["device_b_ns"]
+    assert "host" not in found.changes["table"]
     assert (
         "Only B recorded an accelerator: operators and modules are compared by host time."
         in found.notes
@@ -265,7 +264,7 @@ def test_csv_holds_every_row() -> None:
     found = payload(changed("extra_copy"))
     text = diff_csv(found)
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert len(rows) == len(found.changes.name)
+    assert len(rows) == len(found.changes["name"])
     categories = sum(int(row["delta_ns"]) for row in rows if row["table"] == "category")
     assert categories == found.b.mean_ns - found.a.mean_ns  # type: ignore[operator]
     assert text.count("\r\n") == len(rows) + 1

@@ -13,7 +13,6 @@ from torch_tb_profiler.views.wire import (
     DefectItem,
     DeviceSummary,
     Sentence,
-    StepItem,
     Vocabulary,
 )
 
@@ -34,19 +33,20 @@ def categories(**over: int | None) -> Categories:
     return Categories(**{**TIMES, **over})
 
 
-def step(index: int, **over: Any) -> StepItem:
-    values: dict[str, Any] = {
+def step(index: int, **over: Any) -> dict[str, Any]:
+    return {
+        "step": index,
         "name": str(index),
-        "start_ns": index * 178,
         "wall_ns": 178,
-        "categories_ns": categories(),
-        "cold": False,
         "odd": False,
         "odd_reason": "",
-        "cut": False,
         "selected": True,
+        **over,
     }
-    return StepItem(index=index, **{**values, **over})
+
+
+def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in step(0)}
 
 
 def device(number: int = 0, share: float | None = 0.5551, *unknown: str) -> DeviceSummary:
@@ -75,7 +75,8 @@ def told(**over: Any) -> list[Sentence]:
         "health": [],
         "counters_only": False,
     }
-    return headline(WORDS, **{**values, **over})
+    values |= over
+    return headline(WORDS, **{**values, "steps": columns(values["steps"])})
 
 
 def texts(**over: Any) -> list[str]:

@@ -13,6 +13,7 @@ from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.views.steps import step_objects
 from torch_tb_profiler.views.wire import KernelGroup, OperatorGroup
 
 _KERNEL_TIMES = {
@@ -42,7 +43,7 @@ def steps(facts: Facts) -> list[dict[str, float]]:
             "wall": step["wall_ns"] / 1000,
             **{key: ns / 1000 for key, ns in step["categories_ns"].items() if ns},
         }
-        for step in route(facts, "/overview")["steps"]
+        for step in step_objects(route(facts, "/overview")["steps"])
     ]
 
 

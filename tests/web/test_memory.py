@@ -225,7 +225,7 @@ def test_what_the_view_offers() -> None:
         [],
         [],
     )
-    assert [step["selected"] for step in found["steps"]] == [True]
+    assert found["steps"]["selected"] == [True]
     gpu, cpu = found["devices"]
     # The trace begins with the module's call, 6 µs after the drawing.
     assert gpu == {

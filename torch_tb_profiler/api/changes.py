@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.api.frame import frame
-from torch_tb_profiler.api.frame_columns import DIFF
+from torch_tb_profiler.analysis.diff.table import DIFF, NO_STRINGS
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
@@ -22,7 +22,7 @@ Key = Callable[[Opened], Hashable]
 
 
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
-    """See ``frame_columns.DIFF``.
+    """See ``analysis.diff.table.DIFF``.
 
     ``attrs["verdict"]`` is the answer in one sentence, ``because`` what made most of it, ``beyond``
     whether it is more than noise (None: cannot be told), ``p`` of the test, ``delta_ns`` per step,
@@ -30,9 +30,7 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     """
     found = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
     payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
-    rows = payload.changes
-    values: dict[str, Any] = {column.name: getattr(rows, column.name) for column in DIFF.columns}
-    made = frame(DIFF, values)
+    made = table_frame(DIFF.build(NO_STRINGS, **payload.changes))
     said = payload.verdict
     made.attrs |= {
         "verdict": said.sentence,

@@ -8,34 +8,20 @@ in texts.
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.display import DisplaySpec
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.views.findings_table import FINDINGS
 
 C = Column
-_CATEGORY_DOCS = dict(
-    zip(
-        CATEGORIES,
-        (
-            "Device kernels.",
-            "Copies.",
-            "Memsets.",
-            "Communication that nothing above hides.",
-            "Calls into the accelerator's runtime.",
-            "Waiting for the next batch.",
-            "Host operators.",
-            "The rest.",
-        ),
-        strict=True,
-    )
-)
 
 PLACE = TableSpec(
     "place",
@@ -47,65 +33,6 @@ PLACE = TableSpec(
     ),
 )
 
-STEPS = TableSpec(
-    "steps",
-    "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is"
-    " missing.",
-    (
-        C(
-            "step",
-            "int64",
-            "",
-            "Number of the step in the trace, from 0; what `steps=` arguments count.",
-        ),
-        C("name", "str", "", "Name, e.g. `ProfilerStep#5`."),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
-        C(
-            "wall_ns",
-            "int64",
-            "ns",
-            "From its begin to its end, the device work that it launched included.",
-        ),
-        *(C(f"{name}_ns", "Int64", "ns", doc) for name, doc in _CATEGORY_DOCS.items()),
-        C("cold", "bool", "", "A first step clearly slower than the rest."),
-        C(
-            "odd",
-            "bool",
-            "",
-            "Slower than the others by far more than they differ among themselves.",
-        ),
-        C("cut", "bool", "", "The end of the recording cut its device work off."),
-    ),
-)
-
-FINDINGS = TableSpec(
-    "findings",
-    "One row per finding, the largest first.",
-    (
-        C("rule", "str", "", "Name of the rule."),
-        C("title", "str", "", "What it is, in few words."),
-        C("sentence", "str", "", "What and how much."),
-        C(
-            "recoverable_ns",
-            "Int64",
-            "ns",
-            "Per step, at most so much could be had back; missing where it costs no step time.",
-        ),
-        C("share", "float64", "share", "The same as a share of the step."),
-        C("artefact", "bool", "", "Whether the profiler itself is the cause."),
-        C("line", "str", "", "Line of the program, `file(line): function`."),
-        C("attempt", "str", "", "What to try."),
-        C("caveat", "str", "", "When that does not apply."),
-        C(
-            "events",
-            "object",
-            "rows of events",
-            "Tuple of the dearest few events that it rests on.",
-        ),
-        C("event_workers", "object", "", "Tuple of the workers whose events they are."),
-        C("event_count", "int64", "events", "How many events it rests on."),
-    ),
-)
 
 PYPROF = TableSpec(
     "pyprof",
@@ -177,38 +104,6 @@ EVENTS = TableSpec(
     ),
 )
 
-DIFF = TableSpec(
-    "diff",
-    "What changed from A to B, the largest change of each table first. Times are means per step.",
-    (
-        C(
-            "table",
-            "str",
-            "",
-            "`category`, `operator`, `host` (operators by host time), `kernel`, `runtime` or"
-            " `module`; each adds up for itself.",
-        ),
-        C("name", "str", "", "Name."),
-        C("name_b", "str", "", "The name in B where it differs."),
-        C("status", "str", "", "`same`, `changed`, `new` or `gone`."),
-        C("calls_a", "float64", "calls", "Calls per step in A."),
-        C("calls_b", "float64", "calls", "Calls per step in B."),
-        C("time_a_ns", "Int64", "ns", "Time in A."),
-        C("time_b_ns", "Int64", "ns", "Time in B."),
-        C("delta_ns", "int64", "ns", "B less A."),
-        C("share", "float64", "share", "The difference as a share of the step of A."),
-        C("host_a_ns", "Int64", "ns", "Host self time in A, of operators and modules."),
-        C("host_b_ns", "Int64", "ns", "The same in B."),
-        C(
-            "beyond",
-            "boolean",
-            "",
-            "Whether it is more than step-to-step noise; missing where that cannot be told.",
-        ),
-        C("event_a", "Int64", "row of events", "An example in A."),
-        C("event_b", "Int64", "row of events", "An example in B."),
-    ),
-)
 
 WORKERS = TableSpec(
     "workers",

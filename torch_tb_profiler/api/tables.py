@@ -9,8 +9,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.distributed.collective_table import collective_table
-from torch_tb_profiler.analysis.facts.steps import StepFlag
-from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -19,14 +17,15 @@ from torch_tb_profiler.analysis.figures.operators import (
     operator_signatures,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
-from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import frame, table_frame
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 if TYPE_CHECKING:
@@ -37,24 +36,9 @@ Signature = tuple[str, ...]
 
 
 def steps(one: TraceContext) -> DataFrame:
-    """See ``columns.STEPS``."""
-    table = one.facts["steps"].take(one.selection().steps)
-    values: dict[str, Any] = {
-        "step": one.selection().steps,
-        "name": one.facts.strings.many(table["name"]),
-        "start_ns": table["start"],
-        "wall_ns": table["end"] - table["start"],
-        **{
-            f"{key}_ns": times[one.selection().steps]
-            for key, times in category_times(one.facts).items()
-        },
-        **{
-            flag.name.lower(): (table["flags"] & flag) != 0
-            for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT)
-            if flag.name
-        },
-    }
-    return frame(columns.STEPS, values)
+    """See ``figures.step_table.STEPS``."""
+    table = step_table(one.facts, one.selection())
+    return table_frame(table.take(one.selection().steps))
 
 
 def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
@@ -144,32 +128,12 @@ def collectives(one: TraceContext, waiting: Mapping[str, Any] | None = None) -> 
 
 
 def findings(one: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
-    """See ``columns.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
+    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
     those that all workers of the run tell.
     """
     opened = one.opened
     alone = Source(one.trace, one.facts, opened.worker.name, opened.span.name)
     payload = together or findings_payload(alone, one.insight.about["findings"])
-    listed = payload.findings
-    same = (
-        "rule",
-        "title",
-        "sentence",
-        "recoverable_ns",
-        "share",
-        "artefact",
-        "line",
-        "attempt",
-        "caveat",
-    )
-    values: dict[str, Any] = {name: [getattr(finding, name) for finding in listed] for name in same}
-    values |= {
-        "events": [tuple(evidence.event for evidence in finding.evidence) for finding in listed],
-        "event_workers": [
-            tuple(evidence.worker for evidence in finding.evidence) for finding in listed
-        ],
-        "event_count": [finding.evidence_count for finding in listed],
-    }
-    made = frame(columns.FINDINGS, values)
+    made = table_frame(findings_table(payload))
     made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
     return made

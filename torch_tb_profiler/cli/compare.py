@@ -5,11 +5,10 @@ worker, for a terminal, a review and CI.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
-
-import msgspec
 
 from torch_tb_profiler.api.changes import matched, recording
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -23,6 +22,8 @@ from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, run_markdown, run_payload
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
+from torch_tb_profiler.views.steps import step_objects
+from torch_tb_profiler.views.wire import to_json
 
 SLOWER = 1
 
@@ -94,7 +95,7 @@ def _name(a: Opened, b: Opened) -> str:
 def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
     form: Form = options.format
     if form == "json":
-        return msgspec.json.encode(payload).decode() + "\n"
+        return _json(payload)
     if form == "csv":
         return diff_csv(payload)
     text = markdown(MOST_LINES)
@@ -103,6 +104,15 @@ def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[
             break
         text = markdown(most)
     return text
+
+
+def _json(payload: DiffPayload) -> str:
+    """The payload with one object per step."""
+    told = json.loads(to_json(payload))
+    for both in (told, *told.get("workers", ())):
+        for side in "ab":
+            both[side]["steps"] = step_objects(both[side]["steps"])
+    return to_json(told).decode() + "\n"
 
 
 def _judged(verdict: Verdict, fail_on: float | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.texts import CATEGORY_LABELS
-from torch_tb_profiler.views.wire import OverviewPayload, StepItem
+from torch_tb_profiler.views.wire import OverviewPayload
 
 TOP = 10
 STEPS_SHOWN = 12
@@ -88,29 +89,30 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
 
 
 def _steps(overview: OverviewPayload) -> Block | None:
-    if len(overview.steps) < 2:
+    steps = overview.steps
+    count = len(steps["step"])
+    if count < 2:
         return None
     rows = [
-        (str(step.index), step.name, format_ns(step.wall_ns), _remarks(step))
-        for step in overview.steps[:STEPS_SHOWN]
+        (str(row), steps["name"][row], format_ns(steps["wall_ns"][row]), _remarks(steps, row))
+        for row in range(min(count, STEPS_SHOWN))
     ]
     return Table(
         "Steps",
         (Column("Index"), Column("Name", "name"), Column("Time"), Column("Remark", "text")),
         rows,
-        len(overview.steps),
+        count,
     )
 
 
-def _remarks(step: StepItem) -> str:
-    words = [
-        word
-        for word, is_so in (("cold", step.cold), ("cut off by the end of the recording", step.cut))
-        if is_so
-    ]
-    if step.odd:
-        words.append(f"odd: {step.odd_reason}" if step.odd_reason else "odd")
-    return ", ".join(words)
+def _remarks(steps: Mapping[str, Any], row: int) -> str:
+    reason = steps["odd_reason"][row]
+    words = {
+        "cold": "cold",
+        "cut": "cut off by the end of the recording",
+        "odd": f"odd: {reason}" if reason else "odd",
+    }
+    return ", ".join(text for flag, text in words.items() if steps[flag][row])
 
 
 def _devices(overview: OverviewPayload) -> Block | None:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from torch_tb_profiler.views.listing import FileLike, SnapshotLike
+from torch_tb_profiler.views.files_table import FILES
+from torch_tb_profiler.views.listing import SnapshotLike
 from torch_tb_profiler.views.runs_list import state_word
-from torch_tb_profiler.views.wire import DiagnosisPayload, FileItem, FileState
+from torch_tb_profiler.views.wire import DiagnosisPayload
 
 
 def diagnosis_payload(snapshot: SnapshotLike) -> DiagnosisPayload:
     """The catalogue's files with the reasons that it gives."""
+    names = [column.name for column in FILES.columns]
     return DiagnosisPayload(
         version=snapshot.version,
         logdirs=list(snapshot.logdirs),
         notes=list(snapshot.notes),
-        files=[_file(f) for f in snapshot.files],
-    )
-
-
-def _file(file: FileLike) -> FileItem:
-    return FileItem(
-        path=file.path,
-        run=file.run,
-        worker=file.worker,
-        span=file.span,
-        state=cast("FileState", state_word(file.state)),
-        reason=file.reason,
-        bytes=file.bytes,
-        events=file.events,
-        lost=file.lost,
+        files={
+            **{name: [getattr(file, name) for file in snapshot.files] for name in names},
+            "state": [state_word(file.state) for file in snapshot.files],
+        },
     )

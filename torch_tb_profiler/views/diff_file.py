@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, get_args
 
+from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns
 from torch_tb_profiler.views.diff_verdict import signed_share
 from torch_tb_profiler.views.diff_wire import (
-    ChangeColumns,
     ChangeTable,
+    Columns,
     DiffPayload,
     DiffSide,
-    RunChangeColumns,
 )
 from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
 
@@ -29,36 +29,17 @@ _TITLES: dict[ChangeTable, str] = {
     "runtime": "Runtime calls",
     "module": "Modules",
 }
-_CSV_COLUMNS = (
-    "table",
-    "name",
-    "name_b",
-    "status",
-    "calls_a",
-    "calls_b",
-    "time_a_ns",
-    "time_b_ns",
-    "delta_ns",
-    "share",
-    "host_a_ns",
-    "host_b_ns",
-    "beyond",
-    "event_a",
-    "event_b",
-)
-_RUN_COLUMNS = ("worker_a", "worker_b")
 
 
 def diff_csv(payload: DiffPayload) -> str:
     """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns
     per step.
     """
-    changes = payload.changes
-    names = (*_CSV_COLUMNS, *(_RUN_COLUMNS if isinstance(changes, RunChangeColumns) else ()))
-    columns = [getattr(changes, name) for name in names]
+    named = [column.name for column in RUN_DIFF.columns if column.doc]
+    columns = {name: payload.changes[name] for name in named if name in payload.changes}
     lines = [
-        ",".join(names),
-        *(",".join(map(csv_field, row)) for row in zip(*columns, strict=True)),
+        ",".join(columns),
+        *(",".join(map(csv_field, row)) for row in zip(*columns.values(), strict=True)),
     ]
     return "".join(f"{line}\r\n" for line in lines)
 
@@ -106,13 +87,15 @@ def _interval(payload: DiffPayload) -> list[str]:
 
 def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]:
     changes = payload.changes
-    rows = [i for i, key in enumerate(changes.table) if key == table]
+    rows = [i for i, key in enumerate(changes["table"]) if key == table]
     shown = [
-        i for i in rows if abs(changes.share[i] or 0.0) >= LEAST_SHARE and not changes.rest[i]
+        i for i in rows if abs(changes["share"][i] or 0.0) >= LEAST_SHARE and not changes["rest"][i]
     ][:most]
     if not shown:
         return
-    events = any(changes.event_a[i] is not None or changes.event_b[i] is not None for i in shown)
+    events = any(
+        changes["event_a"][i] is not None or changes["event_b"][i] is not None for i in shown
+    )
     more = (" longest |", " --- |", " |") if events else ("", "", "")
     yield from (
         "",
@@ -126,7 +109,8 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
     others = sorted(set(rows) - set(shown))
     if others:
         times = [
-            sum(column[i] or 0 for i in others) for column in (changes.time_a_ns, changes.time_b_ns)
+            sum(column[i] or 0 for i in others)
+            for column in (changes["time_a_ns"], changes["time_b_ns"])
         ]
         yield (
             f"| others | {format_ns(times[0])} | {format_ns(times[1])} | {format_delta(times[1] - times[0])}"
@@ -139,31 +123,31 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
     )
 
 
-def _line(changes: ChangeColumns, i: int) -> str:
-    other = changes.name_b[i]
-    name = markdown_name(changes.short[i]) + (
-        f" → {markdown_name(other)}" if other is not None and changes.table[i] != "kernel" else ""
+def _line(changes: Columns, i: int) -> str:
+    other = changes["name_b"][i]
+    name = markdown_name(changes["short"][i]) + (
+        f" → {markdown_name(other)}"
+        if other is not None and changes["table"][i] != "kernel"
+        else ""
     )
-    status = changes.status[i] if changes.status[i] in ("new", "gone") else ""
+    status = changes["status"][i] if changes["status"][i] in ("new", "gone") else ""
     cells = (
         f"{name} ({status})" if status else name,
-        format_ns(changes.time_a_ns[i]),
-        format_ns(changes.time_b_ns[i]),
-        format_delta(changes.delta_ns[i]),
-        signed_share(changes.share[i]),
-        noise_word(changes.beyond[i]),
+        format_ns(changes["time_a_ns"][i]),
+        format_ns(changes["time_b_ns"][i]),
+        format_delta(changes["delta_ns"][i]),
+        signed_share(changes["share"][i]),
+        noise_word(changes["beyond"][i]),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _events(changes: ChangeColumns, i: int) -> str:
+def _events(changes: Columns, i: int) -> str:
     """The longest call on either side, as texts name events."""
     workers = (
-        (changes.worker_a[i], changes.worker_b[i])
-        if isinstance(changes, RunChangeColumns)
-        else (None, None)
+        (changes["worker_a"][i], changes["worker_b"][i]) if "worker_a" in changes else (None, None)
     )
-    return event_names((changes.event_a[i], changes.event_b[i]), workers)
+    return event_names((changes["event_a"][i], changes["event_b"][i]), workers)
 
 
 def event_names(

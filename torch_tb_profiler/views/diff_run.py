@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
+from torch_tb_profiler.analysis.diff.table import NO_STRINGS, RUN_DIFF
+from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
@@ -23,6 +25,7 @@ from torch_tb_profiler.views.diff_file import (
     noise_word,
 )
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 from torch_tb_profiler.views.wire import Wire
 
@@ -31,7 +34,7 @@ ALL_ROWS = 1 << 24
 Key = tuple[wire.ChangeTable, str, str | None]
 Names = tuple[str, str]
 """Of the worker of A and that of B, see ``DiffWorker``."""
-_RowOf = tuple[wire.ChangeColumns, int, Names]
+_RowOf = tuple[wire.Columns, int, Names]
 """A row of the table of a pair."""
 
 
@@ -75,7 +78,7 @@ class RunDiffPayload(wire.DiffPayload, frozen=True, kw_only=True):
     workers that tell.
     """
 
-    changes: wire.RunChangeColumns
+    changes: Annotated[dict[str, Any], table_of(RUN_DIFF)]
     workers: list[DiffWorker]
     only_a: list[str]
     only_b: list[str]
@@ -164,7 +167,7 @@ def _worker(pair: Pair, payload: wire.DiffPayload, names: Names, workers: int) -
     events = (
         (None, None)
         if row is None
-        else (payload.changes.event_a[row], payload.changes.event_b[row])
+        else (payload.changes["event_a"][row], payload.changes["event_b"][row])
     )
     return DiffWorker(
         name=pair.name,
@@ -191,35 +194,30 @@ def _side(sides: Sequence[wire.DiffSide], label: str) -> wire.DiffSide:
         label=label,
         device=", ".join(dict.fromkeys(s.device for s in sides if s.device)) or None,
         step_source=", ".join(dict.fromkeys(s.step_source for s in sides)),
-        steps=[],
+        steps=wire_columns(STEPS.build(NO_STRINGS)),
         selected=min(s.selected for s in sides),
         mean_ns=round(sum(means) / len(means)) if means else None,
         spread_ns=round(sum(spreads) / len(spreads)) if len(spreads) == len(sides) else None,
     )
 
 
-def _columns(
-    parts: Sequence[wire.ChangeColumns], names: Sequence[Names], step: float
-) -> wire.RunChangeColumns:
+def _columns(parts: Sequence[wire.Columns], names: Sequence[Names], step: float) -> dict[str, Any]:
     """Rows of equal names together, as means over the workers; a worker that lacks one counts with
     0.
     """
     found: dict[Key, list[_RowOf]] = {}
     for part, workers in zip(parts, names, strict=True):
-        for i, key in enumerate(zip(part.table, part.name, part.name_b, strict=True)):
+        for i, key in enumerate(zip(part["table"], part["name"], part["name_b"], strict=True)):
             found.setdefault(key, []).append((part, i, workers))
     rows = [_row(key, cells, len(parts), step) for key, cells in found.items()]
     order = {table: place for place, table in enumerate(get_args(wire.ChangeTable))}
     rows.sort(key=lambda row: (order[row["table"]], -abs(row["delta_ns"])))
-    return msgspec.convert(
-        {name: [row[name] for row in rows] for name in wire.RunChangeColumns.__struct_fields__},
-        wire.RunChangeColumns,
-    )
+    return {column.name: [row[column.name] for row in rows] for column in RUN_DIFF.columns}
 
 
 def _row(key: Key, cells: Sequence[_RowOf], workers: int, step: float) -> dict[str, Any]:
     def mean(name: str) -> float | None:
-        values = [value for part, i, _ in cells if (value := getattr(part, name)[i]) is not None]
+        values = [value for part, i, _ in cells if (value := part[name][i]) is not None]
         return sum(values) / workers if values else None
 
     times = {
@@ -227,17 +225,17 @@ def _row(key: Key, cells: Sequence[_RowOf], workers: int, step: float) -> dict[s
         for name in ("time_a_ns", "time_b_ns", "host_a_ns", "host_b_ns")
     }
     delta = (times["time_b_ns"] or 0) - (times["time_a_ns"] or 0)
-    statuses = {part.status[i] for part, i, _ in cells}
-    told = [part.beyond[i] for part, i, _ in cells if part.beyond[i] is not None]
+    statuses = {part["status"][i] for part, i, _ in cells}
+    told = [part["beyond"][i] for part, i, _ in cells if part["beyond"][i] is not None]
     most, at, named = max(
-        cells, key=lambda cell: cell[0].delta_ns[cell[1]] * (-1 if delta < 0 else 1)
+        cells, key=lambda cell: cell[0]["delta_ns"][cell[1]] * (-1 if delta < 0 else 1)
     )
-    events = (most.event_a[at], most.event_b[at])
+    events = (most["event_a"][at], most["event_b"][at])
     return {
         "table": key[0],
         "name": key[1],
         "name_b": key[2],
-        "short": cells[0][0].short[cells[0][1]],
+        "short": cells[0][0]["short"][cells[0][1]],
         "rest": False,
         "status": statuses.pop() if len(statuses) == 1 else "changed",
         "calls_a": mean("calls_a"),
@@ -255,9 +253,11 @@ def _row(key: Key, cells: Sequence[_RowOf], workers: int, step: float) -> dict[s
     }
 
 
-def _whole(table: wire.ChangeTable, columns: wire.RunChangeColumns) -> wire.ChangeWhole:
-    mine = [i for i, key in enumerate(columns.table) if key == table]
-    times = [sum(column[i] or 0 for i in mine) for column in (columns.time_a_ns, columns.time_b_ns)]
+def _whole(table: wire.ChangeTable, columns: wire.Columns) -> wire.ChangeWhole:
+    mine = [i for i, key in enumerate(columns["table"]) if key == table]
+    times = [
+        sum(column[i] or 0 for i in mine) for column in (columns["time_a_ns"], columns["time_b_ns"])
+    ]
     return wire.ChangeWhole(table=table, time_a_ns=times[0], time_b_ns=times[1], pooled=0)
 
 

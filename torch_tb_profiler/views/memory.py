@@ -25,7 +25,7 @@ from torch_tb_profiler.views.memory_wire import (
     MemoryPayload,
     MemorySource,
 )
-from torch_tb_profiler.views.steps import step_items
+from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import missing
 
 _SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
@@ -43,7 +43,7 @@ def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayloa
         categories=category_names(insight),
         has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
         has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
-        steps=step_items(facts, select(facts)),
+        steps=step_columns(facts, select(facts)),
         notes=_notes(trace, insight),
         missing=missing(absent(facts), ("memory",)),
     )

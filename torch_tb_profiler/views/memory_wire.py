@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.memory.table import (
     MEMORY_STATISTICS,
 )
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Missing, StepItem, Wire
+from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
 
 MemorySource = Literal["records", "snapshot", "timeline", ""]
 MemoryGroup = Literal["operator", "module"]
@@ -48,7 +48,7 @@ class MemoryPayload(Wire, frozen=True, kw_only=True):
     categories: list[str]
     has_modules: bool
     has_stacks: bool
-    steps: list[StepItem]
+    steps: StepsTable
     notes: list[str]
     missing: list[Missing]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
@@ -13,7 +14,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.overview_headline import headline
-from torch_tb_profiler.views.steps import step_items
+from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import device_details, device_title, vocabulary
 from torch_tb_profiler.views.wire import (
@@ -22,7 +23,6 @@ from torch_tb_profiler.views.wire import (
     DeviceSummary,
     Fact,
     OverviewPayload,
-    StepItem,
     Vocabulary,
 )
 
@@ -40,7 +40,7 @@ class Place:
 def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
     """Everything of the first page for the selected steps."""
     words, lacking = vocabulary(facts), absent(facts)
-    source, steps = facts.summary["step_source"], step_items(facts, selection)
+    source, steps = facts.summary["step_source"], step_columns(facts, selection)
     mean, health = average_item(facts, selection), health_items(facts)
     devices = [_device(use, words) for use in device_use(facts, selection)]
     return OverviewPayload(
@@ -192,7 +192,7 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
         )
 
 
-def _notes(facts: Facts, steps: Sequence[StepItem]) -> list[str]:
+def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
     """What a reader must know before trusting the figures."""
     notes = []
     summary = facts.summary
@@ -210,7 +210,8 @@ def _notes(facts: Facts, steps: Sequence[StepItem]) -> list[str]:
             f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"
             " stands for the steps."
         )
-    cut = [s.name for s in steps if s.cut and s.selected]
+    flags = zip(steps["name"], steps["cut"], steps["selected"], strict=True)
+    cut = [name for name, is_cut, selected in flags if is_cut and selected]
     if cut:
         notes.append(
             f"{', '.join(cut)}: the recording ended before the device work of this step did; its"

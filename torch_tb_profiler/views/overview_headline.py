@@ -5,8 +5,8 @@ takes the time, which step is odd, what is lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.store.step_categories import CATEGORIES
@@ -16,7 +16,6 @@ from torch_tb_profiler.views.wire import (
     DefectItem,
     DeviceSummary,
     Sentence,
-    StepItem,
     Vocabulary,
 )
 
@@ -36,19 +35,21 @@ _LEAST_PART = 0.05
 _MOST_ODD = 4
 _BUSY, _IDLE = 0.9, 0.5
 _NUMBER = re.compile(r"#(\d+)$")
+Steps = Mapping[str, Any]
+"""The columns of ``STEPS``."""
 
 
 def headline(
     words: Vocabulary,
     source: str,
-    steps: Sequence[StepItem],
+    steps: Steps,
     average: Average | None,
     devices: Sequence[DeviceSummary],
     health: Sequence[DefectItem],
     counters_only: bool,
 ) -> list[Sentence]:
     """Over the selected steps; ``counters_only``: counters were recorded in place of times."""
-    whole = source == WHOLE_SPAN and len(steps) <= 1
+    whole = source == WHOLE_SPAN and len(steps["step"]) <= 1
     time = list(_time(steps, average, whole))
     if devices:
         busy = _busy(words, devices, "the recorded time" if whole else _steps_text(steps, average))
@@ -67,18 +68,22 @@ def headline(
     return [*found, *_odd(steps), *_loss(health)]
 
 
-def _steps_text(steps: Sequence[StepItem], average: Average | None) -> str:
-    selected = [step for step in steps if step.selected]
-    if len(selected) == 1 < len(steps):
-        return f"step {_label(selected[0])}"
+def _steps_text(steps: Steps, average: Average | None) -> str:
+    selected = _rows(steps, "selected")
+    if len(selected) == 1 < len(steps["step"]):
+        return f"step {_label(steps, selected[0])}"
     count = average.steps if average else len(selected)
     return "the step" if count == 1 else f"{count} steps"
 
 
-def _label(step: StepItem) -> str:
+def _rows(steps: Steps, flag: str) -> list[int]:
+    return [row for row, is_set in enumerate(steps[flag]) if is_set]
+
+
+def _label(steps: Steps, row: int) -> str:
     """The number that a person knows a step by: ``ProfilerStep#5`` → ``5``, else its place."""
-    number = _NUMBER.search(step.name)
-    return number[1] if number else str(step.index)
+    number = _NUMBER.search(steps["name"][row])
+    return number[1] if number else str(steps["step"][row])
 
 
 def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> Sentence:
@@ -98,10 +103,10 @@ def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> S
     return Sentence(key="busy", text=f"{who} busy {span} of {period}.", tone=tone)
 
 
-def _time(steps: Sequence[StepItem], average: Average | None, whole: bool) -> Iterator[Sentence]:
+def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Sentence]:
     if average is None:
         # Where there is no step at all, the page says so in place of the chart.
-        if steps:
+        if len(steps["step"]):
             text = "No step is selected, so there is no average step."
             yield Sentence(key="time", text=text, tone="attention")
         return
@@ -124,23 +129,22 @@ def _time(steps: Sequence[StepItem], average: Average | None, whole: bool) -> It
     yield Sentence(key="time", text=f"{who} {format_ns(wall)}{more}.", tone="plain")
 
 
-def _odd(steps: Sequence[StepItem]) -> Iterator[Sentence]:
+def _odd(steps: Steps) -> Iterator[Sentence]:
     """Odd steps are named whichever steps are selected: they are a fact of the trace, and the page
     does not jump when one is chosen.
     """
-    odd = [step for step in steps if step.odd]
+    odd, reason = _rows(steps, "odd"), steps["odd_reason"]
     if len(odd) == 1:
-        step = odd[0]
-        why = f": {step.odd_reason}" if step.odd_reason else f" ({format_ns(step.wall_ns)})"
-        yield Sentence(
-            key="odd", text=_stopped(f"Step {_label(step)} is odd{why}"), tone="attention"
-        )
+        row = odd[0]
+        why = f": {reason[row]}" if reason[row] else f" ({format_ns(steps['wall_ns'][row])})"
+        text = f"Step {_label(steps, row)} is odd{why}"
+        yield Sentence(key="odd", text=_stopped(text), tone="attention")
     elif odd:
         names = [
-            f"{_label(step)} ({step.odd_reason})"
-            if len(odd) == 2 and step.odd_reason
-            else _label(step)
-            for step in odd[:_MOST_ODD]
+            f"{_label(steps, row)} ({reason[row]})"
+            if len(odd) == 2 and reason[row]
+            else _label(steps, row)
+            for row in odd[:_MOST_ODD]
         ]
         more = " …" if len(odd) > _MOST_ODD else ""
         text = f"{len(odd)} steps are odd: {', '.join(names)}{more}."

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reason
-from torch_tb_profiler.analysis.figures.averages import category_times
+from collections.abc import Mapping
+from typing import Any
+
+from torch_tb_profiler.analysis.facts.steps import odd_reason
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.display import listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns
-from torch_tb_profiler.views.nullable import optional_integers
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
-from torch_tb_profiler.views.wire import Categories, StepItem, StepsPayload
+from torch_tb_profiler.views.wire import StepsPayload
 
 
 def choose(
@@ -22,7 +26,7 @@ def choose(
     skip_cold: bool = False,
     name: str = "steps",
 ) -> Selection:
-    """The steps that a request names by their ``index``; without bounds everything, what lies
+    """The steps that a request names by their ``step``; without bounds everything, what lies
     outside all steps included.
 
     ``name``: that of the parameter, for the message.
@@ -38,36 +42,27 @@ def choose(
 
 def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
     """Route ``/steps``."""
-    return StepsPayload(source=facts.summary["step_source"], steps=step_items(facts, selection))
+    return StepsPayload(source=facts.summary["step_source"], steps=step_columns(facts, selection))
 
 
-def step_items(facts: Facts, selection: Selection) -> list[StepItem]:
-    """Every step of the trace in time order; ``selected`` marks those of the selection."""
-    table = facts["steps"]
-    names = facts.strings.many(table["name"])
-    starts, ends = table["start"].tolist(), table["end"].tolist()
-    flags = table["flags"].tolist()
-    categories = [optional_integers(times) for times in category_times(facts).values()]
-    chosen = set(selection.steps.tolist())
-    # Plain numbers: flags of an enumeration cost more than all else here, and a long recording has
-    # thousands of steps.
-    cold, odd, cut = int(StepFlag.COLD), int(StepFlag.ODD), int(StepFlag.CUT)
+def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
+    """The columns of ``STEPS``, of every step of the trace."""
+    table = step_table(facts, selection)
+    reasons = [_odd_text(facts, i) if odd else "" for i, odd in enumerate(table["odd"].tolist())]
+    return wire_columns(table.with_columns(odd_reason=reasons))
+
+
+def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The same as one object per step, as JSON of the command line has it."""
+    columns = {name: listed(values) for name, values in steps.items()}
+    categories = {name: columns.pop(f"{name}_ns") for name in CATEGORIES}
+    columns["index"] = columns.pop("step")
     return [
-        StepItem(
-            index=i,
-            name=names[i],
-            start_ns=starts[i],
-            wall_ns=ends[i] - starts[i],
-            categories_ns=Categories(
-                **{c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)}
-            ),
-            cold=flags[i] & cold != 0,
-            odd=flags[i] & odd != 0,
-            odd_reason=_odd_text(facts, i) if flags[i] & odd else "",
-            cut=flags[i] & cut != 0,
-            selected=i in chosen,
-        )
-        for i in range(table.n)
+        {
+            **{name: values[row] for name, values in columns.items()},
+            "categories_ns": {name: values[row] for name, values in categories.items()},
+        }
+        for row in range(len(columns["index"]))
     ]
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, select
+from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.store.display import DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.nullable import optional_integers
+from torch_tb_profiler.views.steps import step_objects
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def summary(facts: Facts, identity: Identity) -> dict[str, Any]:
         },
         "span_ns": facts.summary["span_ns"],
         "step_source": facts.summary["step_source"],
-        "steps": _steps(facts),
+        "steps": _steps(facts, selection),
         "devices": _devices(facts, selection),
         "operators": _operators(facts, selection),
         "kernels": _kernels(facts, selection),
@@ -60,22 +59,11 @@ def summary(facts: Facts, identity: Identity) -> dict[str, Any]:
     }
 
 
-def _steps(facts: Facts) -> list[dict[str, Any]]:
-    table = facts["steps"]
-    names = facts.strings.many(table["name"])
-    starts, walls = table["start"].tolist(), (table["end"] - table["start"]).tolist()
-    categories = [optional_integers(times) for times in category_times(facts).values()]
-    return [
-        {
-            "name": names[i],
-            "start_ns": starts[i],
-            "wall_ns": walls[i],
-            "categories_ns": {
-                c: values[i] for c, values in zip(CATEGORIES, categories, strict=True)
-            },
-        }
-        for i in range(table.n)
-    ]
+def _steps(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
+    """Of every step its name, times and ``categories_ns``."""
+    keys = ("name", "start_ns", "wall_ns", "categories_ns")
+    rows = step_objects(wire_columns(step_table(facts, selection)))
+    return [{key: row[key] for key in keys} for row in rows]
 
 
 def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.steps import step_items
+from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.wire import TracePayload
 
 
@@ -27,5 +27,5 @@ def trace_payload(
         span_ns=facts.summary["span_ns"],
         origin_ns=str(origin_ns),
         perfetto_url=perfetto_url,
-        steps=step_items(facts, selection),
+        steps=step_columns(facts, selection),
     )

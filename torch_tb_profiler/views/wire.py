@@ -18,9 +18,13 @@ from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup as OperatorGroup
+from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.views.display_wire import table_of
+from torch_tb_profiler.views.files_table import FILES
 
 OperatorsTable = Annotated[dict[str, Any], table_of(OPERATORS)]
+FilesTable = Annotated[dict[str, Any], table_of(FILES)]
+StepsTable = Annotated[dict[str, Any], table_of(STEPS)]
 KernelsTable = Annotated[dict[str, Any], table_of(KERNELS)]
 
 
@@ -106,27 +110,13 @@ class RunsPayload(Wire, frozen=True, kw_only=True):
     runs: list[RunItem]
 
 
-class FileItem(Wire, frozen=True, kw_only=True):
-    """A file that was seen, what became of it, and why."""
-
-    path: str
-    run: str
-    worker: str
-    span: str
-    state: FileState
-    reason: str
-    bytes: int
-    events: int | None
-    lost: int | None
-
-
 class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diagnosis``: where was looked, what was found, what became of it."""
 
     version: str
     logdirs: list[str]
     notes: list[str]
-    files: list[FileItem]
+    files: FilesTable
 
 
 class Definition(Wire, frozen=True, kw_only=True):
@@ -177,28 +167,13 @@ class Categories(Wire, frozen=True, kw_only=True):
     other: int | None
 
 
-class StepItem(Wire, frozen=True, kw_only=True):
-    """One step. ``odd_reason`` is empty unless ``odd``."""
-
-    index: int
-    name: str
-    start_ns: int
-    wall_ns: int
-    categories_ns: Categories
-    cold: bool
-    odd: bool
-    odd_reason: str
-    cut: bool
-    selected: bool
-
-
 class StepsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made
     from.
     """
 
     source: str
-    steps: list[StepItem]
+    steps: StepsTable
 
 
 class Average(Wire, frozen=True, kw_only=True):
@@ -276,7 +251,7 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
     vocabulary: Vocabulary
     headline: list[Sentence]
     step_source: str
-    steps: list[StepItem]
+    steps: StepsTable
     average: Average | None
     devices: list[DeviceSummary]
     health: list[DefectItem]
@@ -368,4 +343,4 @@ class TracePayload(Wire, frozen=True, kw_only=True):
     span_ns: int
     origin_ns: str
     perfetto_url: str
-    steps: list[StepItem]
+    steps: StepsTable

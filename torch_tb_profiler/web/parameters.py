@@ -312,7 +312,7 @@ class WindowOf(Time):
 
 _SKIP_COLD = Switch("Leave out the steps marked cold.")
 STEPS = StepsOf(
-    "Steps by their `index` in `/steps`, both ends included. `all` without `skip_cold` also counts"
+    "Steps by their `step` in `/steps`, both ends included. `all` without `skip_cold` also counts"
     " what lies outside every step."
 )
 Steps = Annotated[StepRange, STEPS]

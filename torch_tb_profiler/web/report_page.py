@@ -175,9 +175,10 @@ class _Keeper:
         self.all("steps", where)
         self.all("steps", {**where, "skip_cold": "1"}, whole=False)
         steps = self.ask("/steps", where)
-        if steps is not None and len(steps["steps"]) <= MOST_STEPS:
-            for step in steps["steps"]:
-                self.all("steps", {**where, "steps": str(step["index"])}, whole=False)
+        numbers = steps["steps"]["step"] if steps is not None else []
+        if len(numbers) <= MOST_STEPS:
+            for number in numbers:
+                self.all("steps", {**where, "steps": str(number)}, whole=False)
         memory = self.ask("/memory", where)
         for device in memory["devices"] if memory else ():
             self.all("device", {**where, "device": str(device["key"])})

@@ -25,6 +25,32 @@ export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
   {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest"},
 ];
 
+export const DIFF: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "term": "diff_name", "width": 320},
+  {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},
+  {"key": "delta_ns", "label": "Change per step", "kind": "delta", "term": "diff_delta", "width": 160, "bar": true},
+  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 84},
+  {"key": "time_a_ns", "label": "A per step", "kind": "time", "term": "diff_time", "width": 92},
+  {"key": "time_b_ns", "label": "B per step", "kind": "time", "term": "diff_time", "width": 92},
+  {"key": "calls_a", "label": "Calls A", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "calls_b", "label": "Calls B", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "beyond", "label": "Beyond noise", "kind": "text", "term": "diff_noise", "width": 84},
+  {"key": "host_a_ns", "label": "Host self A", "kind": "time", "term": "diff_host", "width": 92, "hidden": true},
+  {"key": "host_b_ns", "label": "Host self B", "kind": "time", "term": "diff_host", "width": 92, "hidden": true},
+];
+
+export const DIFF_TREE: readonly DeclaredColumn[] = [
+  {"key": "name_a", "label": "Name", "kind": "code", "term": "diff_name", "width": 360},
+  {"key": "kind", "label": "Kind", "kind": "text", "term": "diff_kind", "width": 92},
+  {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},
+  {"key": "device_a_ns", "label": "Device A", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "device_b_ns", "label": "Device B", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "host_a_ns", "label": "Host A", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "host_b_ns", "label": "Host B", "kind": "time", "term": "diff_tree", "width": 92},
+  {"key": "calls_a", "label": "Calls A", "kind": "number", "term": "diff_calls", "width": 74},
+  {"key": "calls_b", "label": "Calls B", "kind": "number", "term": "diff_calls", "width": 74},
+];
+
 export const OPERATIONS: readonly DeclaredColumn[] = [
   {"key": "kind", "label": "Operation", "kind": "text", "term": "distributed_operation", "width": 120},
   {"key": "bytes", "label": "Message", "kind": "bytes", "term": "distributed_bytes", "width": 88},
@@ -123,6 +149,18 @@ export const FLAME: readonly DeclaredColumn[] = [
   {"key": "calls", "label": "Calls", "kind": "count", "term": "flame_calls", "width": 80},
   {"key": "device_ns", "label": "Device total", "kind": "time", "term": "flame_device", "width": 120, "bar": true},
   {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
+];
+
+export const FILES: readonly DeclaredColumn[] = [
+  {"key": "path", "label": "File", "kind": "code", "term": "diagnosis_path", "width": 360},
+  {"key": "state", "label": "State", "kind": "text", "term": "diagnosis_state", "width": 140},
+  {"key": "reason", "label": "Why", "kind": "text", "term": "diagnosis_reason", "width": 440},
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "diagnosis_bytes"},
+  {"key": "events", "label": "Events", "kind": "count", "term": "events"},
+  {"key": "lost", "label": "Events lost", "kind": "count", "term": "diagnosis_lost"},
+  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 160, "hidden": true},
+  {"key": "worker", "label": "Worker", "kind": "text", "term": "worker", "width": 160, "hidden": true},
+  {"key": "span", "label": "Span", "kind": "text", "term": "span", "hidden": true},
 ];
 
 export const OPERATORS: readonly DeclaredColumn[] = [

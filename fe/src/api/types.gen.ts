@@ -5,8 +5,6 @@ export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
-export type DiffKind = "annotation" | "kernel" | "module" | "operator";
-
 export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
@@ -73,7 +71,7 @@ export interface DiffSide {
   label: string;
   device: string | null;
   step_source: string;
-  steps: StepItem[];
+  steps: StepsTable;
   selected: number;
   mean_ns: number | null;
   spread_ns: number | null;
@@ -92,50 +90,6 @@ export interface Verdict {
   high_ns: number | null;
 }
 
-/** What changed, the largest contribution of each table first; one entry per row, of all tables. Times per step; of an absent side null. `time_a_ns`, `time_b_ns`: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of operators the device self time, or host self time where `device_time` is false; of `host`, which is there where it is true, operators by host self time; of runtime calls their host time; of modules the device (else host self) time of what runs in them outside inner modules, all instances of a class at one place together. The times of a table add up to those of `wholes`. `short`: the name to read. `name_b`: the name in B where it differs. `rest`: not one row but all beyond a table's limit, its last entry. `host_*`: host self time of operators and modules. `share`: of the step time of A. `beyond`: by the same test as the step's, corrected for the number of rows (null: cannot be told). `event_*`: an example, the longest. */
-export interface ChangeColumns {
-  table: ChangeTable[];
-  name: string[];
-  short: string[];
-  rest: boolean[];
-  status: ChangeStatus[];
-  name_b: (string | null)[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  time_a_ns: (number | null)[];
-  time_b_ns: (number | null)[];
-  delta_ns: number[];
-  share: (number | null)[];
-  host_a_ns: (number | null)[];
-  host_b_ns: (number | null)[];
-  beyond: (boolean | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
-/** The same of two runs, as means over pairs of workers. `worker_*`: whose `event_*` they are, those of the pair that shows the change most. */
-export interface RunChangeColumns {
-  table: ChangeTable[];
-  name: string[];
-  short: string[];
-  rest: boolean[];
-  status: ChangeStatus[];
-  name_b: (string | null)[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  time_a_ns: (number | null)[];
-  time_b_ns: (number | null)[];
-  delta_ns: number[];
-  share: (number | null)[];
-  host_a_ns: (number | null)[];
-  host_b_ns: (number | null)[];
-  beyond: (boolean | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-  worker_a: (string | null)[];
-  worker_b: (string | null)[];
-}
-
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
 export interface ChangeWhole {
   table: ChangeTable;
@@ -144,33 +98,15 @@ export interface ChangeWhole {
   pooled: number;
 }
 
-/** Both call trees matched on their structure, parents before children. Times are totals per step, 0 of an absent side. `kind` `kernel`: device work of one name launched by its parent itself. What is new around something that was there before (a wrapper) carries the times of what it wraps on the side that lacks it, so that a parent is never less than its children. `device_*`: null without a device. */
-export interface DiffTreeColumns {
-  parent: number[];
-  kind: DiffKind[];
-  backward: boolean[];
-  name_a: (string | null)[];
-  name_b: (string | null)[];
-  status: ChangeStatus[];
-  calls_a: number[];
-  calls_b: number[];
-  host_a_ns: number[];
-  host_b_ns: number[];
-  device_a_ns: (number | null)[];
-  device_b_ns: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
 /** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
   verdict: Verdict;
   device_time: boolean;
-  changes: ChangeColumns;
+  changes: DiffTable;
   wholes: ChangeWhole[];
-  tree: DiffTreeColumns;
+  tree: DiffTreeTable;
   tree_pooled: number;
   notes: string[];
   missing: Missing[];
@@ -377,7 +313,7 @@ export interface MemoryPayload {
   categories: string[];
   has_modules: boolean;
   has_stacks: boolean;
-  steps: StepItem[];
+  steps: StepsTable;
   notes: string[];
   missing: Missing[];
 }
@@ -794,25 +730,12 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** A file that was seen, what became of it, and why. */
-export interface FileItem {
-  path: string;
-  run: string;
-  worker: string;
-  span: string;
-  state: FileState;
-  reason: string;
-  bytes: number;
-  events: number | null;
-  lost: number | null;
-}
-
 /** Route `/diagnosis`: where was looked, what was found, what became of it. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
-  files: FileItem[];
+  files: FilesTable;
 }
 
 /** What a label means, in one sentence; `docs/definitions.md` says more. */
@@ -854,24 +777,10 @@ export interface Categories {
   other: number | null;
 }
 
-/** One step. `odd_reason` is empty unless `odd`. */
-export interface StepItem {
-  index: number;
-  name: string;
-  start_ns: number;
-  wall_ns: number;
-  categories_ns: Categories;
-  cold: boolean;
-  odd: boolean;
-  odd_reason: string;
-  cut: boolean;
-  selected: boolean;
-}
-
 /** Route `/steps`: what the step selector offers. `source` says what the steps are made from. */
 export interface StepsPayload {
   source: string;
-  steps: StepItem[];
+  steps: StepsTable;
 }
 
 /** Arithmetic mean over the selected steps, ns (rounded). */
@@ -937,7 +846,7 @@ export interface OverviewPayload {
   vocabulary: Vocabulary;
   headline: Sentence[];
   step_source: string;
-  steps: StepItem[];
+  steps: StepsTable;
   average: Average | null;
   devices: DeviceSummary[];
   health: DefectItem[];
@@ -1015,7 +924,7 @@ export interface TracePayload {
   span_ns: number;
   origin_ns: string;
   perfetto_url: string;
-  steps: StepItem[];
+  steps: StepsTable;
 }
 
 /** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
@@ -1048,6 +957,66 @@ export interface CounterSamplesTable {
   mean: (number | null)[];
   min: (number | null)[];
   max: (number | null)[];
+}
+
+/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
+export interface StepsTable {
+  step: number[];
+  name: string[];
+  start_ns: number[];
+  wall_ns: number[];
+  kernel_ns: (number | null)[];
+  memcpy_ns: (number | null)[];
+  memset_ns: (number | null)[];
+  communication_ns: (number | null)[];
+  runtime_ns: (number | null)[];
+  dataloader_ns: (number | null)[];
+  cpu_exec_ns: (number | null)[];
+  other_ns: (number | null)[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  odd_reason: string[];
+  selected: boolean[];
+}
+
+/** What changed from A to B, the largest change of each table first. Times are means per step. */
+export interface DiffTable {
+  table: string[];
+  name: string[];
+  short: string[];
+  rest: boolean[];
+  name_b: (string | null)[];
+  status: string[];
+  delta_ns: number[];
+  share: (number | null)[];
+  time_a_ns: (number | null)[];
+  time_b_ns: (number | null)[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  beyond: (boolean | null)[];
+  host_a_ns: (number | null)[];
+  host_b_ns: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** Both call trees matched on their structure, parents before children. */
+export interface DiffTreeTable {
+  parent: number[];
+  name_a: (string | null)[];
+  name_b: (string | null)[];
+  backward: boolean[];
+  kind: string[];
+  status: string[];
+  device_a_ns: (number | null)[];
+  device_b_ns: (number | null)[];
+  host_a_ns: number[];
+  host_b_ns: number[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
 }
 
 /** One row per communication operation of all workers (`worker` −1) and of each worker. */
@@ -1176,6 +1145,19 @@ export interface FlameTable {
   host_ns: number[];
   first_ns: number[];
   event: number[];
+}
+
+/** One row per file that was seen: what became of it, and why. */
+export interface FilesTable {
+  path: string[];
+  state: string[];
+  reason: string[];
+  bytes: number[];
+  events: (number | null)[];
+  lost: (number | null)[];
+  run: string[];
+  worker: string[];
+  span: string[];
 }
 
 /** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */

@@ -71,13 +71,13 @@ describe("the page", () => {
   });
 
   it("chooses steps beside the trace that they are of, and leaves the line of the views to them", async () => {
-    const steps = [0, 1].map((index) => ({
-      index,
-      name: `ProfilerStep#${index}`,
-      wall_ns: 5,
-      cold: false,
-      odd: false,
-    }));
+    const steps = {
+      step: [0, 1],
+      name: ["ProfilerStep#0", "ProfilerStep#1"],
+      wall_ns: [5, 5],
+      cold: [false, false],
+      odd: [false, false],
+    };
     vi.stubGlobal("fetch", (url: string) =>
       Promise.resolve(
         new Response(JSON.stringify(new URL(url).pathname.endsWith("/runs") ? RUNS : { steps })),

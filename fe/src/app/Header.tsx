@@ -12,6 +12,7 @@ import type { Selection, StepRange, ViewId } from "../state/view";
 import { Badge, Button, Menu, StepSelector, Tooltip } from "../widgets";
 import { TraceSelects } from "../views/trace_selects";
 import { VIEWS, type View } from "./registry";
+import { rowsOf } from "../views/rows";
 
 interface HeaderProps {
   payload: RunsPayload | null;
@@ -103,9 +104,12 @@ function Steps({
     span: selection.span,
   });
   // One step leaves nothing to choose, unless the link names steps that are not there.
-  if (!data?.steps.length || (data.steps.length === 1 && steps.first === null && !steps.skipCold))
+  if (
+    !data?.steps.step.length ||
+    (data.steps.step.length === 1 && steps.first === null && !steps.skipCold)
+  )
     return null;
-  return <StepSelector steps={data.steps} value={steps} onChange={onSteps} />;
+  return <StepSelector steps={rowsOf(data.steps)} value={steps} onChange={onSteps} />;
 }
 
 const THEMES: Readonly<

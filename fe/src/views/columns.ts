@@ -38,6 +38,12 @@ export function pick<T>(values: readonly T[], rows: readonly number[]): T[] {
   return rows.map((row) => values[row] as T);
 }
 
+/** The columns of a table for some of its rows, in their order. */
+export function pickRows<T extends object>(table: T, rows: readonly number[]): T {
+  const columns = Object.entries(table as Readonly<Record<string, readonly unknown[]>>);
+  return Object.fromEntries(columns.map(([key, values]) => [key, pick(values, rows)])) as T;
+}
+
 type Make = (
   key: string,
   label: string,

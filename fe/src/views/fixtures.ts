@@ -3,7 +3,7 @@
 import { KERNELS, OPERATORS } from "../api/tables.gen";
 import type {
   DeviceSummary,
-  FileItem,
+  FilesTable,
   Finding,
   FindingsPayload,
   KernelsTable,
@@ -11,11 +11,12 @@ import type {
   OperatorsTable,
   OperatorPayload,
   OverviewPayload,
-  StepItem,
+  StepsTable,
   TracePayload,
   Vocabulary,
 } from "../api/types.gen";
 import type { DeclaredColumn } from "../base/columns";
+import type { RowOf, Step } from "./rows";
 import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 
 /** A name that would run as a script if it ever reached the page as markup. */
@@ -46,22 +47,20 @@ export function viewProps(
   };
 }
 
-export function step(index: number, over: Partial<StepItem> = {}): StepItem {
+export function step(index: number, over: Partial<Step> = {}): Step {
   return {
-    index,
+    step: index,
     name: String(index),
     start_ns: index * 178_000_000,
     wall_ns: 178_000_000,
-    categories_ns: {
-      kernel: 98_000_000,
-      memcpy: 2_000_000,
-      memset: 0,
-      communication: 0,
-      runtime: 3_000_000,
-      dataloader: 59_000_000,
-      cpu_exec: 14_000_000,
-      other: 2_000_000,
-    },
+    kernel_ns: 98_000_000,
+    memcpy_ns: 2_000_000,
+    memset_ns: 0,
+    communication_ns: 0,
+    runtime_ns: 3_000_000,
+    dataloader_ns: 59_000_000,
+    cpu_exec_ns: 14_000_000,
+    other_ns: 2_000_000,
     cold: false,
     odd: false,
     odd_reason: "",
@@ -69,6 +68,22 @@ export function step(index: number, over: Partial<StepItem> = {}): StepItem {
     selected: true,
     ...over,
   };
+}
+
+/** The table of some steps. */
+export function stepsOf(rows: readonly Step[]): StepsTable {
+  return tableOf(step(0), rows) as unknown as StepsTable;
+}
+
+/** The table of some files. */
+export function filesOf(rows: readonly RowOf<FilesTable>[]): FilesTable {
+  return tableOf(file(""), rows) as unknown as FilesTable;
+}
+
+/** Rows as columns, with the names of a first one. */
+function tableOf<T extends object>(one: T, rows: readonly T[]): Record<string, unknown[]> {
+  const names = Object.keys(one) as (keyof T & string)[];
+  return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
 }
 
 export function device(over: Partial<DeviceSummary> = {}): DeviceSummary {
@@ -86,7 +101,7 @@ export function device(over: Partial<DeviceSummary> = {}): DeviceSummary {
 }
 
 export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
-  const steps = [0, 1, 2, 3, 4, 5].map((i) => step(i));
+  const steps = stepsOf([0, 1, 2, 3, 4, 5].map((i) => step(i)));
   return {
     configuration: [
       { label: "Workers", value: "1", hint: "" },
@@ -96,7 +111,20 @@ export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
     headline: [{ key: "busy", text: "GPU 0 was busy 55.5 % of 6 steps.", tone: "plain" }],
     step_source: "ProfilerStep",
     steps,
-    average: { steps: 6, wall_ns: 178_000_000, categories_ns: step(0).categories_ns },
+    average: {
+      steps: 6,
+      wall_ns: 178_000_000,
+      categories_ns: {
+        kernel: 98_000_000,
+        memcpy: 2_000_000,
+        memset: 0,
+        communication: 0,
+        runtime: 3_000_000,
+        dataloader: 59_000_000,
+        cpu_exec: 14_000_000,
+        other: 2_000_000,
+      },
+    },
     devices: [device()],
     health: [],
     notes: [],
@@ -162,21 +190,19 @@ export function hostOnly(): OverviewPayload {
       },
     ],
     step_source: "whole span",
-    steps: [
+    steps: stepsOf([
       step(0, {
         name: "whole span",
-        categories_ns: {
-          kernel: null,
-          memcpy: null,
-          memset: null,
-          communication: 0,
-          runtime: null,
-          dataloader: 0,
-          cpu_exec: 170_000_000,
-          other: 8_000_000,
-        },
+        kernel_ns: null,
+        memcpy_ns: null,
+        memset_ns: null,
+        communication_ns: 0,
+        runtime_ns: null,
+        dataloader_ns: 0,
+        cpu_exec_ns: 170_000_000,
+        other_ns: 8_000_000,
       }),
-    ],
+    ]),
     average: {
       steps: 1,
       wall_ns: 178_000_000,
@@ -297,12 +323,12 @@ export function trace(over: Partial<TracePayload> = {}): TracePayload {
     span_ns: 1_200_000_000,
     origin_ns: "1623143568000000000",
     perfetto_url: "https://ui.perfetto.dev",
-    steps: [0, 1, 2, 3, 4, 5].map((i) => step(i)),
+    steps: stepsOf([0, 1, 2, 3, 4, 5].map((i) => step(i))),
     ...over,
   };
 }
 
-export function file(path: string, over: Partial<FileItem> = {}): FileItem {
+export function file(path: string, over: Partial<RowOf<FilesTable>> = {}): RowOf<FilesTable> {
   return {
     path,
     run: "run",

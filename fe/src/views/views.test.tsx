@@ -17,6 +17,8 @@ import {
   operators,
   overview,
   step,
+  stepsOf,
+  filesOf,
   trace,
   viewProps,
 } from "./fixtures";
@@ -68,7 +70,7 @@ beforeEach(() => {
     version: "1",
     logdirs: ["/logs"],
     notes: [],
-    files: [file("a"), file("b", { state: "failed", reason: HOSTILE })],
+    files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
   vi.stubGlobal("fetch", (address: string) => {
     const url = new URL(address);
@@ -139,14 +141,19 @@ describe("OverviewView", () => {
   });
 
   it("stands a trace without any step", async () => {
-    answers.overview = overview({ steps: [], average: null, devices: [], configuration: [] });
+    answers.overview = overview({
+      steps: stepsOf([]),
+      average: null,
+      devices: [],
+      configuration: [],
+    });
     show(OverviewView);
     await waitFor(() => expect(text()).toContain("There is no step"));
   });
 
   it("draws hostile step names as text", async () => {
     answers.overview = overview({
-      steps: [step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })],
+      steps: stepsOf([step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })]),
       notes: [HOSTILE],
     });
     show(OverviewView);
@@ -375,7 +382,7 @@ describe("DiagnosisView", () => {
   });
 
   it("says what to record when no file was found", async () => {
-    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: [] };
+    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: filesOf([]) };
     show(DiagnosisView);
     await waitFor(() => expect(text()).toContain("No file was found"));
     expect(text()).toContain("torch_tb_profiler.record(");

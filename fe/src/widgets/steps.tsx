@@ -7,7 +7,7 @@ import { Checkbox, type Option, Segmented, Select } from "./controls";
 import { Badge } from "./panel";
 
 export interface StepChoice {
-  index: number;
+  step: number;
   name: string;
   wall_ns: number;
   cold: boolean;
@@ -58,7 +58,7 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
   };
   const labels = shortNames(steps.map((step) => step.name));
   const options = steps.map((step, i) => ({
-    value: `${step.index}`,
+    value: `${step.step}`,
     label: labels[i] ?? step.name,
     note: noteOf(step),
   }));

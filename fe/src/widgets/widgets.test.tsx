@@ -75,7 +75,7 @@ it("closes a menu by Escape and gives the focus back", () => {
 
 describe("StepSelector", () => {
   const steps = [0, 1, 2, 3].map((index) => ({
-    index,
+    step: index,
     name: `ProfilerStep#${index + 5}`,
     wall_ns: 1e6,
     cold: index === 0,

@@ -21,6 +21,7 @@ from tests.web.served import body
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
+from torch_tb_profiler.views.steps import step_objects
 
 pytestmark = pytest.mark.processes
 
@@ -75,7 +76,7 @@ def test_every_view_answers(asked: Asked, kind: str, route: str) -> None:
     [("nsight", 225_000, 90_000, 10_000), ("nvprof", 190_000, 90_000, 10_000)],
 )
 def test_overview(asked: Asked, kind: str, kernel: int, communication: int, copy: int) -> None:
-    steps = answer(asked, kind, "/overview")["steps"]
+    steps = step_objects(answer(asked, kind, "/overview")["steps"])
     assert len(steps) == 3
     for step in steps:
         categories = step["categories_ns"]

@@ -1,34 +1,18 @@
 import { expect, it } from "vitest";
-import type { FileItem } from "../../api/types.gen";
+import { file, filesOf } from "../fixtures";
 import { chooseFiles, countStates, readState } from "./model";
 
-const file = (path: string, state: FileItem["state"]): FileItem => ({
-  path,
-  state,
-  run: "",
-  worker: "",
-  span: "",
-  reason: "",
-  bytes: 0,
-  events: null,
-  lost: null,
-});
-const files = [
-  file("b/w10.json", "ready"),
-  file("b/w2.json", "ready"),
-  file("x.txt", "rejected"),
-  file("cut.json", "failed"),
-];
+const files = filesOf([
+  file("b/w10.json", { state: "ready" }),
+  file("b/w2.json", { state: "ready" }),
+  file("x.txt", { state: "rejected" }),
+  file("cut.json", { state: "failed" }),
+]);
 
 it("puts what needs a person first, then natural order of paths", () => {
-  expect(chooseFiles(files, null).map((f) => f.path)).toEqual([
-    "cut.json",
-    "x.txt",
-    "b/w2.json",
-    "b/w10.json",
-  ]);
-  expect(chooseFiles(files, "ready").map((f) => f.path)).toEqual(["b/w2.json", "b/w10.json"]);
-  expect(chooseFiles([], null)).toEqual([]);
+  expect(chooseFiles(files, null).path).toEqual(["cut.json", "x.txt", "b/w2.json", "b/w10.json"]);
+  expect(chooseFiles(files, "ready").path).toEqual(["b/w2.json", "b/w10.json"]);
+  expect(chooseFiles(filesOf([]), null).path).toEqual([]);
 });
 
 it("counts only states that occur", () => {

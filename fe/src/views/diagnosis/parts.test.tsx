@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { file, HOSTILE } from "../fixtures";
+import { file, filesOf, HOSTILE } from "../fixtures";
 import { recordInto } from "../../base/record";
 import { fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 
@@ -9,14 +9,16 @@ const text = (): string => document.body.textContent;
 
 it("Places lists directories and notes as text", () => {
   render(
-    <Places payload={{ version: "1", logdirs: ["/logs", HOSTILE], notes: [HOSTILE], files: [] }} />,
+    <Places
+      payload={{ version: "1", logdirs: ["/logs", HOSTILE], notes: [HOSTILE], files: filesOf([]) }}
+    />,
   );
   expect(text()).toContain("/logs");
   expect(document.querySelector("img")).toBeNull();
 });
 
 it("Places says so when there is no log directory", () => {
-  render(<Places payload={{ version: "1", logdirs: [], notes: [], files: [] }} />);
+  render(<Places payload={{ version: "1", logdirs: [], notes: [], files: filesOf([]) }} />);
   expect(text()).toContain("No log directory");
 });
 
@@ -24,7 +26,7 @@ it("StateFilter counts per state and tells which was pressed", () => {
   const onState = vi.fn();
   render(
     <StateFilter
-      files={[file("a"), file("b", { state: "failed" }), file("c", { state: "failed" })]}
+      files={filesOf([file("a"), file("b", { state: "failed" }), file("c", { state: "failed" })])}
       state={null}
       onState={onState}
     />,
@@ -40,15 +42,17 @@ it("StateFilter counts per state and tells which was pressed", () => {
 });
 
 it("fileColumns gives a reason for every file and keeps unknown counts unknown", () => {
-  const columns = fileColumns([
-    file("a", { state: "rejected", reason: "not a trace", events: null, lost: null }),
-    file("b", { reason: "" }),
-  ]);
+  const columns = fileColumns(
+    filesOf([
+      file("a", { state: "rejected", reason: "not a trace", events: null, lost: null }),
+      file("b", { reason: "" }),
+    ]),
+  );
   const of = (key: string): unknown[] =>
     Array.from(columns.find((c) => c.key === key)?.values ?? []);
   expect(of("reason")).toEqual(["not a trace", "It can be looked at."]);
   expect(of("events")).toEqual([null, 10]);
-  expect(fileColumns([]).every((c) => c.values.length === 0)).toBe(true);
+  expect(fileColumns(filesOf([])).every((c) => c.values.length === 0)).toBe(true);
 });
 
 it("HowToRecord gives code to paste when nothing was found", () => {

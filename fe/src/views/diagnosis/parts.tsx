@@ -1,11 +1,14 @@
 /** Pure parts of the Diagnosis page. */
 
 import type { JSX } from "preact";
-import type { DiagnosisPayload, FileItem } from "../../api/types.gen";
+import { FILES } from "../../api/tables.gen";
+import type { DiagnosisPayload, FilesTable, FileState } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
 import { CodeBlock, CopyButton, EmptyState, Icon, type Column, type IconName } from "../../widgets";
-import { countStates, type FileState } from "./model";
+import { declaredColumns } from "../columns";
+import type { RowOf } from "../rows";
+import { countStates } from "./model";
 
 /** What each state means, in a word and in a sentence. */
 export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: string }>> = {
@@ -63,7 +66,7 @@ export function StateFilter({
   state,
   onState,
 }: {
-  files: readonly FileItem[];
+  files: FilesTable;
   state: FileState | null;
   onState: (s: FileState | null) => void;
 }): JSX.Element {
@@ -87,7 +90,7 @@ export function StateFilter({
   );
   return (
     <div class="state-filter" role="group" aria-label="Show files by state">
-      {entry(null, "All", files.length, "Every file that was seen.")}
+      {entry(null, "All", files.path.length, "Every file that was seen.")}
       {countStates(files).map((x) =>
         entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning),
       )}
@@ -96,88 +99,22 @@ export function StateFilter({
 }
 
 /** The table's columns for the chosen files. */
-export function fileColumns(files: readonly FileItem[]): Column[] {
-  return [
-    {
-      key: "path",
-      label: "File",
-      term: "diagnosis_path",
-      kind: "code",
-      width: 360,
-      values: files.map((f) => f.path),
-    },
-    {
-      key: "state",
-      label: "State",
-      term: "diagnosis_state",
-      kind: "text",
-      width: 140,
-      values: files.map((f) => STATE_TEXT[f.state].word),
-    },
-    {
-      key: "reason",
-      label: "Why",
-      term: "diagnosis_reason",
-      kind: "text",
-      width: 440,
+export function fileColumns(files: FilesTable): Column[] {
+  const states = files.state.map((state) => STATE_TEXT[state as FileState]);
+  return declaredColumns(FILES, files, {
+    state: { values: states.map(({ word }) => word) },
+    reason: {
+      values: files.reason.map((why, row) => why || (states[row]?.meaning ?? "")),
       grow: true,
-      values: files.map((f) => f.reason || STATE_TEXT[f.state].meaning),
     },
-    {
-      key: "bytes",
-      label: "Size",
-      term: "diagnosis_bytes",
-      kind: "bytes",
-      values: files.map((f) => f.bytes),
-    },
-    {
-      key: "events",
-      label: "Events",
-      kind: "count",
-      term: "events",
-      values: files.map((f) => f.events),
-    },
-    {
-      key: "lost",
-      label: "Events lost",
-      kind: "count",
-      term: "diagnosis_lost",
-      values: files.map((f) => f.lost),
-    },
-    {
-      key: "run",
-      label: "Run",
-      term: "run",
-      kind: "text",
-      width: 160,
-      hidden: true,
-      values: files.map((f) => f.run),
-    },
-    {
-      key: "worker",
-      label: "Worker",
-      term: "worker",
-      kind: "text",
-      width: 160,
-      hidden: true,
-      values: files.map((f) => f.worker),
-    },
-    {
-      key: "span",
-      label: "Span",
-      term: "span",
-      kind: "text",
-      hidden: true,
-      values: files.map((f) => f.span),
-    },
-  ];
+  });
 }
 
 /** A reason at full length, below the row of its file. */
-export function FileDetail({ file }: { file: FileItem }): JSX.Element {
+export function FileDetail({ file }: { file: RowOf<FilesTable> }): JSX.Element {
   return (
     <div class="file-detail">
-      <p>{file.reason || STATE_TEXT[file.state].meaning}</p>
+      <p>{file.reason || STATE_TEXT[file.state as FileState].meaning}</p>
       <CopyButton text={`${file.path}: ${file.reason}`} label="Copy the path and the reason" />
     </div>
   );

@@ -9,6 +9,7 @@ import type { ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
+import { rowsOf } from "../rows";
 import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 import css from "./diagnosis.css?inline";
@@ -40,18 +41,18 @@ function DiagnosisPage({
       <Panel title="Where traces were looked for">
         <Places payload={payload} />
       </Panel>
-      {payload.files.length ? (
+      {payload.files.path.length ? (
         <Panel title="Files" flush>
           <Grid
             label="Files"
             columns={columns}
-            rowCount={files.length}
-            rowKey={(row) => files[row]?.path ?? ""}
+            rowCount={files.path.length}
+            rowKey={(row) => files.path[row] ?? ""}
             detail={(row) => {
-              const file = files[row];
+              const file = rowsOf(files)[row];
               return file ? <FileDetail file={file} /> : null;
             }}
-            expandable={(row) => (files[row]?.reason.length ?? 0) > SHORT_REASON}
+            expandable={(row) => (files.reason[row]?.length ?? 0) > SHORT_REASON}
             storage="diagnosis"
             tools={
               <StateFilter
@@ -65,7 +66,7 @@ function DiagnosisPage({
           />
         </Panel>
       ) : null}
-      <HowToRecord found={payload.files.length > 0} />
+      <HowToRecord found={payload.files.path.length > 0} />
     </>
   );
 }

@@ -1,16 +1,26 @@
 /** Diff payloads for tests: small, and true to the wire types. */
 
 import type {
-  ChangeColumns,
   ChangeStatus,
   ChangeTable,
   DiffPayload,
   DiffSide,
-  DiffTreeColumns,
+  DiffTable,
+  DiffTreeTable,
+  StepsTable,
 } from "../../api/types.gen";
-import { step } from "../fixtures";
+import { step, stepsOf } from "../fixtures";
 
 export const MS = 1_000_000;
+
+/** Steps of so many ms; the fourth is cold and not compared. */
+export function measured(times: readonly number[]): StepsTable {
+  return stepsOf(
+    times.map((ms, i) =>
+      step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` }),
+    ),
+  );
+}
 
 export function side(over: Partial<DiffSide> = {}): DiffSide {
   return {
@@ -20,9 +30,7 @@ export function side(over: Partial<DiffSide> = {}): DiffSide {
     label: "run · worker0",
     device: "Tesla V100-DGXS-32GB",
     step_source: "ProfilerStep",
-    steps: [210, 214, 212, 300].map((ms, i) =>
-      step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` }),
-    ),
+    steps: measured([210, 214, 212, 300]),
     selected: 3,
     mean_ns: 212 * MS,
     spread_ns: 2 * MS,
@@ -38,7 +46,7 @@ type Change = [
   b: number | null,
 ];
 
-export function changes(rows: readonly Change[], over: Partial<ChangeColumns> = {}): ChangeColumns {
+export function changes(rows: readonly Change[], over: Partial<DiffTable> = {}): DiffTable {
   const all = <T>(value: T): T[] => rows.map(() => value);
   return {
     table: rows.map(([table]) => table),
@@ -71,7 +79,7 @@ export const ROWS: readonly Change[] = [
   ["kernel", "gemm", "changed", 100 * MS, 75 * MS],
 ];
 
-export function tree(over: Partial<DiffTreeColumns> = {}): DiffTreeColumns {
+export function tree(over: Partial<DiffTreeTable> = {}): DiffTreeTable {
   return {
     parent: [-1, 0, 0],
     kind: ["module", "operator", "operator"],
@@ -95,9 +103,7 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
   const b = side({
     run: "other",
     label: "other · worker0",
-    steps: [186, 188, 187, 260].map((ms, i) =>
-      step(i, { wall_ns: ms * MS, cold: i === 3, selected: i < 3, name: `ProfilerStep#${i}` }),
-    ),
+    steps: measured([186, 188, 187, 260]),
     mean_ns: 187 * MS,
     spread_ns: MS,
   });

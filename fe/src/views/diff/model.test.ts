@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunsPayload, WorkerItem } from "../../api/types.gen";
-import { changes, diff, MS, ROWS, side, tree } from "./fixtures";
+import { changes, diff, measured, MS, ROWS, side, tree } from "./fixtures";
 import {
   basisText,
   bothNames,
@@ -16,7 +16,7 @@ import {
   statusCounts,
   stripRow,
   testText,
-  treeTimes,
+  treeDelta,
 } from "./model";
 
 const worker = (
@@ -123,9 +123,9 @@ describe("rows of the changes", () => {
 
 describe("the tree", () => {
   it("has differences of the chosen measure, and none where a side has no value", () => {
-    expect(treeTimes(tree(), true).delta).toEqual([-30 * MS, -25 * MS, -5 * MS]);
-    expect(treeTimes(tree(), false).delta).toEqual([-3 * MS, MS, -4 * MS]);
-    expect(treeTimes(tree({ device_b_ns: [null, 0, 0] }), true).delta[0]).toBeNull();
+    expect(treeDelta(tree(), true)).toEqual([-30 * MS, -25 * MS, -5 * MS]);
+    expect(treeDelta(tree(), false)).toEqual([-3 * MS, MS, -4 * MS]);
+    expect(treeDelta(tree({ device_b_ns: [null, 0, 0] }), true)[0]).toBeNull();
   });
   it.each([
     ["a", "a", "a"],
@@ -163,7 +163,9 @@ it.each([
   [4, 4, "mean of all 4 steps (ProfilerStep)"],
   [1, 1, "the only step (ProfilerStep)"],
 ])("the mean of %i of %i steps says so", (selected, count, words) =>
-  expect(basisText(side({ selected, steps: side().steps.slice(0, count) }))).toBe(words),
+  expect(basisText(side({ selected, steps: measured([210, 214, 212, 300].slice(0, count)) }))).toBe(
+    words,
+  ),
 );
 
 it("steps are dots, hollow where they are not compared, with the reason", () => {

@@ -1,11 +1,11 @@
 /** What the Diff page computes: which trace is the other one, and which rows of the changes are shown. */
 
 import type {
-  ChangeColumns,
   ChangeStatus,
   ChangeTable,
   DiffSide,
-  DiffTreeColumns,
+  DiffTable,
+  DiffTreeTable,
   RunsPayload,
   Verdict,
 } from "../../api/types.gen";
@@ -21,6 +21,7 @@ import {
   stepsText,
 } from "../../state/view";
 import type { StripRow } from "../../widgets";
+import { rowsOf } from "../rows";
 
 /** A trace with its steps. */
 export interface Side {
@@ -89,7 +90,7 @@ export const TABLES: readonly { value: ChangeTable; label: string }[] = [
 ];
 
 /** The table that is shown: the one in the address if it has rows, else the first that has. */
-export function readTable(text: string | undefined, { table }: ChangeColumns): ChangeTable {
+export function readTable(text: string | undefined, { table }: DiffTable): ChangeTable {
   const filled = TABLES.filter(({ value }) => table.includes(value));
   return (filled.find(({ value }) => value === text) ?? filled[0])?.value ?? "operator";
 }
@@ -102,7 +103,7 @@ export function readStatus(text: string | undefined): ChangeStatus | null {
 
 /** Rows of one table, with the status if one is chosen; what pools the rest is kept with all of them only. */
 export function changeRows(
-  { table, status, rest }: ChangeColumns,
+  { table, status, rest }: DiffTable,
   of: ChangeTable,
   chosen: ChangeStatus | null,
 ): number[] {
@@ -113,12 +114,12 @@ export function changeRows(
 
 /** How many rows of a table have each status. */
 export function statusCounts(
-  { table, status, rest }: ChangeColumns,
+  { table, status, rest }: DiffTable,
   of: ChangeTable,
 ): Record<ChangeStatus, number> {
   const counts = { changed: 0, new: 0, gone: 0, same: 0 };
   status.forEach((value, row) => {
-    if (table[row] === of && !rest[row]) counts[value] += 1;
+    if (table[row] === of && !rest[row]) counts[value as ChangeStatus] += 1;
   });
   return counts;
 }
@@ -128,19 +129,12 @@ export function bothNames(a: string | null, b: string | null): string {
   return a === null || b === null || a === b ? (a ?? b ?? "") : `${a} → ${b}`;
 }
 
-/** A node's times by the chosen measure; `null` where it has none. */
-export function treeTimes(
-  tree: DiffTreeColumns,
-  device: boolean,
-): { a: (number | null)[]; b: (number | null)[]; delta: (number | null)[] } {
+/** By how much each node changed by the chosen measure; `null` where it has none. */
+export function treeDelta(tree: DiffTreeTable, device: boolean): (number | null)[] {
   const [a, b] = device ? [tree.device_a_ns, tree.device_b_ns] : [tree.host_a_ns, tree.host_b_ns];
-  return {
-    a,
-    b,
-    delta: a.map((before, node) =>
-      before === null || b[node] === null ? null : (b[node] ?? 0) - before,
-    ),
-  };
+  return a.map((before, node) =>
+    before === null || b[node] === null ? null : (b[node] ?? 0) - before,
+  );
 }
 
 /** How sure the change is; empty where nothing can be said. */
@@ -163,7 +157,7 @@ export function stripRow(
   return {
     label,
     color,
-    dots: steps.map((step) => {
+    dots: rowsOf(steps).map((step) => {
       const why = [
         step.cold ? "cold" : "",
         step.odd ? "odd" : "",
@@ -185,11 +179,11 @@ export function stripRow(
 
 /** `mean of 5 of 7 steps, from 4 to 9 (ProfilerStep)`: what the time is of. */
 export function basisText({ selected, steps, step_source }: DiffSide): string {
-  const names = steps.filter((step) => step.selected).map((step) => stepName(step.name));
-  const which = selected === steps.length ? "all" : `${selected} of`;
-  const from =
-    selected === steps.length || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
-  return `${steps.length === 1 ? "the only step" : `mean of ${which} ${steps.length} steps${from}`} (${step_source})`;
+  const names = steps.name.filter((_, i) => steps.selected[i]).map(stepName);
+  const count = steps.name.length;
+  const which = selected === count ? "all" : `${selected} of`;
+  const from = selected === count || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
+  return `${count === 1 ? "the only step" : `mean of ${which} ${count} steps${from}`} (${step_source})`;
 }
 
 /** `212 ms ± 3.1 ms`. */

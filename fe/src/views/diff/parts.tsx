@@ -6,6 +6,7 @@ import { categoryColor, CATEGORIES } from "../../base/theme";
 import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Figure, Strip, Term } from "../../widgets";
 import { basisText, meanText, stripRow } from "./model";
+import { rowsOf } from "../rows";
 
 /** Each step of both sides on one axis: the spread beside the difference. */
 export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.Element {
@@ -23,7 +24,7 @@ export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.
           { label: "Compared" },
         ],
         rows: [a, b].flatMap((side, i) =>
-          side.steps.map((step) => [
+          rowsOf(side.steps).map((step) => [
             i ? "B" : "A",
             step.name,
             step.wall_ns,

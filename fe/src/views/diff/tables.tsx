@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { DIFF, DIFF_TREE } from "../../api/tables.gen";
 import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
@@ -16,7 +17,7 @@ import {
   type Sort,
 } from "../../widgets";
 import { gridParams, onTimeline } from "../grid_params";
-import { columnsOf, pick } from "../columns";
+import { declaredColumns, pickRows } from "../columns";
 import {
   bothNames,
   changeRows,
@@ -25,10 +26,8 @@ import {
   type Side,
   statusCounts,
   TABLES,
-  treeTimes,
+  treeDelta,
 } from "./model";
-
-const column = columnsOf("diff");
 
 type TableProps = ViewProps & { payload: DiffPayload; b: Side };
 
@@ -46,7 +45,12 @@ function timelineColumn({ label, events, names, href }: Links): Column {
   const values = events.map((event, row) =>
     event === null ? (names[row] ?? null) : String(event),
   );
-  return column(`timeline_${label}`, `Timeline ${label}`, "text", 84, values, {
+  return {
+    key: `timeline_${label}`,
+    label: `Timeline ${label}`,
+    kind: "text",
+    width: 84,
+    values,
     term: "diff_timeline",
     short: values.map((value) => (value === null ? null : "show")),
     unknown: () => "",
@@ -58,7 +62,7 @@ function timelineColumn({ label, events, names, href }: Links): Column {
           ? href(onTimeline(name))
           : null;
     },
-  });
+  };
 }
 
 function sidesOf({ hrefOf, selection, b }: TableProps): { a: Links["href"]; b: Links["href"] } {
@@ -69,53 +73,35 @@ function sidesOf({ hrefOf, selection, b }: TableProps): { a: Links["href"]; b: L
 }
 
 function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
-  const { changes } = props.payload;
-  const of = <T,>(values: readonly T[]): T[] => pick(values, rows);
+  const changes = pickRows(props.payload.changes, rows);
   const href = sidesOf(props);
-  const status = of(changes.status);
-  const searched = of(changes.table).map((table, i) =>
-    table === "category" || table === "module" || of(changes.rest)[i]
+  const { status, name_b } = changes;
+  const searched = changes.name.map((name, i) =>
+    changes.table[i] === "category" || changes.table[i] === "module" || changes.rest[i]
       ? null
-      : (of(changes.name)[i] ?? null),
+      : name,
   );
-  const renamed = of(changes.name_b);
   return [
-    column("name", "Name", "code", 320, of(changes.name), {
-      short: of(changes.short),
-      note: (row) => (renamed[row] ? <Badge title={`In B: ${renamed[row]}`}>renamed</Badge> : null),
-    }),
-    column("status", "Status", "text", 80, status),
-    column("delta", "Change per step", "delta", 160, of(changes.delta_ns), { bar: true }),
-    column("share", "Of the step", "share", 84, of(changes.share)),
-    column("a", "A per step", "time", 92, of(changes.time_a_ns), { term: "diff_time" }),
-    column("b", "B per step", "time", 92, of(changes.time_b_ns), { term: "diff_time" }),
-    column("calls_a", "Calls A", "number", 74, of(changes.calls_a), { term: "diff_calls" }),
-    column("calls_b", "Calls B", "number", 74, of(changes.calls_b), { term: "diff_calls" }),
-    column(
-      "noise",
-      "Beyond noise",
-      "knowledge",
-      84,
-      of(changes.beyond).map((value) => value ?? 2),
-    ),
-    column("host_a", "Host self A", "time", 92, of(changes.host_a_ns), {
-      hidden: true,
-      term: "diff_host",
-    }),
-    column("host_b", "Host self B", "time", 92, of(changes.host_b_ns), {
-      hidden: true,
-      term: "diff_host",
+    ...declaredColumns(DIFF, changes, {
+      name: {
+        short: changes.short,
+        note: (row) => (name_b[row] ? <Badge title={`In B: ${name_b[row]}`}>renamed</Badge> : null),
+      },
+      beyond: {
+        kind: "knowledge",
+        values: changes.beyond.map((value) => (value === null ? 2 : Number(value))),
+      },
     }),
     timelineColumn({
       label: "A",
-      events: of(changes.event_a),
+      events: changes.event_a,
       names: searched.map((name, i) => (status[i] === "new" ? null : name)),
       href: href.a,
     }),
     timelineColumn({
       label: "B",
-      events: of(changes.event_b),
-      names: searched.map((name, i) => (status[i] === "gone" ? null : (renamed[i] ?? name))),
+      events: changes.event_b,
+      names: searched.map((name, i) => (status[i] === "gone" ? null : (name_b[i] ?? name))),
       href: href.b,
     }),
   ];
@@ -225,28 +211,37 @@ function ChangeDetail({
 export function TreeTable(props: TableProps & { device: boolean }): JSX.Element {
   const { payload, device } = props;
   const { tree } = payload;
-  const [sort, setSort] = useState<Sort | null>({ key: "delta", descending: true });
+  const [sort, setSort] = useState<Sort | null>({ key: "delta_ns", descending: true });
   const columns = useMemo<Column[]>(() => {
-    const { a, b, delta } = treeTimes(tree, device);
     const href = sidesOf(props);
     const name = tree.parent.map((_, node) =>
       bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null),
     );
     const nothing = name.map(() => null);
-    return [
-      column("name", "Name", "code", 360, name, {
+    const declared = declaredColumns(DIFF_TREE, tree, {
+      name_a: {
+        values: name,
         note: (node) =>
           tree.backward[node] ? (
             <Badge title="It runs in the backward pass.">backward</Badge>
           ) : null,
-      }),
-      column("kind", "Kind", "text", 92, tree.kind),
-      column("status", "Status", "text", 80, tree.status),
-      column("delta", "Change per step", "delta", 160, delta, { bar: true }),
-      column("a", `${device ? "Device" : "Host"} A`, "time", 92, a, { term: "diff_tree" }),
-      column("b", `${device ? "Device" : "Host"} B`, "time", 92, b, { term: "diff_tree" }),
-      column("calls_a", "Calls A", "number", 74, tree.calls_a, { term: "diff_calls" }),
-      column("calls_b", "Calls B", "number", 74, tree.calls_b, { term: "diff_calls" }),
+      },
+    });
+    const other = device ? "host" : "device";
+    const shown = declared.filter(({ key }) => !key.startsWith(`${other}_`));
+    const delta: Column = {
+      key: "delta_ns",
+      label: "Change per step",
+      kind: "delta",
+      values: treeDelta(tree, device),
+      term: "diff_delta",
+      width: 160,
+      bar: true,
+    };
+    return [
+      ...shown.slice(0, 3),
+      delta,
+      ...shown.slice(3),
       timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),
       timelineColumn({ label: "B", events: tree.event_b, names: nothing, href: href.b }),
     ];

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { DiffPayload, RunsPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
-import { plainHeads, step, HOSTILE } from "../fixtures";
+import { plainHeads, step, stepsOf, HOSTILE } from "../fixtures";
 import { changes, diff, MS } from "./fixtures";
 import { DiffView } from "./view";
 
@@ -36,7 +36,7 @@ beforeEach(() => {
     asked.push(url);
     const body = url.pathname.endsWith("/diff")
       ? answer
-      : { source: "ProfilerStep", steps: [0, 1, 2, 3].map((i) => step(i)) };
+      : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });

@@ -27,6 +27,7 @@ import { Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import css from "./diff.css?inline";
 import tables from "../tables.css?inline";
+import { rowsOf } from "../rows";
 
 adoptStyles(tables);
 adoptStyles(css);
@@ -85,7 +86,7 @@ function setOther(setParam: ViewProps["setParam"], b: Side): void {
 /** There is one trace: its steps can still be compared with each other. */
 function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Element {
   const { data } = useResource("steps", { ...selection });
-  const count = data?.steps.length ?? 0;
+  const count = data?.steps.step.length ?? 0;
   const compare = (): void => {
     const [first, second] = halves(count);
     setSteps(first);
@@ -140,9 +141,9 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.
             setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })
           }
         />
-        {data && data.steps.length > 1 ? (
+        {data && data.steps.step.length > 1 ? (
           <StepSelector
-            steps={data.steps}
+            steps={rowsOf(data.steps)}
             value={b.steps}
             onChange={(next) => setOther(setParam, { ...b, steps: next })}
           />

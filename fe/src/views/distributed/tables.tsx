@@ -8,7 +8,7 @@ import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
-import { columnsOf, declaredColumns, pick } from "../columns";
+import { columnsOf, declaredColumns, pickRows } from "../columns";
 import { beforeName, nameAt, operationRows, readWorker } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
@@ -88,12 +88,10 @@ export function OperationsTable({ payload, params, setParam }: TableProps): JSX.
   const { workers, operations } = payload;
   const chosen = readWorker(params.worker_of, workers);
   const rows = useMemo(() => operationRows(operations, chosen), [operations, chosen]);
-  const columns = useMemo<Column[]>(() => {
-    const shown = Object.entries<readonly unknown[]>({ ...operations }).map(
-      ([key, values]) => [key, pick(values, rows)] as const,
-    );
-    return declaredColumns(OPERATIONS, Object.fromEntries(shown));
-  }, [operations, rows]);
+  const columns = useMemo(
+    () => declaredColumns(OPERATIONS, pickRows(operations, rows)),
+    [operations, rows],
+  );
   const asked = [...new Set(operations.worker)].flatMap((place) =>
     place >= 0 && workers[place]
       ? [{ value: workers[place].worker, label: nameAt(workers, place) }]

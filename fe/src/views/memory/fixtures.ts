@@ -8,6 +8,7 @@ import type {
   MemoryPayload,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
+import { stepsOf } from "../fixtures";
 
 const MIB = 1 << 20;
 
@@ -44,7 +45,7 @@ export function memory(more: Partial<MemoryPayload> = {}): MemoryPayload {
     categories: [],
     has_modules: true,
     has_stacks: true,
-    steps: [],
+    steps: stepsOf([]),
     notes: ["A note."],
     missing: [],
     ...more,

@@ -9,7 +9,6 @@ import type {
   MemoryCurvePayload,
   MemoryDevice,
   MemoryStatisticsPayload,
-  StepItem,
 } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
@@ -18,11 +17,12 @@ import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
 import { declaredColumns, told } from "../columns";
 import type { Total } from "../totals";
 import type { Stretch } from "./model";
+import type { Step } from "../rows";
 
 interface CurveProps {
   curve: MemoryCurvePayload;
   categories: readonly string[];
-  steps: readonly StepItem[];
+  steps: readonly Step[];
   window: Stretch;
   whole: Stretch;
   picked: number;

@@ -43,6 +43,7 @@ import {
 } from "./parts";
 import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
+import { rowsOf } from "../rows";
 
 adoptStyles(tables);
 adoptStyles(css);
@@ -159,7 +160,7 @@ function CurvePanel({
           <Curve
             {...{ curve, whole, picked }}
             categories={payload.categories}
-            steps={payload.steps}
+            steps={rowsOf(payload.steps)}
             window={window ?? whole}
             onWindow={setWindow}
             onPick={(time) => setParam("t", String(time))}

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CATEGORIES } from "../../base/theme";
 import { overview, step } from "../fixtures";
 import { categoryShares, occurring, stepMarks } from "./model";
+import { rowsOf } from "../rows";
 
 describe("categories", () => {
   it("keep the priority order and sum to the wall time", () => {
@@ -22,7 +23,7 @@ describe("categories", () => {
   });
 
   it("that never occur need no legend entry", () => {
-    expect(occurring(overview().steps)).toEqual([
+    expect(occurring(rowsOf(overview().steps))).toEqual([
       "kernel",
       "memcpy",
       "runtime",

@@ -1,7 +1,8 @@
 /** What the Overview page computes: shares of the categories, which steps are marked. */
 
-import type { Average, OverviewPayload, StepItem } from "../../api/types.gen";
+import type { Average, OverviewPayload } from "../../api/types.gen";
 import { CATEGORIES, type Category } from "../../base/theme";
+import type { Step } from "../rows";
 
 export const CATEGORY_LABELS: Readonly<Record<Category, string>> = {
   kernel: "Kernel",
@@ -36,12 +37,12 @@ export function categoryShares(average: Average): CategoryShare[] {
 
 /** Nothing marks a step, so the recording stands as one. */
 export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
-  return steps.length <= 1 && step_source === "whole span";
+  return steps.step.length <= 1 && step_source === "whole span";
 }
 
 /** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
-export function stepLabel(step: StepItem): string {
-  return /#(\d+)$/.exec(step.name)?.[1] ?? String(step.index);
+export function stepLabel(step: Step): string {
+  return /#(\d+)$/.exec(step.name)?.[1] ?? String(step.step);
 }
 
 export interface Mark {
@@ -50,7 +51,7 @@ export interface Mark {
 }
 
 /** What a step is marked with, in words (never by colour alone). */
-export function stepMarks(step: StepItem): Mark[] {
+export function stepMarks(step: Step): Mark[] {
   const marks: Mark[] = [];
   if (step.odd)
     marks.push({ word: "odd", why: step.odd_reason || "It takes much longer than the others." });
@@ -68,8 +69,6 @@ export function stepMarks(step: StepItem): Mark[] {
 }
 
 /** Categories that occur in any of the steps: the legend needs no entry for the others. */
-export function occurring(steps: readonly StepItem[]): Category[] {
-  return CATEGORIES.filter((category) =>
-    steps.some((step) => (step.categories_ns[category] ?? 0) > 0),
-  );
+export function occurring(steps: readonly Step[]): Category[] {
+  return CATEGORIES.filter((category) => steps.some((step) => (step[`${category}_ns`] ?? 0) > 0));
 }

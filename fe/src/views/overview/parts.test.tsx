@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
-import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step } from "../fixtures";
+import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step, stepsOf } from "../fixtures";
 import { Notes } from "../loaded";
 import { Health, HealthNote } from "./health";
 import {
@@ -13,6 +13,7 @@ import {
   stepBars,
   StepChart,
 } from "./parts";
+import { rowsOf } from "../rows";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -153,7 +154,7 @@ describe("stepBars", () => {
   });
 
   it("adds up to the wall time for every step", () => {
-    for (const bar of stepBars(overview().steps))
+    for (const bar of stepBars(rowsOf(overview().steps)))
       expect(bar.values.reduce((a, b) => a + b, 0)).toBe(178_000_000);
   });
 });
@@ -162,7 +163,7 @@ describe("StepChart", () => {
   it("names the marks that occur", () => {
     render(
       <StepChart
-        payload={overview({ steps: [step(0, { cold: true }), step(1, { odd: true })] })}
+        payload={overview({ steps: stepsOf([step(0, { cold: true }), step(1, { odd: true })]) })}
         chosen={null}
         onChoose={() => undefined}
       />,
@@ -171,7 +172,9 @@ describe("StepChart", () => {
   });
 
   it("stands steps without a name, without time, and hundreds of them", () => {
-    const steps = Array.from({ length: 300 }, (_, i) => step(i, { name: i ? HOSTILE : "" }));
+    const steps = stepsOf(
+      Array.from({ length: 300 }, (_, i) => step(i, { name: i ? HOSTILE : "" })),
+    );
     render(<StepChart payload={overview({ steps })} chosen={3} onChoose={() => undefined} />);
     expect(document.querySelector("img")).toBeNull();
     expect(text()).toContain("Step-time breakdown");

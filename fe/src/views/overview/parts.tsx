@@ -6,7 +6,6 @@ import type {
   DeviceSummary,
   Fact,
   OverviewPayload,
-  StepItem,
   Vocabulary,
 } from "../../api/types.gen";
 import { CATEGORIES, categoryColor } from "../../base/theme";
@@ -24,6 +23,7 @@ import {
   type StackedBar,
 } from "../../widgets";
 import { countText } from "../findings/model";
+import { rowsOf, type Step } from "../rows";
 import {
   CATEGORY_LABELS,
   categoryShares,
@@ -265,17 +265,17 @@ export function Configuration({ facts }: { facts: readonly Fact[] }): JSX.Elemen
 }
 
 /** The bars of the step chart; marks and notes in words. */
-export function stepBars(steps: readonly StepItem[], whole = false): StackedBar[] {
+export function stepBars(steps: readonly Step[], whole = false): StackedBar[] {
   const categories = occurring(steps);
   return steps.map((step) => {
     const marks = stepMarks(step);
     const odd = marks.find((mark) => mark.word === "odd");
     const others = marks.filter((mark) => mark !== odd);
     return {
-      key: step.index,
+      key: step.step,
       label: whole ? "" : stepLabel(step),
       title: whole ? "the whole recording" : `step ${stepLabel(step)} (${step.name})`,
-      values: categories.map((category) => step.categories_ns[category] ?? 0),
+      values: categories.map((category) => step[`${category}_ns`] ?? 0),
       mark: odd ? `odd: ${odd.why}` : "",
       ...(others.length
         ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") }
@@ -285,7 +285,7 @@ export function stepBars(steps: readonly StepItem[], whole = false): StackedBar[
   });
 }
 
-function stepTable(steps: readonly StepItem[]): FigureTable {
+function stepTable(steps: readonly Step[]): FigureTable {
   return {
     columns: [
       { label: "Step" },
@@ -296,7 +296,7 @@ function stepTable(steps: readonly StepItem[]): FigureTable {
     rows: steps.map((step) => [
       step.name,
       step.wall_ns,
-      ...CATEGORIES.map((category) => step.categories_ns[category]),
+      ...CATEGORIES.map((category) => step[`${category}_ns`]),
       stepMarks(step)
         .map((mark) => mark.word)
         .join(", "),
@@ -313,7 +313,8 @@ interface StepChartProps {
 
 /** Stacked bars per step. */
 export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.Element {
-  const { steps, average } = payload;
+  const { average } = payload;
+  const steps = rowsOf(payload.steps);
   const series = occurring(steps).map((category) => ({
     key: category,
     label: CATEGORY_LABELS[category],
@@ -345,7 +346,7 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
 }
 
 /** Which marks occur, with the steps that bear them. */
-function MarkLegend({ steps }: { steps: readonly StepItem[] }): JSX.Element | null {
+function MarkLegend({ steps }: { steps: readonly Step[] }): JSX.Element | null {
   const found = (["odd", "cold", "cut off"] as const)
     .map((word) => ({
       word,

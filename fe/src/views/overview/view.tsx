@@ -92,7 +92,7 @@ function Breakdown({
   hrefOf,
 }: ViewProps & { payload: OverviewPayload }): JSX.Element {
   const { average } = payload;
-  if (!payload.steps.length) {
+  if (!payload.steps.step.length) {
     return (
       <Nothing
         title="There is no step"
@@ -113,7 +113,7 @@ function Breakdown({
           />
           <p class="source-note">
             <Term id="step_source" />: {payload.step_source}.
-            {payload.steps.length > 1 ? " Press a bar to look at that step alone." : ""}
+            {payload.steps.step.length > 1 ? " Press a bar to look at that step alone." : ""}
           </p>
         </div>
       </div>

@@ -19,6 +19,7 @@ import {
 } from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, type HandoverStatus } from "./parts";
+import { rowsOf } from "../rows";
 
 interface ExportProps {
   view: ViewProps;
@@ -32,7 +33,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX
   const { selection, steps, params, setParam } = view;
   const { status, open, cancel } = useHandover(payload);
   const first = steps.first ?? 0;
-  const last = steps.last ?? steps.first ?? Math.max(0, payload.steps.length - 1);
+  const last = steps.last ?? steps.first ?? Math.max(0, payload.steps.step.length - 1);
   const from = params.from ?? "";
   const to = params.to ?? "";
   const mode = readMode(params.part, steps.first !== null);
@@ -50,7 +51,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX
       <PartPicker
         mode={mode}
         onMode={(next: PartMode) => setParam("part", next)}
-        steps={payload.steps}
+        steps={rowsOf(payload.steps)}
         first={first}
         last={last}
         onSteps={(a, b) => view.setSteps({ ...steps, first: a, last: b })}
@@ -102,7 +103,7 @@ function chosenPart(payload: TracePayload, { mode, first, last, from, to, seen }
     return seen
       ? { window: seen, problem: "" }
       : { window: null, problem: "Nothing of this worker's trace is in sight." };
-  const window = windowOfSteps(payload.steps, first, last);
+  const window = windowOfSteps(rowsOf(payload.steps), first, last);
   return { window, problem: window ? "" : "The trace has no such step." };
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { StepItem } from "../../api/types.gen";
 import {
   checkWindow,
   parseTime,
@@ -50,8 +49,11 @@ describe("checkWindow", () => {
 });
 
 describe("windowOfSteps", () => {
-  const step = (index: number, start_ns: number, wall_ns: number): StepItem =>
-    ({ index, start_ns, wall_ns }) as StepItem;
+  const step = (
+    number: number,
+    start_ns: number,
+    wall_ns: number,
+  ): { step: number; start_ns: number; wall_ns: number } => ({ step: number, start_ns, wall_ns });
   const steps = [step(0, 100, 50), step(1, 150, 70), step(2, 200, 10)];
   it("reaches to the latest end, which need not be that of the last step", () => {
     expect(windowOfSteps(steps, 1, 2)).toEqual({ t0: 150, t1: 220 });

@@ -1,7 +1,7 @@
 /** What the Trace page computes: the time window that a person chose, in integer ns since the first event of the trace. */
 
-import type { StepItem } from "../../api/types.gen";
 import type { TimeRange } from "../../timeline/types";
+import type { Step } from "../rows";
 
 export interface TimeWindow {
   t0: number;
@@ -44,11 +44,11 @@ export function checkWindow(from: string, to: string, spanNs: number): Checked {
 
 /** The window of the steps `first` to `last` (both included, by index); `null` when none of them exists. */
 export function windowOfSteps(
-  steps: readonly StepItem[],
+  steps: readonly Pick<Step, "step" | "start_ns" | "wall_ns">[],
   first: number,
   last: number,
 ): TimeWindow | null {
-  const chosen = steps.filter((step) => step.index >= first && step.index <= last);
+  const chosen = steps.filter((step) => step.step >= first && step.step <= last);
   if (!chosen.length) return null;
   return {
     t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))),

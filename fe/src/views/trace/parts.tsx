@@ -1,7 +1,7 @@
 /** Pure parts of the Trace page. */
 
 import type { JSX } from "preact";
-import type { StepItem, TracePayload } from "../../api/types.gen";
+import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
 import { Button, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
@@ -9,6 +9,7 @@ import type { Progress as Received } from "./bytes";
 import { fact } from "./fact";
 import { wallClock, type PartMode, type TimeWindow } from "./model";
 import type { HandoverState } from "./perfetto";
+import type { Step } from "../rows";
 
 /** What is known of the file. */
 export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element {
@@ -23,7 +24,7 @@ export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element 
         formatTime(payload.span_ns),
         formatExactTime(payload.span_ns),
       )}
-      {fact(<Term id="step">Steps</Term>, formatCount(payload.steps.length))}
+      {fact(<Term id="step">Steps</Term>, formatCount(payload.steps.step.length))}
       {clock ? fact("Begins", clock) : null}
     </dl>
   );
@@ -60,7 +61,7 @@ function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps)
 export interface PartPickerProps {
   mode: PartMode;
   onMode: (mode: PartMode) => void;
-  steps: readonly StepItem[];
+  steps: readonly Step[];
   first: number;
   last: number;
   onSteps: (first: number, last: number) => void;
@@ -77,7 +78,7 @@ export interface PartPickerProps {
 /** Which part of the trace is meant: all of it, some steps, or a window of time. */
 export function PartPicker(props: PartPickerProps): JSX.Element {
   const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
-  const options = steps.map((step) => ({ value: String(step.index), label: step.name }));
+  const options = steps.map((step) => ({ value: String(step.step), label: step.name }));
   return (
     <div class="part-picker">
       <div class="part-controls">

@@ -1,0 +1,62 @@
+"""The table of steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.steps import StepFlag
+from torch_tb_profiler.analysis.figures.averages import category_times
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Facts
+
+_C = DisplayColumn
+_CATEGORIES = {
+    "kernel": "Device kernels.",
+    "memcpy": "Copies.",
+    "memset": "Memsets.",
+    "communication": "Communication that nothing above hides.",
+    "runtime": "Calls into the accelerator's runtime.",
+    "dataloader": "Waiting for the next batch.",
+    "cpu_exec": "Host operators.",
+    "other": "The rest.",
+}
+_STEP = "Number of the step in the trace, from 0; what `steps=` arguments count."
+_WALL = "From its begin to its end, the device work that it launched included."
+_ODD = "Slower than the others by far more than they differ among themselves."
+STEPS = DisplaySpec(
+    "steps",
+    "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing.",
+    (
+        _C("step", "id", "", _STEP),
+        _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
+        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
+        _C("wall_ns", "time", "", _WALL),
+        *(_C(f"{key}_ns", "time", "", doc, optional=True) for key, doc in _CATEGORIES.items()),
+        _C("cold", "flag", "", "A first step clearly slower than the rest."),
+        _C("odd", "flag", "", _ODD),
+        _C("cut", "flag", "", "The end of the recording cut its device work off."),
+        _C("odd_reason", "text", "", ""),
+        _C("selected", "flag", "", ""),
+    ),
+)
+"""``odd_reason``: what makes an odd step odd, in words, where that is known; else empty."""
+
+
+def step_table(facts: Facts, selection: Selection) -> DisplayTable:
+    """Every step of the trace in time order; ``selected`` marks those of the selection."""
+    table = facts["steps"]
+    selected = np.zeros(table.n, np.bool_)
+    selected[selection.steps] = True
+    return STEPS.build(
+        facts.strings,
+        step=np.arange(table.n),
+        name=facts.strings.many(table["name"]),
+        start_ns=table["start"],
+        wall_ns=table["end"] - table["start"],
+        **{f"{key}_ns": times for key, times in category_times(facts).items()},
+        cold=(table["flags"] & StepFlag.COLD) != 0,
+        odd=(table["flags"] & StepFlag.ODD) != 0,
+        cut=(table["flags"] & StepFlag.CUT) != 0,
+        selected=selected,
+    )

@@ -25,7 +25,7 @@ C = Column
 
 PLACE = TableSpec(
     "place",
-    "What stands in front of every frame of several traces.",
+    "Columns in front of every frame of several traces.",
     (
         C("run", "category", "", "Name of the run; only where there are several."),
         C("worker", "category", "", "Name of the worker."),

@@ -32,7 +32,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._lock = Lock()
 
     def is_active(self) -> bool:
-        """True whenever TensorBoard has a logdir, even without traces: the diagnosis page says why."""
+        """True if TensorBoard has a logdir; without traces the page says why."""
         return bool(self._logdir or self._logdir_spec)
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
@@ -42,9 +42,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         )
 
     def get_plugin_apps(self) -> dict[str, Wsgi]:
-        """The routes. The first call starts scanning the logdir, in threads and processes of its
-        own.
-        """
+        """The routes. The first call starts scanning the logdir in the background."""
         with self._lock:
             if self._apps is None:
                 self._apps = self._start()
@@ -58,9 +56,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return Application(self._catalogue, settings).plugin_apps()
 
     def close(self) -> None:
-        """Stop scanning and importing. TensorBoard never calls it; threads are daemons, processes
-        end with us.
-        """
+        """Stop scanning and importing. TensorBoard never calls it; threads and processes end anyway."""
         with self._lock:
             if self._catalogue is not None:
                 self._catalogue.close()

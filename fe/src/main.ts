@@ -3,10 +3,9 @@
 import { setBase } from "./api/client";
 import { show } from "./app/show";
 
-/** Draws the page into the document's body. */
 export function render(): Promise<void> {
   // This module is …/static/index.js, and the routes are beside static/.
-  const here = import.meta.url;
-  setBase(new URL("../", here));
+  const moduleUrl = import.meta.url;
+  setBase(new URL("../", moduleUrl));
   return show();
 }

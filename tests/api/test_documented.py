@@ -42,7 +42,7 @@ def test_every_public_word_is_explained(page: str) -> None:
             name
             for name in dir(kind)
             if not name.startswith("_")
-            and name not in ("trace", "facts", "insight", "one", "count", "index", "run")
+            and name not in ("trace", "facts", "insight", "context", "count", "index", "run")
         ]
         assert [
             word

@@ -85,7 +85,9 @@ def test_a_mistake_is_answered_with_the_choices(mistake: str, run: RunFrames) ->
 
 def test_what_is_of_one_trace_is_found_there(run: RunFrames) -> None:
     for name in ("key_averages", "export_stacks", "facts"):
-        with pytest.raises(AttributeError, match=rf"'{name}' is of one trace: run\[0\]\.{name}"):
+        with pytest.raises(
+            AttributeError, match=rf"'{name}' belongs to one trace: run\[0\]\.{name}"
+        ):
             getattr(run, name)
     with pytest.raises(AttributeError, match="object has no attribute 'operator'"):
         _ = run.operator

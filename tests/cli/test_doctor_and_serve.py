@@ -153,7 +153,7 @@ def test_a_logdir_that_is_not_there_yet_is_told(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         err = running.communicate(timeout=60)[1]
     assert err.startswith(
-        f"torch-tb-profiler: {tmp_path / 'later'} does not exist yet; it is looked at again and"
-        " again.\n"
+        f"torch-tb-profiler: {tmp_path / 'later'} does not exist yet; the page shows it once it"
+        " does.\n"
     )
-    assert "Whoever can reach this machine can read the traces." in err
+    assert "Anyone who can reach this machine can read the traces." in err

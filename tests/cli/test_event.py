@@ -76,7 +76,7 @@ def test_an_event_of_a_worker(run: Path, capsys: pytest.CaptureFixture[str]) -> 
     ] == ["rank1", "rank1"]
     assert main.main(["event", str(run), "1", "--no-cache"]) == 2
     assert (
-        "holds more than one readable trace: rank0, rank1, rank2. Give one of its files, or"
+        "holds several traces: rank0, rank1, rank2. Give one of its files, or"
         " --worker NAME." in capsys.readouterr().err
     )
 

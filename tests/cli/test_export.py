@@ -125,8 +125,7 @@ def test_a_memory_snapshot_is_no_trace(
     monkeypatch.chdir(tmp_path)
     assert export("snap.pickle", "--to", "trace") == 2
     assert capsys.readouterr().err.startswith(
-        "torch-tb-profiler: snap.pickle has no events of which a trace could be made. Export a"
-        " table:"
+        "torch-tb-profiler: snap.pickle has no events for a trace. Export a table:"
     )
     assert written() == ["snap.pickle"]
     assert main.main(["summary", "snap.pickle", "--no-cache"]) == 0
@@ -151,14 +150,14 @@ def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--to", "xml"], "--to xml is not known"),
-        (["--what", "shoes"], "--what shoes does not go with csv"),
-        (["--what", "lines"], "does not go with csv"),
-        (["--to", "folded", "--what", "steps"], "does not go with folded"),
-        (["--to", "folded", "--by", "name"], "--by does not go with folded"),
-        (["--metric", "host"], "--metric does not go with csv"),
-        (["--kinds", "kernel"], "--kinds does not go with csv"),
-        (["--to", "trace", "--kinds", "shoes"], "shoes are not known"),
+        (["--to", "xml"], "--to xml is unknown"),
+        (["--what", "shoes"], "--what shoes cannot be written as csv"),
+        (["--what", "lines"], "cannot be written as csv"),
+        (["--to", "folded", "--what", "steps"], "cannot be written as folded"),
+        (["--to", "folded", "--by", "name"], "--by cannot be used with folded"),
+        (["--metric", "host"], "--metric cannot be used with csv"),
+        (["--kinds", "kernel"], "--kinds cannot be used with csv"),
+        (["--to", "trace", "--kinds", "shoes"], "Unknown kinds: shoes"),
         (["--steps", "9"], "step 9 does not exist"),
         (["--steps", "x"], "expected all"),
         (["--what", "operators", "--by", "colour"], "by='colour' is not known"),
@@ -196,7 +195,7 @@ def test_a_device_is_written_to_and_never_replaced(
 
 def test_a_file_with_nothing_in_it_is_told(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export(run, "--what", "counters") == 0
-    assert "no counters are there to write" in capsys.readouterr().err
+    assert "there are no counters to write" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read(

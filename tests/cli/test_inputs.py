@@ -171,12 +171,12 @@ def test_what_cannot_be_read_is_one_line(
     ("arguments", "reason"),
     [
         *(
-            (f"{command} FILE --json --tokens 300", "--tokens makes Markdown shorter")
+            (f"{command} FILE --json --tokens 300", "--tokens shortens Markdown")
             for command in ("summary", "operators", "kernels", "findings", "doctor")
         ),
-        ("event FILE 1 --json --tokens 300", "--tokens makes Markdown shorter"),
-        ("diff FILE FILE --json --tokens 300", "--tokens makes Markdown shorter"),
-        ("diff FILE FILE --format csv --tokens 300", "--tokens makes Markdown shorter"),
+        ("event FILE 1 --json --tokens 300", "--tokens shortens Markdown"),
+        ("diff FILE FILE --json --tokens 300", "--tokens shortens Markdown"),
+        ("diff FILE FILE --format csv --tokens 300", "--tokens shortens Markdown"),
         ("diff FILE FILE --format csv --json", "not allowed with"),
         *(
             (arguments, "not allowed with")
@@ -187,13 +187,13 @@ def test_what_cannot_be_read_is_one_line(
             )
         ),
         ("doctor --worker 1", "none is given"),
-        ("export FILE --what findings --steps 1", "always of the whole recording"),
-        ("export FILE --what memory --skip-cold", "always of the whole recording"),
-        ("export FILE --kinds kernel", "--kinds does not go with csv"),
-        ("export FILE --by shape --to folded", "--by does not go with folded"),
-        ("export FILE --what steps --metric host", "--metric does not go with csv"),
-        ("export FILE --what lines --to csv", "--what lines does not go with csv"),
-        ("summary -", "standard input is not read"),
+        ("export FILE --what findings --steps 1", "always covers the whole recording"),
+        ("export FILE --what memory --skip-cold", "always covers the whole recording"),
+        ("export FILE --kinds kernel", "--kinds cannot be used with csv"),
+        ("export FILE --by shape --to folded", "--by cannot be used with folded"),
+        ("export FILE --what steps --metric host", "--metric cannot be used with csv"),
+        ("export FILE --what lines --to csv", "--what lines cannot be written as csv"),
+        ("summary -", "standard input cannot be read"),
     ],
 )
 def test_options_that_cannot_be_obeyed_together_are_refused(

@@ -134,11 +134,11 @@ def test_a_line_is_no_longer_than_the_width(
         (
             ("-c", "idx,flop"),
             (
-                "'flop' is no column of the kernel table. Expected some of:"
+                "'flop' is not a column of the kernel table. Expected some of:"
                 " idx,seq,altseq,tid,layer,trace,dir,sub,mod,op,kernel,params,sil,"
             ),
         ),
-        (("-c", ""), "'' is no column"),
+        (("-c", ""), "'' is not a column"),
         (("-c", "idx,kernel,sil", "-w", "28"), "-w 28 is too narrow: idx,kernel,sil need 29."),
     ],
 )
@@ -166,7 +166,7 @@ def test_options_that_make_no_sense(options: tuple[str, ...], folder: Path) -> N
 def test_several_traces_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["pyprof", str(folder), "--no-cache"]) == 2
     assert (
-        "holds more than one readable trace: nsight, nvprof, training. Give one of its files, or"
+        "holds several traces: nsight, nvprof, training. Give one of its files, or"
         " --worker NAME." in capsys.readouterr().err
     )
 

@@ -195,7 +195,7 @@ def test_a_word_in_the_place_of_a_number_is_told(
 ) -> None:
     with pytest.raises(SystemExit):
         main.main(arguments)
-    assert capsys.readouterr().err.endswith("'x' is no number\n")
+    assert capsys.readouterr().err.endswith("'x' is not a number\n")
 
 
 def test_serve_says_why_it_cannot(

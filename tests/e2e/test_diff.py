@@ -132,7 +132,7 @@ def test_filters_search_and_order(open_tab: OpenTab, pairs: Server) -> None:
 def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
     tab = compare(open_tab(pairs), "slower_kernel")
     tree = tab.frame.get_by_role("treegrid", name="Call tree of both sides")
-    tab.frame.get_by_role("button", name="Fold all", exact=True).click()
+    tab.frame.get_by_role("button", name="Collapse all", exact=True).click()
     expect(tree.locator('.body-row[aria-expanded="true"]')).to_have_count(0)
     outermost = tree.locator(".body-row").count()
     tree.focus()

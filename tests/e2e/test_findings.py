@@ -90,7 +90,7 @@ def test_a_view_shows_what_concerns_it(
     ]
     strip = tab.frame.locator(".findings-strip")
     if not found:
-        expect(strip).to_have_text("No finding concerns this view.")
+        expect(strip).to_have_text("No findings for this view.")
         return
     expect(strip.locator("strong").first).to_have_text(
         f"{len(found)} finding{'s' if len(found) > 1 else ''}"

@@ -76,7 +76,7 @@ def test_the_tree_is_folded_searched_sorted_and_saved(
 ) -> None:
     tab = open_tab(sample_server).load("module", run="transformer")
     everything = sample_server.answer("module", "transformer")["rows"]["name"]
-    table(tab).get_by_role("button", name="Rows beneath Block_0").click()
+    table(tab).get_by_role("button", name="Children of Block_0").click()
     tab.becomes(lambda: "Linear_0" in names(tab), False)
     table(tab).focus()
     tab.page.keyboard.press("ArrowLeft")
@@ -90,7 +90,7 @@ def test_the_tree_is_folded_searched_sorted_and_saved(
     state = tab.settled_state()
     assert (state["search"], state["sort"]) == ("gelu", "-forward_host_total_ns")
     tab.frame.get_by_role("button", name="Clear the search").click()
-    tab.frame.get_by_role("button", name="Fold all", exact=True).click()
+    tab.frame.get_by_role("button", name="Collapse all", exact=True).click()
     tab.becomes(lambda: len(names(tab)) < len(everything), True)
     with tab.page.expect_download() as waiting:
         tab.frame.get_by_role("button", name=re.compile("^Download the")).click()
@@ -239,7 +239,7 @@ def test_a_trace_without_modules_says_how_to_record_them(
     server = start(tmp_path)
     server.settled()
     tab = open_tab(server).load("module", run="run")
-    expect(tab.frame.locator("main")).to_contain_text("This trace names no module")
+    expect(tab.frame.locator("main")).to_contain_text("This trace has no modules")
     expect(tab.frame.locator("main")).to_contain_text("with_stack=True")
     press_frame(tab, 0, 0.2)
     expect(tab.frame.locator(".flame-detail")).to_contain_text("aten::")

@@ -118,7 +118,7 @@ def test_a_kernel_is_found_and_followed_to_its_python_line(
 
 def test_enter_waits_for_the_hits(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
-    box = page.frame.get_by_role("textbox", name="Search the events")
+    box = page.frame.get_by_role("textbox", name="Search events")
     box.fill(drawn.GEMM)
     box.press("Enter")
     expect(page.selected_name).to_have_text(drawn.GEMM)
@@ -169,7 +169,7 @@ def test_an_area_has_the_figures_of_its_events(open_tab: OpenTab, server: Server
     page.focus()
     page.press("Escape")
     assert "area" not in page.tab.state()
-    page.frame.get_by_role("button", name="Unfold all rows", exact=True).click()
+    page.frame.get_by_role("button", name="Expand all tracks", exact=True).click()
     page.ready()
     page.drag((width * 0.2, 2), (width * 0.8, page.ask("size().height") - 3), shift=True)
     window = area_of(page)
@@ -252,7 +252,7 @@ def test_keys_move_zoom_and_explain(open_tab: OpenTab, server: Server) -> None:
     expect(page.details).to_have_count(0)
     assert "sel" not in page.tab.state()
     page.press("/")
-    expect(page.frame.get_by_role("textbox", name="Search the events")).to_be_focused()
+    expect(page.frame.get_by_role("textbox", name="Search events")).to_be_focused()
 
 
 def test_the_wheel_zooms_at_the_pointer_and_a_drag_pans(open_tab: OpenTab, server: Server) -> None:
@@ -297,12 +297,12 @@ def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Se
     assert page.tab.state()["pin"]
     page.frame.get_by_role("button", name="Unpin stream 7").click()
     page.ready()
-    page.frame.get_by_label("Filter the rows").fill("stream")
+    page.frame.get_by_label("Filter tracks").fill("stream")
     page.ready()
     assert drawn.GEMM in {found["label"] for found in page.slices()}
     assert "aten::mm" not in {found["label"] for found in page.slices()}
     assert page.tab.state()["filter"] == "stream"
-    page.frame.get_by_label("Filter the rows").press("Escape")
+    page.frame.get_by_label("Filter tracks").press("Escape")
     page.ready()
     assert "aten::mm" in {found["label"] for found in page.slices()}
 
@@ -310,13 +310,13 @@ def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Se
 def test_arrows_of_a_kind(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
     assert page.ask("stats().draw.arrows") == 0
-    page.frame.get_by_role("button", name="Arrows").click()
+    page.frame.get_by_role("button", name="Flows").click()
     page.frame.get_by_role("checkbox", name="Launch").check()
     page.tab.page.keyboard.press("Escape")
     page.frame.wait_for_function("() => window.__profiler_test.stats().draw.arrows === 24")
     page.ready()
     assert page.tab.state()["arrows"] == "launch"
-    page.frame.get_by_role("button", name="Arrows").click()
+    page.frame.get_by_role("button", name="Flows").click()
     expect(
         page.frame.get_by_role("status").filter(has_text="touch what is in sight")
     ).to_contain_text("All 24")

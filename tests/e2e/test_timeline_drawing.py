@@ -113,7 +113,7 @@ def test_all_workers_on_one_clock(open_tab: OpenTab, sample_server: Server) -> N
     page = TracePage.open(open_tab(sample_server, height=1400), "synthetic_ddp8", workers="all")
     sources = {row["source"] for row in page.rows}
     assert len(sources) >= 2
-    page.frame.get_by_role("button", name="Fold all rows", exact=True).click()
+    page.frame.get_by_role("button", name="Collapse all tracks", exact=True).click()
     page.ready()
     rows = [row for row in page.rows if row["kind"] == "source"]
     assert len(rows) == 8
@@ -134,7 +134,7 @@ def test_a_worker_of_many_is_selected_and_found_again(
     open_tab: OpenTab, sample_server: Server
 ) -> None:
     page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
-    page.frame.get_by_role("textbox", name="Search the events").fill("nccl")
+    page.frame.get_by_role("textbox", name="Search events").fill("nccl")
     expect(page.frame.get_by_role("button", name="Next hit")).to_be_enabled()
     page.frame.get_by_role("button", name="Next hit").click()
     page.ready()

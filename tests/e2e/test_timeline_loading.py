@@ -68,7 +68,7 @@ def test_tiles_that_do_not_come_are_said_and_asked_again(open_tab: OpenTab, serv
         page.tab.page.keyboard.press("w")
         page.tab.page.wait_for_timeout(20)
     alert = page.frame.get_by_role("alert").filter(
-        has_text="A part of the timeline cannot be loaded"
+        has_text="Part of the timeline could not be loaded"
     )
     expect(alert).to_be_visible(timeout=20_000)
     expect(alert).to_contain_text("No luck.")

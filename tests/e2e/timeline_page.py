@@ -168,7 +168,7 @@ class TracePage:
 
     def search(self, text: str, hits: str) -> None:
         """Type into the search of events and wait until it says how many there are."""
-        self.frame.get_by_role("textbox", name="Search the events").fill(text)
+        self.frame.get_by_role("textbox", name="Search events").fill(text)
         expect(self.hits).to_have_text(hits)
 
     @property
@@ -179,14 +179,14 @@ class TracePage:
     def first_hit(self, text: str, name: str, hits: str) -> None:
         """Search and go to the first hit."""
         self.search(text, hits)
-        self.frame.get_by_role("textbox", name="Search the events").press("Enter")
+        self.frame.get_by_role("textbox", name="Search events").press("Enter")
         expect(self.selected_name).to_have_text(name)
         self.ready()
 
     @property
     def details(self) -> Locator:
         """The panel of the selected event."""
-        return self.frame.get_by_role("complementary", name="The selected event")
+        return self.frame.get_by_role("complementary", name="Selected event")
 
     @property
     def selected_name(self) -> Locator:

@@ -206,7 +206,7 @@ def test_limits_are_kept_to(asked: Client) -> None:
             if not isinstance(kind, Whole | Wholes | Ranges) or isinstance(kind, WindowOf):
                 continue
             limit = kind.highest
-            largest = limit.of(timeline, values) if isinstance(limit, OfTrace) else limit
+            largest = limit.limit(timeline, values) if isinstance(limit, OfTrace) else limit
             message = refusal(asked, path, {**right(path), name: str(largest)})
             assert not (f"Parameter {name} " in message and "expected" in message), path
             message = refusal(asked, path, {**right(path), name: str(largest + 1)})

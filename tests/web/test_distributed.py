@@ -92,7 +92,7 @@ def test_the_originals_gloo_cases(case: tuple[str, ...], expected: list[list[int
     assert [waits(found, worker) for worker in (0, 1)] == GLOO_WAITS
     assert [operations(found, worker) for worker in (0, 1)] == GLOO_OPERATIONS
     assert (found.matched, found.unmatched, found.ready, found.progress) == (5, [], 2, 1.0)
-    assert found.clock.startswith("The traces do not tie the workers' clocks")
+    assert found.clock.startswith("The traces do not align the workers' clocks")
 
 
 def test_the_originals_nccl_case() -> None:

@@ -15,7 +15,7 @@ from werkzeug.test import Client
 from tests.conftest import REAL_TRACES
 from tests.web.served import Answering, body
 from torch_tb_profiler.cli.plain import WIDTH, plain
-from torch_tb_profiler.cli.summary import alone, facts_object
+from torch_tb_profiler.cli.summary import facts_object, trace_report
 from torch_tb_profiler.runs.model import Opened, Snapshot
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
@@ -139,7 +139,12 @@ def test_summary_and_report(traces: list[Opened]) -> None:
         assert again["events"]["total"] == trace.trace.entries
         assert sum(k["calls"] for k in again["kernels"]) == again["attribution"]["kernels"]
         assert (
-            max(map(len, plain(alone(trace, Settings(use_cache=False)).document()).splitlines()))
+            max(
+                map(
+                    len,
+                    plain(trace_report(trace, Settings(use_cache=False)).document()).splitlines(),
+                )
+            )
             <= WIDTH
         )
 

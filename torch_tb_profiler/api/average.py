@@ -79,6 +79,10 @@ def _text_of(name: str) -> property:
     )
 
 
+def _old_name(name: str) -> property:
+    return property(lambda row: getattr(row, name), doc=f"The old name of ``{name}``.")
+
+
 @dataclass(repr=False)
 class Average:
     """All events of one key. Times are in microseconds, as PyTorch's, sizes in bytes; ``vars(row)``
@@ -97,8 +101,7 @@ class Average:
     device_type: ``"CPU"``, or the name of the accelerator.
     use_device: accelerator that was recorded (``"cuda"``, also of AMD's); None without one.
 
-    ``scope`` and ``cpu_children`` are left out: an exported trace does not tell the one, and the
-    other is no figure.
+    ``scope`` and ``cpu_children`` are left out: an exported trace does not have them.
     """
 
     key: str
@@ -160,27 +163,7 @@ class Average:
         """Mean device time of a call, µs."""
         return self.device_time_total / self.count if self.count else 0.0
 
-    @property
-    def cuda_time(self) -> float:
-        """The old name of ``device_time``."""
-        return self.device_time
-
-    @property
-    def cuda_time_total(self) -> float:
-        """The old name of ``device_time_total``."""
-        return self.device_time_total
-
-    @property
-    def self_cuda_time_total(self) -> float:
-        """The old name of ``self_device_time_total``."""
-        return self.self_device_time_total
-
-    @property
-    def cuda_memory_usage(self) -> int:
-        """The old name of ``device_memory_usage``."""
-        return self.device_memory_usage
-
-    @property
-    def self_cuda_memory_usage(self) -> int:
-        """The old name of ``self_device_memory_usage``."""
-        return self.self_device_memory_usage
+    cuda_time, cuda_time_total = _old_name("device_time"), _old_name("device_time_total")
+    self_cuda_time_total = _old_name("self_device_time_total")
+    cuda_memory_usage = _old_name("device_memory_usage")
+    self_cuda_memory_usage = _old_name("self_device_memory_usage")

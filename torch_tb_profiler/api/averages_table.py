@@ -1,8 +1,5 @@
-"""The text that ``torch.autograd.profiler`` prints of averages, character for character as PyTorch
-2.13 does.
-
-Source of the format: ``torch/autograd/profiler_util.py``, ``_build_table``. One oddity is kept:
-with FLOPs and stacks together, each stands under the heading of the other.
+"""The table of averages as PyTorch 2.13 prints it (``torch/autograd/profiler_util.py``,
+``_build_table``), character for character; also its swapped headings of FLOPs and stacks.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from torch_tb_profiler.api.average import Average, TimeUnit, time_text
 
 _WIDTH, _GAP = 12, 2
 _MARGIN = 4
-"""What a column of texts is wider than its longest one."""
+"""Characters that a text column is wider than its longest text."""
 _CUT = 3
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
@@ -24,9 +21,7 @@ _UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
 
 @dataclass(frozen=True)
 class Options:
-    """What ``table`` takes but for the sort key; a width of None is unlimited, a row limit below 0
-    too.
-    """
+    """Arguments of ``table`` except the sort key; None and a negative row limit mean unlimited."""
 
     row_limit: int = 100
     max_src_column_width: int | None = 75
@@ -45,9 +40,7 @@ class _Column(NamedTuple):
 
 @dataclass(frozen=True)
 class _Shown:
-    """Which optional columns there are, their widths, and what shares are taken of. A width of
-    None: no such column.
-    """
+    """Optional columns, their widths (None: no such column), and what shares are of."""
 
     device: str
     """Heading of device times; empty without any."""
@@ -65,9 +58,7 @@ class _Shown:
 
 
 def averages_table(rows: Sequence[Average], memory: bool, flops: bool, options: Options) -> str:
-    """The table of rows that are in their order; ``memory`` and ``flops``: whether these were
-    recorded.
-    """
+    """The table of ordered rows; ``memory`` and ``flops``: whether these were recorded."""
     if not rows:
         return ""
     shown = _shown(rows, memory, flops, options)
@@ -129,9 +120,9 @@ def _shown(rows: Sequence[Average], memory: bool, flops: bool, options: Options)
 
 
 def _columns(shown: _Shown) -> list[_Column]:
-    found = [_Column("Name", shown.name_width)]
+    columns = [_Column("Name", shown.name_width)]
     if shown.overloads:
-        found.append(_Column("Overload Name", shown.name_width))
+        columns.append(_Column("Overload Name", shown.name_width))
     headings = ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
     if shown.device:
         headings += [
@@ -144,14 +135,14 @@ def _columns(shown: _Shown) -> list[_Column]:
         headings += ["CPU Mem", "Self CPU Mem"]
     if shown.device_memory:
         headings += [f"{shown.device_memory} Mem", f"Self {shown.device_memory} Mem"]
-    found += [_Column(heading, _WIDTH) for heading in (*headings, "# of Calls")]
+    columns += [_Column(heading, _WIDTH) for heading in (*headings, "# of Calls")]
     if shown.shapes_width is not None:
-        found.append(_Column("Input Shapes", shown.shapes_width))
+        columns.append(_Column("Input Shapes", shown.shapes_width))
     if shown.stack_width is not None:
-        found.append(_Column("Source Location", shown.stack_width, "<"))
+        columns.append(_Column("Source Location", shown.stack_width, "<"))
     if shown.flops_scale:
-        found.append(_Column(f"Total {shown.flops_unit}", _WIDTH))
-    return found
+        columns.append(_Column(f"Total {shown.flops_unit}", _WIDTH))
+    return columns
 
 
 def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:

@@ -1,4 +1,4 @@
-"""Two traces compared, as a DataFrame, and which traces of two runs belong to each other."""
+"""Two traces compared as a DataFrame, and how the traces of two runs are paired."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Key = Callable[[Opened], Hashable]
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     """See ``analysis.diff.table.DIFF``.
 
-    ``attrs["verdict"]`` is the answer in one sentence, ``because`` what made most of it, ``beyond``
-    whether it is more than noise (None: cannot be told), ``p`` of the test, ``delta_ns`` per step,
-    and ``notes`` what makes the comparison weak.
+    ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``beyond``
+    (whether it is more than noise, None: unknown), ``p`` of the test, ``delta_ns`` and ``share`` of
+    the step, ``notes`` on what weakens the comparison.
     """
     found = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
     payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
@@ -45,7 +45,7 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
 
 
 def recording(opened: Opened, label: str = "") -> Recording:
-    """Where a side comes from; ``label`` names it, else its path does."""
+    """Where a side comes from; ``label`` names it, its path by default."""
     return Recording(
         opened.run.name,
         opened.worker.name,
@@ -57,8 +57,8 @@ def recording(opened: Opened, label: str = "") -> Recording:
 
 @dataclass(frozen=True)
 class Matched:
-    """Places in two lists of traces. ``pairs``: who is compared with whom, in the order of A;
-    ``only_a``, ``only_b``: who has no counterpart.
+    """Indices into two lists of traces: ``pairs`` in the order of A, and those without a
+    counterpart.
     """
 
     pairs: list[tuple[int, int]]
@@ -66,51 +66,50 @@ class Matched:
     only_b: list[int]
 
 
-def matched(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
-    """The traces of two runs that belong to each other: of the same worker, by name or, where more
-    have one in common, by rank; of several recordings of
-    a worker the first with the first. A rank that is a place in an order is none. One trace on each
-    side belong together whatever they are called. Snapshots and stacks stand aside beside traces.
+def match_traces(a: Sequence[Opened], b: Sequence[Opened]) -> Matched:
+    """Pair the traces of two runs by worker name, or by rank where that pairs more; several
+    recordings of a worker in order. One trace on each side are a pair whatever their names.
+    Snapshots and stacks are left out beside traces.
 
     Raises:
-        BadRequest: no worker of one is one of the other, or only one side has several runs.
+        BadRequest: no worker is in both, or only one side has several runs.
     """
     sides = [_traced(side) for side in (a, b)]
     if len(sides[0]) == len(sides[1]) == 1:
         return Matched([(sides[0][0], sides[1][0])], [], [])
     runs = [
-        list(dict.fromkeys(side[i].run.name for i in kept))
-        for side, kept in zip((a, b), sides, strict=True)
+        list(dict.fromkeys(side[i].run.name for i in numbers))
+        for side, numbers in zip((a, b), sides, strict=True)
     ]
     several = all(len(names) > 1 for names in runs)
-    for name, here, there in (("A", *runs), ("B", *runs[::-1])):
-        if len(here) > 1 and len(there) == 1:
+    for name, own, other in (("A", *runs), ("B", *runs[::-1])):
+        if len(own) > 1 and len(other) == 1:
             raise BadRequest(
-                f"{name} holds {len(here)} runs: {format_names(here)}.", "Give one of them."
+                f"{name} holds {len(own)} runs: {format_names(own)}.", "Give one of them."
             )
     keys: list[Key] = [
         lambda o: o.worker.name,
         lambda o: o.worker.rank if o.worker.rank_source != "order" else None,
     ]
     tries = [
-        [_places(side, kept, key, several) for side, kept in zip((a, b), sides, strict=True)]
+        [_places(side, numbers, key, several) for side, numbers in zip((a, b), sides, strict=True)]
         for key in keys
     ]
-    found = max(tries, key=lambda tried: len(tried[0].keys() & tried[1].keys()))
-    common = [key for key in found[0] if key in found[1]]
+    by_key = max(tries, key=lambda tried: len(tried[0].keys() & tried[1].keys()))
+    common = [key for key in by_key[0] if key in by_key[1]]
     if not common:
         names = [
-            format_names(list(dict.fromkeys(side[i].worker.name for i in kept)))
-            for side, kept in zip((a, b), sides, strict=True)
+            format_names(list(dict.fromkeys(side[i].worker.name for i in numbers)))
+            for side, numbers in zip((a, b), sides, strict=True)
         ]
         raise BadRequest(
             f"The two have no worker in common: {names[0]} in A, {names[1]} in B.",
             "Compare two of their traces.",
         )
-    pairs = [(found[0][key], found[1][key]) for key in common]
+    pairs = [(by_key[0][key], by_key[1][key]) for key in common]
     only = [
-        [i for i in kept if i not in {pair[side] for pair in pairs}]
-        for side, kept in enumerate(sides)
+        [i for i in numbers if i not in {pair[side] for pair in pairs}]
+        for side, numbers in enumerate(sides)
     ]
     return Matched(pairs, *only)
 
@@ -121,15 +120,15 @@ def _traced(side: Sequence[Opened]) -> list[int]:
 
 
 def _places(
-    side: Sequence[Opened], kept: Sequence[int], key: Key, several: bool
+    side: Sequence[Opened], numbers: Sequence[int], key: Key, several: bool
 ) -> dict[Hashable, int]:
-    """By run (where both sides have several), worker and number of its recording."""
-    found: dict[Hashable, int] = {}
+    """Indices by run (where both sides have several), worker and number of its recording."""
+    places: dict[Hashable, int] = {}
     counts: dict[Hashable, int] = {}
-    for i in kept:
-        one = key(side[i])
-        if one is not None:
-            worker = side[i].run.name if several else "", one
-            found[worker, counts.setdefault(worker, 0)] = i
+    for i in numbers:
+        identity = key(side[i])
+        if identity is not None:
+            worker = side[i].run.name if several else "", identity
+            places[worker, counts.setdefault(worker, 0)] = i
             counts[worker] += 1
-    return found
+    return places

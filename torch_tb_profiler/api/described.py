@@ -1,4 +1,4 @@
-"""A trace in a screenful: what ``repr`` prints and a notebook shows."""
+"""``repr`` of a trace in a screenful, as text and HTML."""
 
 from __future__ import annotations
 
@@ -38,19 +38,15 @@ Line = tuple[str, str]
 """Label and text."""
 
 
-def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
-    """What is known of a trace, and what beside it could not be read; a line only for what there
-    is.
-    """
-    opened, facts, selection = one.opened, one.facts, one.selection()
+def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
+    """A trace in labelled lines, and the files beside it that could not be read."""
+    opened, facts, selection = context.opened, context.facts, context.selection()
     counts = facts.summary["attribution"]
     kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
-    found = [
+    labelled = [
         (
             "trace",
-            " · ".join(
-                part for part in (opened.run.name, opened.worker.name, opened.span.name) if part
-            ),
+            opened.title,
         ),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
         (
@@ -64,10 +60,10 @@ def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line
             "devices",
             "; ".join(_device(use, vocabulary(facts)) for use in device_use(facts, selection)),
         ),
-        ("steps", _steps(one, selection)),
-        ("step time", _breakdown(one, selection)),
-        ("operators", _operators(one, selection)),
-        ("kernels", _kernels(one, selection)),
+        ("steps", _steps(context, selection)),
+        ("step time", _breakdown(context, selection)),
+        ("operators", _operators(context, selection)),
+        ("kernels", _kernels(context, selection)),
         (
             "missing",
             ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING),
@@ -79,11 +75,11 @@ def lines(one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line
         *not_read(unreadable),
         ("tables", TABLES),
     ]
-    return [(label, one_line(text)) for label, text in found if text]
+    return [(label, one_line(text)) for label, text in labelled if text]
 
 
 def not_read(unreadable: Sequence[Unreadable]) -> list[Line]:
-    """What could not be read, and why."""
+    """Unreadable files, and why."""
     more = and_more(len(unreadable) - MOST_UNREADABLE)
     return [
         *(("unreadable", item.text) for item in unreadable[:MOST_UNREADABLE]),
@@ -121,23 +117,23 @@ def _device(use: DeviceUse, words: Vocabulary) -> str:
     return f"{device_title(words, use.id)} {use.name or 'unknown'}{used}"
 
 
-def _steps(one: TraceContext, selection: Selection) -> str:
-    flags = one.facts["steps"]["flags"][selection.steps]
+def _steps(context: TraceContext, selection: Selection) -> str:
+    flags = context.facts["steps"]["flags"][selection.steps]
     if not len(flags):
         return "none"
     counted = [(int(((flags & flag) != 0).sum()), word) for flag, word in _MARKS]
     marks = [f"{n} {word}" for n, word in counted if n]
     return (
         f"{len(flags)} from"
-        f" {one.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
+        f" {context.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
     )
 
 
-def _breakdown(one: TraceContext, selection: Selection) -> str:
-    found = average(one.facts, selection)
-    if found is None or not found[0]:
+def _breakdown(context: TraceContext, selection: Selection) -> str:
+    averages = average(context.facts, selection)
+    if averages is None or not averages[0]:
         return ""
-    wall, times = found
+    wall, times = averages
     parts = sorted(((time / wall, key) for key, time in times.items() if time), reverse=True)
     return (
         f"{format_ns(wall)} on average:"
@@ -145,14 +141,14 @@ def _breakdown(one: TraceContext, selection: Selection) -> str:
     )
 
 
-def _operators(one: TraceContext, selection: Selection) -> str:
-    where = "device" if operators_have_device_time(one.facts) else "host"
-    rows = operator_rows(one.facts, selection, "name")
+def _operators(context: TraceContext, selection: Selection) -> str:
+    where = "device" if operators_have_device_time(context.facts) else "host"
+    rows = operator_rows(context.facts, selection, "name")
     return _most(rows, rows.texts("name")[:SHOWN], f"{where}_self_ns", f"{where} self time")
 
 
-def _kernels(one: TraceContext, selection: Selection) -> str:
-    rows = kernel_rows(one.facts, selection, "name")
+def _kernels(context: TraceContext, selection: Selection) -> str:
+    rows = kernel_rows(context.facts, selection, "name")
     return _most(rows, rows["short_name"][:SHOWN], "total_ns", "time")
 
 
@@ -162,8 +158,8 @@ def _most(rows: DisplayTable, names: Sequence[str | None], key: str, what: str) 
     return f"{_counted(rows.n, 'name', 'names')}, most {what}: {most}" if most else ""
 
 
-def _counted(n: int, one: str, several: str) -> str:
-    return f"{format_count(n)} {one if n == 1 else several}"
+def _counted(n: int, singular: str, plural: str) -> str:
+    return f"{format_count(n)} {singular if n == 1 else plural}"
 
 
 def _cut(name: str) -> str:

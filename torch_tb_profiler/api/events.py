@@ -1,4 +1,4 @@
-"""Every event of a trace as a DataFrame whose columns are the trace's own arrays where they can be."""
+"""Every event of a trace as a DataFrame, sharing memory with the trace where possible."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def events(one: TraceContext) -> DataFrame:
+def events(context: TraceContext) -> DataFrame:
     """See ``frame_columns.EVENTS``."""
-    trace, links = one.trace, one.facts["span_links"]
+    trace, links = context.trace, context.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
     on_device = device_arguments(trace, np.arange(spans.n), ("device", "stream"))
     values: dict[str, Any] = {
@@ -38,24 +38,19 @@ def events(one: TraceContext) -> DataFrame:
         **{name: links[name] for name in ("step", "parent", "launch", "operator")},
         "correlation": spans["correlation"],
         "external_id": spans["external"],
-        "sequence": _of_operators(trace, "sequence"),
-        "input_shapes": category(_of_operators(trace, "dims"), trace.strings),
-        "input_dtypes": category(_of_operators(trace, "types"), trace.strings),
+        "sequence": _operator_column(trace, "sequence"),
+        "input_shapes": category(_operator_column(trace, "dims"), trace.strings),
+        "input_dtypes": category(_operator_column(trace, "types"), trace.strings),
     }
-    if one.steps is not None or one.skip_cold:
-        return _of_steps(one, values)
+    if context.steps is not None or context.skip_cold:
+        selected = np.flatnonzero(mask(context.selection(), links["step"]))
+        return frame(EVENTS, {name: column[selected] for name, column in values.items()})
     return frame(EVENTS, values, share=True)
 
 
-def _of_operators(trace: Trace, name: str) -> Array:
+def _operator_column(trace: Trace, name: str) -> Array:
     """A column of ``operator_args`` for every row of spans; −1 where it has none."""
     arguments = trace["operator_args"]
-    found = np.full(trace["spans"].n, -1, arguments[name].dtype)
-    found[arguments["span"]] = arguments[name]
-    return found
-
-
-def _of_steps(one: TraceContext, values: dict[str, Any]) -> DataFrame:
-    """Those of the selected steps."""
-    taken = np.flatnonzero(mask(one.selection(), one.facts["span_links"]["step"]))
-    return frame(EVENTS, {name: column[taken] for name, column in values.items()})
+    column = np.full(trace["spans"].n, -1, arguments[name].dtype)
+    column[arguments["span"]] = arguments[name]
+    return column

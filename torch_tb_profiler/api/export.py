@@ -63,13 +63,13 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "counter_samples": _plain(lambda frames: frames.counter_samples),
     "efficiency": _by(lambda frames, by: frames.efficiency(by=by), "operator"),
     "pyprof": _plain(lambda frames: frames.pyprof()),
-    "key_averages": _plain(lambda frames: _one_trace(frames).key_averages().frame),
+    "key_averages": _plain(lambda frames: _single(frames).key_averages().frame),
     "findings": _plain(lambda frames: frames.findings),
     "events": _plain(lambda frames: frames.events),
 }
-"""By name: what makes a table, of frames and the words of ``by``."""
+"""What makes each table, from frames and ``by``."""
 WHOLE = ("memory", "memory_blocks", "memory_alive", "findings", "key_averages", "pyprof")
-"""Those of them that no chosen steps change."""
+"""Tables that always cover the whole recording."""
 
 
 def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
@@ -84,7 +84,7 @@ def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
 
 
 def check_form(form: str) -> None:
-    """See that what a form needs is there, before anything is read.
+    """Check that a form can be written, before anything is read.
 
     Raises:
         MissingPackage: Parquet and Arrow need pyarrow.
@@ -94,8 +94,8 @@ def check_form(form: str) -> None:
 
 
 def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
-    """A frame as CSV by RFC 4180 (unknown is empty), or as Parquet or Arrow (an IPC file) with unit
-    and meaning in the metadata of each field.
+    """A frame as CSV by RFC 4180 (unknown is empty), or as Parquet or Arrow IPC file with unit and
+    doc in the metadata of each field.
 
     Raises:
         MissingPackage: Parquet and Arrow need pyarrow.
@@ -107,37 +107,36 @@ def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
         _arrow("pyarrow"),
         _arrow("pyarrow.parquet" if form == "parquet" else "pyarrow.ipc"),
     )
-    # Other than plain texts and numbers in what a frame says of itself would not survive.
+    # Attributes other than plain texts and numbers cannot be written.
     units, docs = frame.attrs.get("units", {}), frame.attrs.get("docs", {})
     bare = frame.copy(deep=False)
     bare.attrs = {}
-    made = arrow.Table.from_pandas(bare, preserve_index=False)
+    table = arrow.Table.from_pandas(bare, preserve_index=False)
     fields = [
         field.with_metadata({"unit": units.get(field.name, ""), "doc": docs.get(field.name, "")})
-        for field in made.schema
+        for field in table.schema
     ]
-    made = made.cast(arrow.schema(fields, metadata=made.schema.metadata))
+    table = table.cast(arrow.schema(fields, metadata=table.schema.metadata))
     if form == "parquet":
-        writer.write_table(made, file)
+        writer.write_table(table, file)
         return
-    with writer.new_file(file, made.schema) as stream:
-        stream.write_table(made, max_chunksize=_ROWS_AT_A_TIME)
+    with writer.new_file(file, table.schema) as stream:
+        stream.write_table(table, max_chunksize=_ROWS_AT_A_TIME)
 
 
 def flame(
     frames: Frames, tree: FlameTree, form: FlameForm, metric: Metric | None = None
 ) -> Iterator[bytes]:
-    """The flame graph of modules or of source lines, for other programs. Without a metric: device
-    time where there is a device.
+    """The flame graph of modules or source lines. Without a metric: device time, else host time.
 
     Raises:
         BadRequest: there are several traces.
     """
     from torch_tb_profiler.views.flame import flame_file
 
-    one = _one_trace(frames).one
-    metric = metric or ("device" if one.facts.summary["has_device"] else "host")
-    return flame_file(one.facts, one.insight, one.selection(), tree, metric, form)
+    context = _single(frames).context
+    metric = metric or ("device" if context.facts.summary["has_device"] else "host")
+    return flame_file(context.facts, context.insight, context.selection(), tree, metric, form)
 
 
 def part(
@@ -146,44 +145,47 @@ def part(
     end_ns: int | None = None,
     kinds: Set[str] | None = None,
 ) -> Iterator[bytes]:
-    """A trace, gzip, with the events that touch a window of time, in ns after the first event;
-    without one, the chosen steps, and no marks of others.
-    ``kinds``: some of ``KINDS``.
+    """A gzipped trace of the events that touch a window, ns after the first event; by default of
+    the selected steps, without the marks of others. ``kinds``: some of ``KINDS``.
 
     Raises:
-        BadRequest: there are several traces, a kind is not known, the window has no length, or the
-            file has nothing that happened at a time.
-        SourceError: the file cannot be opened any more.
+        BadRequest: there are several traces, a kind is unknown, the window is empty, or the file has
+            no events.
+        SourceError: the file can no longer be opened.
     """
     from torch_tb_profiler.runs.download import cut
     from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
 
-    one = _one_trace(frames).one
+    context = _single(frames).context
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:
         raise BadRequest(
-            f"The kinds {', '.join(unknown)} are not known.", f"Take some of: {', '.join(KINDS)}."
+            f"Unknown kinds: {', '.join(unknown)}.", f"Use some of: {', '.join(KINDS)}."
         )
-    if not one.trace["spans"].n and not one.trace["instants"].n and not one.trace["chunks"].n:
+    if (
+        not context.trace["spans"].n
+        and not context.trace["instants"].n
+        and not context.trace["chunks"].n
+    ):
         raise BadRequest(
-            f"{one.opened.span.path} has no events of which a trace could be made.",
+            f"{context.opened.span.path} has no events for a trace.",
             "Export a table: --what memory_blocks, memory_alive …",
         )
-    first, last = _window(one)
+    first, last = _window(context)
     start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
     if end <= start:
         raise BadRequest(
             f"The window from {format_count(start)} to {format_count(end)} ns holds nothing.",
-            "Give an end behind the start.",
+            "The end must be after the start.",
         )
-    texts = cut(one.opened, start, end, one.settings)
-    others = _other_steps(one) if start_ns is None and end_ns is None else set()
+    texts = cut(context.opened, start, end, context.settings)
+    others = _other_steps(context) if start_ns is None and end_ns is None else set()
     texts = without_marks(texts, others) if others else texts
-    return packed(of_kinds(texts, kinds, one.settings.categories) if kinds else texts)
+    return packed(of_kinds(texts, kinds, context.settings.categories) if kinds else texts)
 
 
 def save(pieces: Iterator[bytes], path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a file, whole or not at all.
+    """Write a file, completely or not at all.
 
     Raises:
         BadRequest: the file is there already, and ``force`` is not given.
@@ -196,7 +198,7 @@ def save(pieces: Iterator[bytes], path: str | os.PathLike[str], *, force: bool =
 
 @contextlib.contextmanager
 def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
-    """A file that comes into being when the block ends without an error; ``-`` is standard output.
+    """A file that is put in place when the block ends without an error; ``-`` is standard output.
 
     Raises:
         BadRequest: the file is there already, and ``force`` is not given.
@@ -207,7 +209,7 @@ def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    kept(target, force)
+    refuse_overwrite(target, force)
     beside = target if is_device(target) else target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
@@ -223,47 +225,48 @@ def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Bin
 
 
 def is_device(target: Path) -> bool:
-    """Whether it is there and holds no bytes of its own, such as a pipe or ``/dev/null``: it is
-    written to, and a file never put in its place.
-    """
+    """Whether it is a pipe, ``/dev/null`` or the like, to be written to and never replaced."""
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def kept(target: Path, force: bool) -> None:
-    """Refuse to write over a file.
+def refuse_overwrite(target: Path, force: bool) -> None:
+    """Refuse to overwrite a file.
 
     Raises:
         BadRequest: it is there already, and ``force`` is not given.
     """
     if target.exists() and not force and not is_device(target):
         raise BadRequest(
-            f"{target} exists already.", "Give another name, or --force (in Python force=True)."
+            f"{target} exists already.", "Use another name, or --force (in Python force=True)."
         )
 
 
-def _one_trace(frames: Frames) -> TraceFrames:
+def _single(frames: Frames) -> TraceFrames:
     from torch_tb_profiler.api.frames import RunFrames
 
     if isinstance(frames, RunFrames):
         raise BadRequest(
             f"There are {len(frames)} traces, expected one.",
-            "Give the trace file itself, or --worker NAME on the command line.",
+            "Use the trace file itself, or --worker NAME on the command line.",
         )
     return cast("TraceFrames", frames)
 
 
-def _window(one: TraceContext) -> tuple[int, int]:
-    """From the first chosen step to the last one; all of the trace where none is chosen."""
-    steps = one.facts["steps"].take(one.selection().steps)
-    if (one.steps is None and not one.skip_cold) or not steps.n:
-        return 0, int(one.facts.summary["span_ns"]) + 1
+def _window(context: TraceContext) -> tuple[int, int]:
+    """From the first selected step to the last; the whole trace if none is selected."""
+    steps = context.facts["steps"].take(context.selection().steps)
+    if (context.steps is None and not context.skip_cold) or not steps.n:
+        return 0, int(context.facts.summary["span_ns"]) + 1
     return int(steps["start"].min()), int(steps["end"].max())
 
 
-def _other_steps(one: TraceContext) -> set[str]:
-    """Names of the steps that are not chosen, as far as none that is has the same."""
-    steps = one.facts["steps"]
-    names, chosen = one.facts.strings.many(steps["name"]), set(one.selection().steps.tolist())
+def _other_steps(context: TraceContext) -> set[str]:
+    """Names that only steps outside the selection have."""
+    steps = context.facts["steps"]
+    names, chosen = (
+        context.facts.strings.many(steps["name"]),
+        set(context.selection().steps.tolist()),
+    )
     return {name for step, name in enumerate(names) if step not in chosen} - {
         names[step] for step in chosen
     }
@@ -286,7 +289,7 @@ def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
     for name in shown.columns:
         kind = shown[name].dtype
         if isinstance(kind, pandas.CategoricalDtype):
-            # Two names may become equal, which categories may not.
+            # Two names may become equal; categories must not.
             shown[name] = (
                 shown[name].astype(object).map(_cell, na_action="ignore")
                 if _runs(shown[name].cat.categories)
@@ -309,8 +312,6 @@ def _runs(texts: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """A text that no spreadsheet runs; of several values with ``;`` between. A sign alone is none
-    of a formula.
-    """
+    """A text that no spreadsheet runs; several values joined by ``;``. A lone sign is no formula."""
     text = ";".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return no_formula(text) if len(text) > 1 else text

@@ -1,7 +1,5 @@
-"""Columns of numpy arrays → DataFrames with declared types, units and meanings.
-
-A frame's columns are declared in ``frame_columns.py``: pandas' dtype, unit and one sentence each.
-``attrs["units"]`` and ``attrs["docs"]`` of a frame carry them.
+"""numpy columns → DataFrames with the types, units and docs that ``frame_columns.py`` declares;
+``attrs["units"]`` and ``attrs["docs"]`` hold the latter.
 """
 
 from __future__ import annotations
@@ -30,13 +28,11 @@ def frame(
     *,
     share: bool = False,
 ) -> DataFrame:
-    """The declared columns that there are values for, in declared order, and ``more`` columns
-    behind them.
+    """The declared columns that have values, in declared order, then the columns of ``more``.
 
-    A value is an array, a list (None: missing) or an array of pandas. Integers of a column
-    ``Int64`` given as a numpy array are missing where negative, numbers of a column ``boolean``
-    given as one are ``Knowledge``. With ``share`` columns share memory with the arrays that they
-    are given, which may not be written to.
+    A value is an array, a list (None: missing) or a pandas array. In numpy arrays for ``Int64``
+    negative integers are missing; those for ``boolean`` hold ``Knowledge``. ``share``: columns
+    share memory with the given arrays, which must not be written to.
 
     Raises:
         KeyError: a column is not declared.
@@ -49,12 +45,12 @@ def frame(
         raise KeyError(f"frame {spec.name}: the columns {unknown} are not declared")
     shown = {name: column for name, column in declared.items() if name in values}
     columns = {name: _column(values[name], column.dtype) for name, column in shown.items()}
-    made: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
-    made.attrs = {
+    table: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
+    table.attrs = {
         "units": {name: column.unit for name, column in shown.items()},
         "docs": {name: column.doc for name, column in shown.items()},
     }
-    return made
+    return table
 
 
 def table_frame(
@@ -79,27 +75,25 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
 
 
 def category(numbers: Array, strings: StringTable) -> Any:
-    """Texts by their numbers, as pandas' ``Categorical``; −1 is missing. Each distinct text is read
-    once, the rest is one gather.
-    """
+    """Texts by number as a ``Categorical``; −1 is missing. Each distinct text is read once."""
     used = distinct(numbers, strings)
     codes: dict[str, int] = {}
-    place = np.full(len(strings) + 1, -1, np.int32)
+    code = np.full(len(strings) + 1, -1, np.int32)
     # Texts that are not valid UTF-8 may become equal.
-    place[used] = [codes.setdefault(text, len(codes)) for text in strings.many(used)]
+    code[used] = [codes.setdefault(text, len(codes)) for text in strings.many(used)]
     narrow = np.min_scalar_type(-max(len(codes), 1))
-    return coded(place.astype(narrow)[numbers], list(codes))
+    return coded(code.astype(narrow)[numbers], list(codes))
 
 
 def coded(codes: Any, texts: Sequence[str]) -> Any:
-    """A categorical column of integer codes, ``-1`` where missing, and what they stand for."""
+    """A ``Categorical`` of integer codes, −1 missing, and their texts."""
     import pandas
 
     return pandas.Categorical.from_codes(codes, pandas.Index(texts))
 
 
 def known(values: Array, mask: Mask | bool) -> Any:
-    """Integers that are missing where the mask is not set; the values are not copied."""
+    """Integers, missing where the mask is not set; the values are not copied."""
     import pandas
 
     missing = np.full(len(values), not mask) if isinstance(mask, bool) else ~mask
@@ -132,15 +126,15 @@ def _column(values: Any, dtype: str) -> Any:
 
 
 def _text_type() -> Any:
-    """What pandas itself makes of texts: ``object`` before its version 3, ``str`` since."""
+    """pandas' own type of texts: ``object`` before version 3, ``str`` since."""
     import pandas
 
     return pandas.Series(["text"]).dtype
 
 
 def _objects(values: Sequence[Any]) -> Array:
-    """One object per row; numpy would make a table of tuples of one length."""
-    found = np.empty(len(values), object)
+    """One object per row; numpy would make tuples of one length two-dimensional."""
+    column = np.empty(len(values), object)
     for row, value in enumerate(values):
-        found[row] = value
-    return found
+        column[row] = value
+    return column

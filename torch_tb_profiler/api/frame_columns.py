@@ -1,8 +1,5 @@
-"""The columns of every DataFrame: pandas' type, unit, meaning. ``docs/api.md`` lists them;
-``attrs["units"]`` and ``attrs["docs"]`` of a frame hold them.
-
-Missing values are unknown, not 0: ``<NA>`` in ``Int64`` and ``boolean``, NaN in floats, None or NaN
-in texts.
+"""The columns of every DataFrame: dtype, unit, meaning. Unknown is missing, never 0: ``<NA>`` in
+``Int64`` and ``boolean``, NaN in floats, None or NaN in texts.
 """
 
 from __future__ import annotations
@@ -25,7 +22,11 @@ C = Column
 
 PLACE = TableSpec(
     "place",
+<<<<<<< HEAD
     "Columns in front of every frame of several traces.",
+=======
+    "The first columns of every frame of several traces.",
+>>>>>>> main
     (
         C("run", "category", "", "Name of the run; only where there are several."),
         C("worker", "category", "", "Name of the worker."),
@@ -36,29 +37,22 @@ PLACE = TableSpec(
 
 PYPROF = TableSpec(
     "pyprof",
-    "PyProf's table: one row per launch of a kernel, in time order; `docs/definitions.md` defines"
-    " the columns.",
+    "PyProf's table: one row per kernel launch, in time order; defined in `docs/definitions.md`.",
     (
         C("idx", "Int64", "", "Number of the row, from 1."),
         C("seq", "Int64", "", "Sequence number of autograd."),
-        C("altseq", "str", "", "Other sequence numbers around the launch, with commas between."),
+        C("altseq", "str", "", "Other sequence numbers around the launch, comma-separated."),
         C("tid", "str", "", "Thread of the launch."),
         C("layer", "str", "", "Innermost range `layer:NAME`, else the path of `nn.Module`s."),
         C("trace", "str", "", "Lines of the program, `file:line -> file:line`, outermost first."),
         C("dir", "str", "", "`fprop` or `bprop`."),
-        C("sub", "Int64", "", "How many kernels of the same call began before it."),
+        C("sub", "Int64", "", "Earlier kernels of the same call."),
         C("mod", "str", "", "Module of the call: `aten`, `torch.nn.functional` …"),
         C("op", "str", "", "The call."),
         C("kernel", "str", "", "Full name of the kernel."),
-        C("params", "str", "", "What the call was given: `M=…,N=…,K=…,type=fp16`."),
+        C("params", "str", "", "Its parameters: `M=…,N=…,K=…,type=fp16`."),
         C("sil_ns", "Int64", "ns", "Time on the device."),
-        C(
-            "tc",
-            "str",
-            "",
-            "Matrix cores: `1` used, `0` not used, `-` nothing is multiplied; missing where not"
-            " known.",
-        ),
+        C("tc", "str", "", "Matrix cores: `1` used, `0` not used, `-` nothing to multiply."),
         C("device", "Int64", "", "Device."),
         C("stream", "Int64", "", "Stream."),
         C("grid", "str", "blocks", "Grid, `x,y,z`."),
@@ -70,32 +64,27 @@ PYPROF = TableSpec(
 
 EVENTS = TableSpec(
     "events",
-    "One row per event that has a begin and an end, in time order.",
+    "One row per event with a duration, in time order.",
     (
-        C("event", "int64", "", "Number of the event: what the page and other frames call it."),
+        C("event", "int64", "", "Event id, as on the page and in other frames."),
         C("name", "category", "", "Name."),
         C("category", "category", "", "Category as written."),
         C(
             "role",
             "category",
             "",
-            "What it is for: `operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …",
+            "`operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …",
         ),
-        C("start_ns", "int64", "ns", "Begin, after the first event of the trace."),
+        C("start_ns", "int64", "ns", "Start, after the first event of the trace."),
         C("dur_ns", "int64", "ns", "Length."),
         C("process", "category", "", "Process id as written."),
         C("thread", "category", "", "Thread or stream as written."),
         C("device", "Int64", "", "Device of a kernel, copy or memset."),
         C("stream", "Int64", "", "Its stream."),
         C("step", "Int64", "step", "The step."),
-        C("parent", "Int64", "row of events", "Innermost event of the host around it."),
+        C("parent", "Int64", "row of events", "Innermost host event around it."),
         C("launch", "Int64", "row of events", "The runtime call that launched it."),
-        C(
-            "operator",
-            "Int64",
-            "row of events",
-            "The operator that launched it, or that a runtime call is in.",
-        ),
+        C("operator", "Int64", "row of events", "The operator that launched or contains it."),
         C("correlation", "Int64", "", "Id that ties a launch to its work."),
         C("external_id", "Int64", "", "`External id`."),
         C("sequence", "Int64", "", "`Sequence number` of an operator."),
@@ -116,12 +105,7 @@ WORKERS = TableSpec(
         C("world_size", "Int64", "ranks", "Ranks of the job."),
         C("events", "int64", "events", "Entries of `traceEvents`."),
         C("steps", "int64", "steps", "Steps."),
-        C(
-            "mean_step_ns",
-            "float64",
-            "ns",
-            "Mean wall time of the steps that the recording holds whole.",
-        ),
+        C("mean_step_ns", "float64", "ns", "Mean wall time of complete steps."),
         C("path", "str", "", "The file."),
     ),
 )

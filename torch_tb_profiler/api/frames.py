@@ -1,8 +1,7 @@
-"""The objects that ``torch_tb_profiler.open`` gives: a trace's, or several traces', facts as pandas
-DataFrames.
+"""What ``torch_tb_profiler.open`` returns: one trace or several as pandas DataFrames.
 
 Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every
-column; a frame's ``attrs["units"]`` and ``attrs["docs"]`` hold the units and meanings of its own.
+column; ``attrs["units"]`` and ``attrs["docs"]`` of a frame describe its own.
 """
 
 from __future__ import annotations
@@ -20,13 +19,18 @@ from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
-from torch_tb_profiler.api.changes import changes, matched
+from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.frame import frame
 from torch_tb_profiler.api.frame_columns import WORKERS
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.api.waiting import FleetMember, findings_together, seats, waiting
+from torch_tb_profiler.api.waiting import (
+    FleetMember,
+    fleet_members,
+    member_findings,
+    waiting_columns,
+)
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
@@ -42,11 +46,10 @@ SHOWN = 24
 
 
 class Frames(ABC):
-    """What a trace and a run of several have in common.
+    """The tables of one trace or of several.
 
-    ``steps`` arguments: a step, a first and a last one ``(2, 4)`` (both included, as ``.steps``
-    counts them), or None: everything, what lies outside all steps included. ``in_steps`` chooses
-    them for every table.
+    ``steps`` arguments: an index of ``.steps``, a first and a last one ``(2, 4)``, both included, or
+    None: everything, also outside all steps. ``in_steps`` selects steps for every table.
     """
 
     @abstractmethod
@@ -59,51 +62,51 @@ class Frames(ABC):
         return self._each(tables.steps)
 
     def operators(self, by: OperatorGroup = "name", steps: Steps = None) -> DataFrame:
-        """Operators by ``"name"``, by input ``"shape"`` (and type), or by call ``"stack"``;
-        costliest first.
+        """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most
+        expensive first.
 
         Raises:
             IndexError: there is no such step.
         """
         _one_of(by, ("name", "shape", "stack"))
-        return self._each(lambda one: tables.operators(one, by, steps))
+        return self._each(lambda context: tables.operators(context, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
-        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``; longest total
+        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``, the largest total
         first.
 
         Raises:
             IndexError: there is no such step.
         """
         _one_of(by, ("name", "properties"))
-        return self._each(lambda one: tables.kernels(one, by, steps))
+        return self._each(lambda context: tables.kernels(context, by, steps))
 
     @property
     def modules(self) -> DataFrame:
         """The tree of ``nn.Module``s with host and device time, forward and backward."""
-        return self._each(lambda one: tables.modules(one, None))
+        return self._each(lambda context: tables.modules(context, None))
 
     @property
     def memory(self) -> DataFrame:
-        """Every record of the allocator and what was allocated after it, whatever steps are chosen."""
+        """Every allocator record and the memory after it, in all steps."""
         return self._each(memory.curve)
 
     @property
     def memory_blocks(self) -> DataFrame:
-        """Blocks of memory from their allocation to their release, whatever steps are chosen."""
+        """Memory blocks from allocation to release, in all steps."""
         return self._each(memory.blocks)
 
     def memory_alive(self, time_ns: int | None = None, device: str | None = None) -> DataFrame:
-        """What is alive at a time, by where it was allocated; at each device's peak without one.
+        """What is alive at a time, by default at each device's peak, by where it was allocated.
 
         Raises:
             NotFound: there is no such device.
         """
-        return self._each(lambda one: memory.alive(one, time_ns, device))
+        return self._each(lambda context: memory.alive(context, time_ns, device))
 
     @property
     def collectives(self) -> DataFrame:
-        """Collectives and transfers."""
+        """Collectives and point-to-point transfers."""
         return self._each(tables.collectives)
 
     @property
@@ -125,21 +128,21 @@ class Frames(ABC):
             IndexError: there is no such step.
         """
         _one_of(by, ("operator", "kernel"))
-        return self._each(lambda one: measured.efficiency(one, by, steps))
+        return self._each(lambda context: measured.efficiency(context, by, steps))
 
     def pyprof(self) -> DataFrame:
-        """PyProf's kernel table, whatever steps are chosen."""
+        """PyProf's kernel table, in all steps."""
         return self._each(measured.pyprof)
 
     @property
     def findings(self) -> DataFrame:
-        """What costs time that could be had back, whatever steps are chosen."""
+        """What costs recoverable time, in all steps."""
         return self._each(tables.findings)
 
     @property
     def events(self) -> DataFrame:
-        """Every event. Made anew at each use; most columns share memory with the trace and cannot
-        be written to: take a ``.copy()`` to change them.
+        """Every event. Made anew at each use; most columns share memory with the trace and are
+        read-only: use ``.copy()`` to change them.
         """
         return self._each(events.events)
 
@@ -147,77 +150,69 @@ class Frames(ABC):
 class TraceFrames(Frames):
     """One trace."""
 
-    def __init__(self, one: TraceContext, unreadable: Sequence[Unreadable] = ()) -> None:
-        self._one = one
+    def __init__(self, context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> None:
+        self._context = context
         self.unreadable = tuple(unreadable)
-        """Files beside it, where it is the only one of a folder that could be read, and why the
-        others could not.
-        """
+        """Files of the same folder that could not be read, and why."""
 
     def _each(self, make: Make) -> DataFrame:
-        return make(self._one)
+        return make(self._context)
 
     def __repr__(self) -> str:
-        return described.text("TraceFrames", described.lines(self._one, self.unreadable))
+        return described.text("TraceFrames", described.lines(self._context, self.unreadable))
 
     def _repr_html_(self) -> str:
-        return described.markup("TraceFrames", described.lines(self._one, self.unreadable))
+        return described.markup("TraceFrames", described.lines(self._context, self.unreadable))
 
     @property
     def run(self) -> str:
         """Name of the run."""
-        return self._one.opened.run.name
+        return self._context.opened.run.name
 
     @property
     def worker(self) -> str:
         """Name of the worker."""
-        return self._one.opened.worker.name
+        return self._context.opened.worker.name
 
     @property
     def span(self) -> str:
         """Name of the span."""
-        return self._one.opened.span.name
+        return self._context.opened.span.name
 
     @property
     def trace(self) -> Trace:
         """The columns of the events, as ``docs/columns.md`` describes them."""
-        return self._one.trace
+        return self._context.trace
 
     @property
     def facts(self) -> Facts:
         """The tables derived from them."""
-        return self._one.facts
+        return self._context.facts
 
     @property
     def insight(self) -> Insight:
-        """The tables of modules, memory, communication and work; made when it is first asked for."""
-        return self._one.insight
+        """The tables of modules, memory, communication and work, derived on first use."""
+        return self._context.insight
 
     @property
-    def one(self) -> TraceContext:
-        """The trace with its chosen steps, for the functions that make tables."""
-        return self._one
+    def context(self) -> TraceContext:
+        """The trace with its selected steps, for the functions that make tables."""
+        return self._context
 
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> TraceFrames:
-        """The same trace of which every table shows some steps alone: ``first`` to ``last`` (both
-        included; without ``last`` one step, without either all).
+        """The trace limited to steps ``first`` to ``last``, both included; without ``last`` to one
+        step, without either to all.
 
         Raises:
             IndexError: there is no such step.
         """
-        chosen = (
-            None
-            if first is None and last is None
-            else first
-            if last is None
-            else (first or 0, last)
-        )
+        chosen = first if last is None else (first or 0, last)
         narrowed = TraceFrames(
-            replace(self._one, steps=chosen, skip_cold=skip_cold), self.unreadable
+            replace(self._context, steps=chosen, skip_cold=skip_cold), self.unreadable
         )
-        narrowed._one.selection()
+        narrowed._context.selection()
         return narrowed
 
     def key_averages(
@@ -230,21 +225,19 @@ class TraceFrames(Frames):
         top_level_events_only: bool = False,
         python_frames: bool | None = None,
     ) -> KeyAverages:
-        """What ``prof.key_averages()`` said of the run, whatever steps are chosen; ``print`` it, or
-        take ``.table(...)`` or ``.frame``.
+        """``prof.key_averages()`` of the whole recording, to ``print``, or with ``.table(...)`` and
+        ``.frame``.
 
         Args:
-            include_python_functions: whether Python functions, which ``with_stack`` records, have
-                rows; PyTorch leaves them out since 2.14.
-            top_level_events_only: what its table and frame show.
-            python_frames: whether Python functions are calls at all; to PyTorch they are since
-                2.12.
+            include_python_functions: whether Python functions (``with_stack``) have rows; PyTorch
+                leaves them out since 2.14.
+            top_level_events_only: show top-level events only.
+            python_frames: whether Python functions count as calls; in PyTorch they do since 2.12.
 
-        Python functions are taken as by the version of PyTorch that recorded the trace where
-        nothing else is said. ``record`` writes it; else a file is taken for 2.13's, or, where it
-        lacks what that writes, for an older one's.
+        Both default to the behaviour of the PyTorch version that recorded the trace, as ``record``
+        writes it or as the file suggests.
         """
-        events, listed = functions_in(self._one.opened)
+        events, listed = functions_in(self._context.opened)
         events = events if python_frames is None else python_frames
         by = Grouping(
             group_by_input_shape,
@@ -252,7 +245,7 @@ class TraceFrames(Frames):
             group_by_overload_name,
             listed if include_python_functions is None else include_python_functions,
         )
-        return profile(self._one.opened, events).key_averages(by, top_level_events_only)
+        return profile(self._context.opened, events).key_averages(by, top_level_events_only)
 
     def export_stacks(
         self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
@@ -260,28 +253,24 @@ class TraceFrames(Frames):
         """Write folded stacks for flame graph programs, as ``prof.export_stacks`` does.
 
         Raises:
-            BadRequest: the metric is not known, or the recording holds no stacks.
+            BadRequest: the metric is unknown, or the recording holds no stacks.
         """
-        profile(self._one.opened, functions_in(self._one.opened)[0]).export_stacks(
+        profile(self._context.opened, functions_in(self._context.opened)[0]).export_stacks(
             os.fspath(path), metric
         )
 
     def diff(self, other: TraceFrames) -> DataFrame:
-        """What changed from this trace to another one; ``attrs["verdict"]`` is the answer in one
-        sentence.
-        """
+        """What changed from this trace to another; ``attrs["verdict"]`` says it in one sentence."""
         if not isinstance(other, TraceFrames):
             raise TypeError(
                 f"a trace can be compared with a trace, not with {type(other).__name__}"
             )
-        return changes(self._one, other._one)
+        return changes(self._context, other._context)
 
 
 class RunFrames(Frames, Sequence[TraceFrames]):
-    """Several traces: those of a run or of a logdir. Every table has the columns ``worker`` and
-    ``span`` in front, and ``run`` where there are several.
-
-    A sequence of its traces; ``run["rank3"]`` is the trace of a worker.
+    """A sequence of traces of a run or logdir; ``run["rank3"]`` is the trace of a worker. Every
+    table starts with the columns ``worker`` and ``span``, and ``run`` if there are several.
     """
 
     def __init__(
@@ -292,34 +281,39 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         """Files of the folder that could not be read, and why."""
 
     def _each(self, make: Make) -> DataFrame:
-        return joined([(trace.one.opened, make(trace.one)) for trace in self._traces])
+        return joined([(trace.context.opened, make(trace.context)) for trace in self._traces])
 
     @property
     def collectives(self) -> DataFrame:
-        """Collectives and transfers of all workers, matched, with waiting told from transferring."""
+        """Collectives of all workers, matched, with waiting separated from transfer."""
         return joined(
             [
                 (
-                    trace.one.opened,
-                    tables.collectives(trace.one, waiting(seat) if seat[1] >= 0 else None),
+                    trace.context.opened,
+                    tables.collectives(
+                        trace.context, waiting_columns(member) if member[1] >= 0 else None
+                    ),
                 )
-                for trace, seat in zip(self._traces, self._seats, strict=True)
+                for trace, member in zip(self._traces, self._members, strict=True)
             ]
         )
 
     @property
     def findings(self) -> DataFrame:
-        """What costs time that could be had back, of every worker, and who keeps it waiting."""
+        """What costs recoverable time on every worker, stragglers included."""
         return joined(
             [
-                (trace.one.opened, tables.findings(trace.one, findings_together(trace.one, seat)))
-                for trace, seat in zip(self._traces, self._seats, strict=True)
+                (
+                    trace.context.opened,
+                    tables.findings(trace.context, member_findings(trace.context, member)),
+                )
+                for trace, member in zip(self._traces, self._members, strict=True)
             ]
         )
 
     @cached_property
-    def _seats(self) -> list[FleetMember]:
-        return seats([trace.one for trace in self._traces])
+    def _members(self) -> list[FleetMember]:
+        return fleet_members([trace.context for trace in self._traces])
 
     def __len__(self) -> int:
         return len(self._traces)
@@ -328,22 +322,21 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return iter(self._traces)
 
     def __getitem__(self, key: Any) -> Any:
-        """A trace by its place, some by a slice, or that of a worker by its name; the first of
-        several.
+        """A trace by index or worker name (the first of several), some by a slice.
 
         Raises:
-            IndexError: there is no such place.
-            TypeError: it is neither a place nor a name.
+            IndexError: there is no such index.
+            TypeError: it is neither an index nor a name.
             NotFound: there is no such worker.
         """
         if not isinstance(key, str):
             if isinstance(key, slice):
                 return RunFrames(self._traces[key])
-            if not -len(self) <= (place := index(key)) < len(self):
+            if not -len(self) <= (number := index(key)) < len(self):
                 raise IndexError(
-                    f"there is no trace {place}; there are {len(self)}, counted from 0"
+                    f"there is no trace {number}; there are {len(self)}, counted from 0"
                 )
-            return self._traces[place]
+            return self._traces[number]
         for trace in self._traces:
             if trace.worker == key:
                 return trace
@@ -353,10 +346,10 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         )
 
     def __getattr__(self, name: str) -> Any:
-        # Asked for where there is nothing of the name, or where making it failed: then as Python
-        # says it.
         if hasattr(TraceFrames, name) and not hasattr(RunFrames, name):
-            raise AttributeError(f"{name!r} is of one trace: run[0].{name}", name=name, obj=self)
+            raise AttributeError(
+                f"{name!r} belongs to one trace: run[0].{name}", name=name, obj=self
+            )
         return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
@@ -367,36 +360,36 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     def _lines(self) -> list[described.Line]:
         runs = list(dict.fromkeys(trace.run for trace in self._traces))
-        found = [
+        labelled = [
             ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
             ("traces", format_count(len(self._traces))),
         ]
         workers = self.workers
         for row in workers.head(SHOWN).itertuples():
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
-            place = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            found.append(
+            traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
+            labelled.append(
                 (
                     "",
                     (
-                        f"{place} · {row.span}: {format_count(row.events)} entries, {row.steps}"
+                        f"{traced} · {row.span}: {format_count(row.events)} entries, {row.steps}"
                         f" step{'' if row.steps == 1 else 's'}{mean}"
                     ),
                 )
             )
-        found += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
-        found += described.not_read(self.unreadable)
+        labelled += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
+        labelled += described.not_read(self.unreadable)
         listed = described.TABLES.replace("  .key_averages()", "")
-        one = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
-        found.append(("tables", f".workers  {listed}, each with the worker in front{one}"))
-        return [(label, one_line(text)) for label, text in found]
+        hint = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
+        labelled.append(("tables", f".workers  {listed}, each with the worker in front{hint}"))
+        return [(label, one_line(text)) for label, text in labelled]
 
     @property
     def workers(self) -> DataFrame:
         """The traces, one per row."""
-        opened = [trace.one.opened for trace in self._traces]
+        opened = [trace.context.opened for trace in self._traces]
         selected = [
-            (trace.facts["steps"], complete(trace.facts, trace.one.selection()))
+            (trace.facts["steps"], complete(trace.facts, trace.context.selection()))
             for trace in self._traces
         ]
         walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
@@ -418,8 +411,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> RunFrames:
-        """The same traces of which every table shows some steps alone; see
-        ``TraceFrames.in_steps``.
+        """The traces limited to some steps; see ``TraceFrames.in_steps``.
 
         Raises:
             IndexError: a trace has no such step.
@@ -430,8 +422,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         )
 
     def diff(self, other: RunFrames) -> DataFrame:
-        """What changed from the traces of this run to those of another one, worker by worker: of
-        the same name, or the same rank.
+        """What changed from this run to another, for workers of the same name or rank.
 
         Raises:
             BadRequest: the two have no worker in common.
@@ -441,8 +432,12 @@ class RunFrames(Frames, Sequence[TraceFrames]):
                 f"a run can be compared with a run, not with {type(other).__name__}: take one of"
                 " its traces, run[0]"
             )
-        pairs = matched(*([trace.one.opened for trace in side] for side in (self, other))).pairs
-        return joined([(self[a].one.opened, changes(self[a].one, other[b].one)) for a, b in pairs])
+        pairs = match_traces(
+            *([trace.context.opened for trace in side] for side in (self, other))
+        ).pairs
+        return joined(
+            [(self[a].context.opened, changes(self[a].context, other[b].context)) for a, b in pairs]
+        )
 
 
 def _one_of(given: str, allowed: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Tables of several traces under each other."""
+"""DataFrames of several traces in one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
-    """One table with the columns ``worker`` and ``span``, and ``run`` where there are several, in
-    front.
-    """
+    """One frame with ``worker`` and ``span`` in front, and ``run`` if there are several runs."""
     import pandas
 
     several = len({opened.run.name for opened, _ in parts}) > 1
@@ -25,13 +23,13 @@ def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
         "worker": [opened.worker.name for opened, _ in parts],
         "span": [opened.span.name for opened, _ in parts],
     }
-    # Columns of nothing tell no type; pandas warns of them.
+    # Empty frames have no types; pandas warns of them.
     filled = [frame for _, frame in parts if len(frame)] or [parts[0][1]]
     _share_categories(filled)
     together: DataFrame = pandas.concat(filled, ignore_index=True) if len(filled) > 1 else filled[0]
     lengths = [len(frame) for _, frame in parts]
-    for place, (column, texts) in enumerate(names.items()):
-        together.insert(place, column, _repeated(texts, lengths))
+    for position, (column, texts) in enumerate(names.items()):
+        together.insert(position, column, _repeated(texts, lengths))
     place_docs = {column.name: column for column in PLACE.columns if column.name in names}
     together.attrs = _attributes([frame.attrs for _, frame in parts])
     together.attrs["units"] = {**dict.fromkeys(names, ""), **together.attrs.get("units", {})}
@@ -50,7 +48,7 @@ def _repeated(texts: list[str], lengths: list[int]) -> Any:
 
 
 def _share_categories(frames: list[DataFrame]) -> None:
-    """Columns of categories keep their type only where all have the same."""
+    """Categorical columns keep their type only where all frames have the same categories."""
     import pandas
 
     for column in frames[0].columns if len(frames) > 1 else ():
@@ -63,15 +61,13 @@ def _share_categories(frames: list[DataFrame]) -> None:
 
 
 def _attributes(listed: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """Units and docs of all columns; what else a table says of one trace stands in a list, in the
-    order of the traces.
-    """
-    found: dict[Any, Any] = {"units": {}, "docs": {}}
+    """Units and docs of all columns; other attributes as lists, one entry per trace."""
+    merged: dict[Any, Any] = {"units": {}, "docs": {}}
     for attributes in listed:
         for key in ("units", "docs"):
-            found[key] |= attributes.get(key, {})
+            merged[key] |= attributes.get(key, {})
     for key in dict.fromkeys(
-        key for attributes in listed for key in attributes if key not in found
+        key for attributes in listed for key in attributes if key not in merged
     ):
-        found[key] = [attributes.get(key) for attributes in listed]
-    return found
+        merged[key] = [attributes.get(key) for attributes in listed]
+    return merged

@@ -1,6 +1,4 @@
-"""``key_averages()`` of a trace file: what PyTorch's profiler says of a run, without PyTorch and
-without the run.
-"""
+"""``key_averages()`` of a trace file, without PyTorch."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ _DEVICE_OF_VENDOR = {
     "ascend": "npu",
     "none": "cuda",
 }
-"""PyTorch calls AMD's accelerators CUDA as well; ``none``: runtime calls without any work."""
+"""PyTorch calls AMD devices CUDA, too; ``none``: runtime calls without device work."""
 _SUMMED = (
     "count",
     "cpu_time_total",
@@ -65,9 +63,7 @@ _VERBOSE = (
     " experimental_config=torch.profiler._ExperimentalConfig(verbose=True)."
 )
 _FUNCTIONS_ARE_EVENTS, _FUNCTIONS_ARE_LEFT_OUT = (2, 12), (2, 14)
-"""The versions of PyTorch since which Python functions are events like any other, and since which
-averages leave them out unless they are asked for.
-"""
+"""PyTorch versions since which Python functions are events, and averages leave them out by default."""
 _ASSUMED, _OLD = (2, 13), (2, 11)
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
 _NO_SPACE = str.maketrans(" ;\t\n", "____")
@@ -79,8 +75,8 @@ class KeyAverages(Sequence[Average]):
     def __init__(
         self, rows: Sequence[Average], memory: bool, with_flops: bool, top_level: bool = False
     ) -> None:
-        """``memory``, ``with_flops``: whether ``profile_memory`` and ``with_flops`` were on;
-        ``top_level``: what ``table`` and ``frame`` show alone.
+        """``memory``, ``with_flops``: whether these were recorded; ``top_level``: show top-level
+        events only.
         """
         self._rows = list(rows)
         self._memory = memory
@@ -94,17 +90,15 @@ class KeyAverages(Sequence[Average]):
         return iter(self._rows)
 
     @overload
-    def __getitem__(self, place: int) -> Average: ...
+    def __getitem__(self, row: int) -> Average: ...
 
     @overload
-    def __getitem__(self, place: slice) -> KeyAverages: ...
+    def __getitem__(self, row: slice) -> KeyAverages: ...
 
-    def __getitem__(self, place: int | slice) -> Average | KeyAverages:
-        return (
-            KeyAverages(self._rows[place], self._memory, self._with_flops, self._top_level)
-            if isinstance(place, slice)
-            else self._rows[place]
-        )
+    def __getitem__(self, row: int | slice) -> Average | KeyAverages:
+        if isinstance(row, slice):
+            return KeyAverages(self._rows[row], self._memory, self._with_flops, self._top_level)
+        return self._rows[row]
 
     def __str__(self) -> str:
         return self.table()
@@ -133,11 +127,11 @@ class KeyAverages(Sequence[Average]):
                 mean the device. None: the order of first events.
             row_limit: most rows; −1 for all.
             top_level_events_only: leave out keys whose first event was called by another; None: as
-                ``key_averages`` was asked.
-            time_unit: ``"s"``, ``"ms"`` or ``"us"`` for every time; None: each in its own.
+                given to ``key_averages``.
+            time_unit: ``"s"``, ``"ms"`` or ``"us"`` for every time; None: whichever fits.
 
         Raises:
-            BadRequest: rows have no such attribute to be sorted by.
+            BadRequest: rows cannot be sorted by that.
         """
         top_level = self._top_level if top_level_events_only is None else top_level_events_only
         options = Options(
@@ -168,9 +162,7 @@ class KeyAverages(Sequence[Average]):
 
     @property
     def frame(self) -> DataFrame:
-        """A DataFrame with PyTorch's names for columns; times in µs as float. What was not recorded
-        is missing, not 0.
-        """
+        """A DataFrame with PyTorch's column names; times in µs. What was not recorded is missing."""
         shown = [row for row in self if row.cpu_parent is None or not self._top_level]
         return frame(
             KEY_AVERAGES,
@@ -216,9 +208,7 @@ _SORTABLE = {"key", "cpu_time", "device_time", "overload_name", *_SUMMED}
 
 
 class Profile:
-    """What ``torch.profiler`` knew of a recording when it ended, as far as the exported trace tells
-    it.
-    """
+    """What ``torch.profiler`` knew at the end of a recording, as far as the trace says."""
 
     def __init__(self, opened: Opened, python_frames: bool = True) -> None:
         self._opened = opened
@@ -233,7 +223,7 @@ class Profile:
         return self._events
 
     def key_averages(self, by: Grouping, top_level_events_only: bool = False) -> KeyAverages:
-        """Averages by name and what else is asked for."""
+        """Averages by name and the further keys of ``by``."""
         groups = group_events(self._events, self._stacks, self._flops, by)
         header = self._opened.trace.header
         memory = bool(header.get("profile_memory")) or bool(self._opened.trace["memory"].n)
@@ -256,18 +246,20 @@ class Profile:
             if _metric(metric) == "self_cpu_time_total"
             else self._device_self
         )
-        at = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
+        events = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
         if not (self._stacks.of_event >= 0).any():
             raise BadRequest("The trace's operators have no call stacks.", _VERBOSE)
         stacks = {
             stack: self._stacks.frames(stack)
-            for stack in np.unique(self._stacks.of_event[at]).tolist()
+            for stack in np.unique(self._stacks.of_event[events]).tolist()
         }
         _write_stacks(
             path,
             [
                 (stacks[s], t)
-                for s, t in zip(self._stacks.of_event[at].tolist(), times[at].tolist(), strict=True)
+                for s, t in zip(
+                    self._stacks.of_event[events].tolist(), times[events].tolist(), strict=True
+                )
             ],
         )
 
@@ -290,8 +282,10 @@ class Profile:
             "is_async": events.is_async[first].tolist(),
             "is_user_annotation": is_annotation(events.role[first]).tolist(),
             "cpu_parent": [
-                names[number] if at >= 0 else None
-                for at, number in zip(around.tolist(), events.name[around].tolist(), strict=True)
+                names[number] if parent >= 0 else None
+                for parent, number in zip(
+                    around.tolist(), events.name[around].tolist(), strict=True
+                )
             ],
         }
         if with_overloads:
@@ -307,8 +301,8 @@ class Profile:
 
 
 def profile(opened: Opened, python_frames: bool = True) -> Profile:
-    """The profile of an opened trace; kept with it. Without ``python_frames`` as PyTorch before
-    2.12 counted: Python functions are no calls.
+    """The profile of an opened trace, kept with it. Without ``python_frames`` Python functions are
+    no calls, as before PyTorch 2.12.
     """
     return opened.memoise(("key_averages", python_frames), lambda: Profile(opened, python_frames))
 
@@ -320,12 +314,12 @@ def functions_in(opened: Opened) -> tuple[bool, bool]:
 
 
 def _version(opened: Opened) -> tuple[int, int]:
-    """As the file tells it, else by what Kineto writes: no base of times before 2.4, an id since,
-    and since 2.13 the host's name as well.
+    """The version in the file, else by what Kineto writes: a time base since 2.4, the host's name
+    since 2.13.
     """
-    told = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
-    if told:
-        return int(told[1]), int(told[2])
+    recorded = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
+    if recorded:
+        return int(recorded[1]), int(recorded[2])
     header = opened.trace.header
     old = "baseTimeNanoseconds" not in header or (
         "trace_id" in header and "host_name" not in header
@@ -334,9 +328,7 @@ def _version(opened: Opened) -> tuple[int, int]:
 
 
 def _device(opened: Opened, events: FunctionEvents) -> str | None:
-    """The accelerator as ``use_device`` names it; None where neither work nor a call of one was
-    recorded.
-    """
+    """The accelerator as ``use_device`` names it; None where none was recorded."""
     if not events.on_device.any() and not (events.role == Role.RUNTIME).any():
         return None
     return _DEVICE_OF_VENDOR.get(opened.facts.summary["vendor"], "privateuse1")

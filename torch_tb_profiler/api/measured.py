@@ -32,32 +32,37 @@ LARGEST = 1 << 53
 """Counters beyond it are no whole numbers any more as the file's reader keeps them."""
 
 
-def efficiency(one: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
-    """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs["device"]``: the device's peaks and their sources;
-    ``attrs["mfu"]``: model FLOPs utilization of the steps;
-    ``attrs["notes"]``: what to know about the figures, such as why a rate is above a peak."""
+def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> DataFrame:
+    """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs``: ``device`` (its peaks and their
+    sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures.
+    """
     payload = efficiency_payload(
-        one.facts, one.insight, one.selection(chosen), by, MOST_ROWS, one.settings.peaks
+        context.facts,
+        context.insight,
+        context.selection(chosen),
+        by,
+        MOST_ROWS,
+        context.settings.peaks,
     )
     absent = ("kernel", "short_name") if by == "operator" else ()
     values = {name: column for name, column in payload.rows.items() if name not in absent}
-    made = frame(EFFICIENCY, values)
-    made.attrs |= {
+    table = frame(EFFICIENCY, values)
+    table.attrs |= {
         "device": msgspec.to_builtins(payload.device),
         "mfu": payload.mfu,
         "notes": payload.notes,
     }
-    return made
+    return table
 
 
-def counters(one: TraceContext) -> DataFrame:
+def counters(context: TraceContext) -> DataFrame:
     """See ``analysis.counters.table.COUNTERS``. ``attrs["matching"]`` says how the ranges were tied
     to their launches.
     """
-    trace, facts = one.trace, one.facts
+    trace, facts = context.trace, context.facts
     profiled = profiled_kernels(trace, facts)
-    chosen = np.flatnonzero(mask(one.selection(), profiled.step))
-    peaks = peaks_of_ranges(trace, facts, profiled, one.settings.peaks)
+    chosen = np.flatnonzero(mask(context.selection(), profiled.step))
+    peaks = peaks_of_ranges(trace, facts, profiled, context.settings.peaks)
     table = counter_table(trace, profiled, chosen, peaks)
     names = [f"counter {name}" if name in table else name for name in profiled.counters]
     measured = map(_numbers, profiled.values[:, chosen])
@@ -68,14 +73,16 @@ def counters(one: TraceContext) -> DataFrame:
     return made
 
 
-def counter_samples(one: TraceContext) -> DataFrame:
+def counter_samples(context: TraceContext) -> DataFrame:
     """See ``analysis.counters.table.COUNTER_SAMPLES``."""
-    return table_frame(sample_table(one.insight, one.selection()))
+    return table_frame(sample_table(context.insight, context.selection()))
 
 
-def pyprof(one: TraceContext) -> DataFrame:
+def pyprof(context: TraceContext) -> DataFrame:
     """See ``columns.PYPROF``."""
-    cells = KernelCells(one.trace, one.insight, kernel_table(one.trace, one.facts, one.insight))
+    cells = KernelCells(
+        context.trace, context.insight, kernel_table(context.trace, context.facts, context.insight)
+    )
     return frame(
         columns.PYPROF,
         {("sil_ns" if key == "sil" else key): cells.column(key, 0, cells.rows) for key in COLUMNS},

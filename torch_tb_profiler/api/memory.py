@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def curve(one: TraceContext) -> DataFrame:
+def curve(context: TraceContext) -> DataFrame:
     """See ``analysis.memory.table.MEMORY``."""
-    insight = one.insight
+    insight = context.insight
     table = insight["memory_curve"]
     name, event = (
         np.append(insight["memory_nodes"][key], -1)[table["node"]] for key in ("name", "event")
@@ -43,17 +43,17 @@ def curve(one: TraceContext) -> DataFrame:
     return table_frame(rows, share=True)
 
 
-def blocks(one: TraceContext) -> DataFrame:
+def blocks(context: TraceContext) -> DataFrame:
     """See ``analysis.memory.table.MEMORY_BLOCKS``."""
-    table = one.insight["allocations"]
+    table = context.insight["allocations"]
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
-    rows = block_table(one.insight, np.arange(table.n)).with_columns(
-        device=_devices(one.insight, table["device"]), category=coded(told, BLOCK_CATEGORIES)
+    rows = block_table(context.insight, np.arange(table.n)).with_columns(
+        device=_devices(context.insight, table["device"]), category=coded(told, BLOCK_CATEGORIES)
     )
     return table_frame(rows, share=True)
 
 
-def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
+def alive(context: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
     """See ``analysis.memory.table.MEMORY_ALIVE``; at the peak of each device without a time.
 
     Raises:
@@ -62,9 +62,9 @@ def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFra
     """
     import pandas
 
-    # Rows of a frame hold numpy's integers.
+    # DataFrames hold numpy integers.
     time_ns = None if time_ns is None else index(time_ns)
-    devices = one.insight["memory_devices"]
+    devices = context.insight["memory_devices"]
     names = device_names(devices)
     if device is not None and device not in names:
         raise NotFound(
@@ -72,7 +72,7 @@ def alive(one: TraceContext, time_ns: int | None, device: str | None) -> DataFra
             f"The trace has {', '.join(names) or 'none: record with profile_memory=True'}.",
         )
     wanted = [row for row in in_order(devices) if device in (None, names[row])]
-    listed = [_alive_on(one.insight, row, names[row], time_ns) for row in wanted]
+    listed = [_alive_on(context.insight, row, names[row], time_ns) for row in wanted]
     if not listed:
         return frame(MEMORY_ALIVE, {column.name: [] for column in MEMORY_ALIVE.columns})
     joined: DataFrame = pandas.concat(listed, ignore_index=True) if len(listed) > 1 else listed[0]

@@ -1,5 +1,5 @@
-"""Performance models of the user's own: ``register_model`` and what a model reads (``Call``,
-``Tensor``) and returns (``Work``).
+"""User-defined performance models: ``register_model``, what a model reads (``Call``, ``Tensor``) and
+returns (``Work``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The door: a path or URL → the traces there."""
+"""A path or URL → the traces there."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
-    """The trace at a path or URL; of a folder with several all of them, whose tables say which
-    worker a row is of.
+    """The trace at a path or URL; of a folder with several, all of them.
 
     Raises:
         SourceError: there is nothing at the path.
         NotATrace: nothing there could be read; the reason is in the message.
     """
-    found, unreadable = _traces(path, use_cache)
-    return (
-        TraceFrames(found[0].one, unreadable) if len(found) == 1 else RunFrames(found, unreadable)
-    )
+    traces, unreadable = _traces(path, use_cache)
+    if len(traces) == 1:
+        return TraceFrames(traces[0].context, unreadable)
+    return RunFrames(traces, unreadable)
 
 
 def open_all(path: Path, *, use_cache: bool = True) -> list[TraceFrames]:
-    """Every trace of a file, a run folder or a logdir, in the order of runs, workers and spans;
-    unreadable files are left out.
+    """Every readable trace of a file, run folder or logdir, ordered by run, worker and span.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -40,15 +38,15 @@ def open_all(path: Path, *, use_cache: bool = True) -> list[TraceFrames]:
 
 def _traces(path: Path, use_cache: bool) -> tuple[list[TraceFrames], list[Unreadable]]:
     settings = Settings.from_environment(use_cache=None if use_cache else False)
-    found: list[TraceFrames] = []
+    traces: list[TraceFrames] = []
     unreadable: list[Unreadable] = []
     path = os.fsdecode(path)
     for item in load_all(path, settings):
         if isinstance(item, Unreadable):
             unreadable.append(item)
         else:
-            found.append(TraceFrames(TraceContext(item, settings)))
-    if not found:
-        reason = unreadable[0].text if unreadable else "no file of it claims to be one"
+            traces.append(TraceFrames(TraceContext(item, settings)))
+    if not traces:
+        reason = unreadable[0].text if unreadable else "no file looks like one"
         raise NotATrace(f"{path} holds no readable trace: {reason}")
-    return found, [item for item in unreadable if not item.rejected]
+    return traces, [item for item in unreadable if not item.rejected]

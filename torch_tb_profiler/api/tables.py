@@ -1,4 +1,4 @@
-"""Facts of one trace → DataFrames of steps, operators, kernels, modules, collectives and findings."""
+"""DataFrames of steps, operators, kernels, modules, collectives and findings of one trace."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ Signature = tuple[str, ...]
 """Name, input shapes, input types; empty texts where not recorded."""
 
 
-def steps(one: TraceContext) -> DataFrame:
+def steps(context: TraceContext) -> DataFrame:
     """See ``figures.step_table.STEPS``."""
-    table = step_table(one.facts, one.selection())
-    return table_frame(table.take(one.selection().steps))
+    table = step_table(context.facts, context.selection())
+    return table_frame(table.take(context.selection().steps))
 
 
-def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
+def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
     """See ``figures.operators.OPERATORS``."""
-    facts, selection = one.facts, one.selection(chosen)
+    facts, selection = context.facts, context.selection(chosen)
     rows = (
         operator_rows(facts, selection, "name")
         if by == "name"
@@ -52,7 +52,7 @@ def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
     if by == "stack":
         rows = rows.with_columns(stack=stack_tuples(facts, rows["stack"]))
     if by != "name":
-        work = work_per_call(one, selection)
+        work = work_per_call(context, selection)
         keys = ("name", "input_shapes", "input_dtypes")
         signatures = zip(*(rows.texts(key) for key in keys), strict=True)
         per_call = [work.get(tuple(text or "" for text in key), (None, None)) for key in signatures]
@@ -64,41 +64,39 @@ def operators(one: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
 
 def stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:
     """Frames of each stack, innermost first."""
-    distinct, place = np.unique(stacks, return_inverse=True)
+    distinct, number = np.unique(stacks, return_inverse=True)
     texts = [tuple(facts.strings.many(frames(facts, stack))) for stack in distinct.tolist()]
-    return [texts[i] for i in place.tolist()]
+    return [texts[i] for i in number.tolist()]
 
 
 def work_per_call(
-    one: TraceContext, selection: Selection
+    context: TraceContext, selection: Selection
 ) -> dict[Signature, tuple[int | None, int | None]]:
-    """FLOPs and bytes of one call by signature, mean over the selected calls; None where any of
-    them is not modelled.
+    """FLOPs and bytes per call by signature, means over the selected calls; None where a call has
+    no model.
     """
-    insight = one.insight
+    insight = context.insight
     table, counted = insight["workloads"], insight["workload_steps"]
     taken = mask(selection, counted["step"])
     calls = sum_by(counted["workload"][taken], table.n, counted["calls"][taken])
     row = np.flatnonzero(calls > 0)
     key = [table[name][row] for name in ("name", "dims", "types")]
-    first, of = group_rows(key)
+    first, group = group_rows(key)
     names = [insight.strings.many(column[first]) for column in key]
     means = [
-        _mean_call(of, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")
+        _mean_call(group, len(first), calls[row], table[name][row]) for name in ("flops", "bytes")
     ]
     return dict(zip(zip(*names, strict=True), zip(*means, strict=True), strict=True))
 
 
-def _mean_call(of: Ints, groups: int, calls: Ints, values: Array) -> list[int | None]:
-    """Means per group weighted by calls, exact where all values of a group are equal; None where
-    one is unknown (−1).
-    """
+def _mean_call(group: Ints, groups: int, calls: Ints, values: Array) -> list[int | None]:
+    """Means per group weighted by calls, exact where all are equal; None where one is unknown (−1)."""
     low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -1, np.int64)
-    np.minimum.at(low, of, values)
-    np.maximum.at(high, of, values)
+    np.minimum.at(low, group, values)
+    np.maximum.at(high, group, values)
     mean = np.bincount(
-        of, weights=values.astype(np.float64) * calls, minlength=groups
-    ) / np.maximum(np.bincount(of, weights=calls, minlength=groups), 1)
+        group, weights=values.astype(np.float64) * calls, minlength=groups
+    ) / np.maximum(np.bincount(group, weights=calls, minlength=groups), 1)
     listed = zip(low.tolist(), high.tolist(), mean.tolist(), strict=True)
     return [
         None if least < 0 else least if least == most else round(average)
@@ -106,34 +104,34 @@ def _mean_call(of: Ints, groups: int, calls: Ints, values: Array) -> list[int | 
     ]
 
 
-def kernels(one: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
+def kernels(context: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
     """See ``figures.kernels.KERNELS``."""
-    return table_frame(kernel_rows(one.facts, one.selection(chosen), by))
+    return table_frame(kernel_rows(context.facts, context.selection(chosen), by))
 
 
-def modules(one: TraceContext, chosen: Steps) -> DataFrame:
+def modules(context: TraceContext, chosen: Steps) -> DataFrame:
     """See ``analysis.module.table.MODULES``."""
-    insight = one.insight
+    insight = context.insight
     tree = module_tree(insight)
-    sums = module_sums(insight, tree, one.selection(chosen))
-    return table_frame(module_table(one.facts, insight, tree, sums))
+    sums = module_sums(insight, tree, context.selection(chosen))
+    return table_frame(module_table(context.facts, insight, tree, sums))
 
 
-def collectives(one: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:
+def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None) -> DataFrame:
     """See ``analysis.distributed.collective_table.COLLECTIVES``. ``waiting``: what the other workers
     of the run tell, one entry per collective of the trace.
     """
-    table = collective_table(one.insight).with_columns(**(waiting or {}))
-    return table_frame(table.take(mask(one.selection(), table["step"])))
+    table = collective_table(context.insight).with_columns(**(waiting or {}))
+    return table_frame(table.take(mask(context.selection(), table["step"])))
 
 
-def findings(one: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
+def findings(context: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
     """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
     those that all workers of the run tell.
     """
-    opened = one.opened
-    alone = Source(one.trace, one.facts, opened.worker.name, opened.span.name)
-    payload = together or findings_payload(alone, one.insight.about["findings"])
+    opened = context.opened
+    alone = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
+    payload = together or findings_payload(alone, context.insight.about["findings"])
     made = table_frame(findings_table(payload))
     made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
     return made

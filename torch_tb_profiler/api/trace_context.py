@@ -1,4 +1,4 @@
-"""One opened trace, the steps that are looked at, and its insight when one is asked for."""
+"""An opened trace with its selected steps."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 Steps = int | tuple[int, int] | None
-"""A step, a first and a last one (both included), or None: all there is, what lies outside all
-steps included.
-"""
+"""A step, a first and a last step (both included), or None: everything, also outside all steps."""
 
 
 @dataclass(frozen=True)
 class TraceContext:
-    """``steps`` and ``skip_cold``: what figures are made from, unless an argument says otherwise."""
+    """``steps`` and ``skip_cold`` select what figures are made from."""
 
     opened: Opened
     settings: Settings
@@ -39,11 +37,11 @@ class TraceContext:
 
     @property
     def insight(self) -> Insight:
-        """Made, or read from the cache, when it is first asked for."""
+        """Derived or read from the cache on first use."""
         return self.opened.memoise("insight", lambda: insight_of(self.opened, self.settings))
 
     def selection(self, steps: Steps = None) -> Selection:
-        """The steps that are meant.
+        """``steps``, else those of the context.
 
         Raises:
             IndexError: there is no such step.
@@ -62,7 +60,7 @@ def bounds(steps: Steps) -> tuple[int | None, int | None]:
         return None, None
     try:
         first, last = steps if isinstance(steps, tuple) else (steps, steps)
-        # Rows of a frame hold numpy's integers; a bool is one by accident.
+        # DataFrames hold numpy integers; a bool is an int by accident.
         if not isinstance(first, bool) and not isinstance(last, bool):
             return index(first), index(last)
     except (TypeError, ValueError):
@@ -70,6 +68,3 @@ def bounds(steps: Steps) -> tuple[int | None, int | None]:
     raise TypeError(
         f"steps={steps!r}: expected a step, a first and a last one like (2, 4), or None"
     )
-
-
-__all__ = ["Steps", "TraceContext", "bounds"]

@@ -1,6 +1,5 @@
-"""The subcommands: what each is for, its arguments, and the functions that carry it out. These are
-named and not imported: ``--help`` needs none of them, and a trace is opened before what describes
-it is imported.
+"""The subcommands: help, arguments, and the functions that carry them out, named and not imported:
+``--help`` needs none of them, and a trace is opened before what describes it is imported.
 """
 
 from __future__ import annotations
@@ -9,18 +8,17 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-_PATH = "a trace file, a run folder or a logdir; a path or a URL"
+_PATH = "trace file, run folder or logdir: a path or a URL"
 
-_PYPROF_COLUMNS = """columns by their words, with commas between, or all (default: %(default)s): idx number; seq sequence number of autograd;
-altseq others around it; tid thread; layer range layer:NAME or nn.Module; trace lines of your program; dir fprop or bprop; sub which kernel of its call;
-mod and op the call; kernel; params what the call was given; sil ns on the device; tc matrix cores 1, 0 or - (multiplies nothing); device; stream; grid; block;
-flops; bytes"""
+_PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
+tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
+kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """of csv, parquet and arrow a table: steps, operators, kernels, modules, memory, memory_blocks, memory_alive, collectives, counters,
-counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); of folded and speedscope modules or lines (default: lines);
-of trace events"""
+_WHAT = """with csv, parquet and arrow a table: steps, operators, kernels, modules, memory, memory_blocks, memory_alive, collectives, counters,
+counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or lines (default: lines);
+with trace events"""
 
 _Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -41,14 +39,12 @@ class Command:
 def function_of(name: str) -> Callable[..., Any]:
     """The function ``module:function`` below ``cli``; the module is imported now."""
     module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"torch_tb_profiler.cli.{module}"), function)
-    return found
+    imported: Any = import_module(f"torch_tb_profiler.cli.{module}")
+    return cast("Callable[..., Any]", getattr(imported, function))
 
 
-def _trace(parser: argparse.ArgumentParser, needed: bool = True) -> None:
-    parser.add_argument(
-        "path", metavar="PATH", type=_path, nargs=None if needed else "?", help=_PATH
-    )
+def _trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    parser.add_argument("path", metavar="PATH", type=_path, nargs=nargs, help=_PATH)
     _workers(parser)
     _cache(parser)
 
@@ -59,24 +55,22 @@ def _workers(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         type=_words,
         default=(),
-        help="workers of a run by names or ranks, with commas between (default: all)",
+        help="workers by name or rank, comma-separated (default: all)",
     )
 
 
 def _cache(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--no-cache", action="store_true", help="neither use nor keep the result of an import"
-    )
+    parser.add_argument("--no-cache", action="store_true", help="do not use the import cache")
 
 
-def _told(parser: argparse.ArgumentParser) -> None:
-    """Of the commands that describe traces: ``output.tell``."""
+def _reports(parser: argparse.ArgumentParser) -> None:
+    """For the commands that print a ``Report`` of each trace."""
     _trace(parser)
     _form(parser)
 
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
-    _trace(parser, needed=False)
+    _trace(parser, "?")
     _form(parser)
 
 
@@ -85,16 +79,15 @@ def _form(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json",
         action="store_true",
-        help="print a JSON array, one object per trace; times in integer nanoseconds",
+        help="print a JSON array with one object per trace; times in integer nanoseconds",
     )
     form.add_argument("--markdown", action="store_true", help="print Markdown")
     # Not in the group: --markdown --tokens 600 asks for one thing.
-    parser.add_argument(
-        "--tokens",
-        metavar="N",
-        type=_positive,
-        help="print Markdown of at most about N tokens, whatever matters least left out",
-    )
+    _tokens(parser, "print Markdown of at most about N tokens, the least important parts left out")
+
+
+def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument("--tokens", metavar="N", type=_positive, help=text)
 
 
 def _event(parser: argparse.ArgumentParser) -> None:
@@ -102,50 +95,44 @@ def _event(parser: argparse.ArgumentParser) -> None:
         "path",
         metavar="PATH",
         type=_path,
-        help="a trace file, or a folder that holds one; a path or a URL",
+        help="trace file, or folder with one trace: a path or a URL",
     )
     parser.add_argument(
-        "ids",
-        metavar="ID",
-        nargs="+",
-        type=_id,
-        help="ids of events, like 1234 (or '#1234' as other commands print it)",
+        "ids", metavar="ID", nargs="+", type=_id, help="event ids, like 1234 or '#1234'"
     )
     _workers(parser)
     _cache(parser)
     _form(parser)
     parser.add_argument(
-        "--raw", action="store_true", help="also all arguments as they stand in the file"
+        "--raw", action="store_true", help="also print all arguments as written in the file"
     )
 
 
 def _steps(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--steps", metavar="STEPS", help="steps by their index, like 3 or 3-7 (default: all)"
+        "--steps", metavar="STEPS", help="steps by index, like 3 or 3-7 (default: all)"
     )
-    parser.add_argument("--skip-cold", action="store_true", help="leave cold steps out")
+    parser.add_argument("--skip-cold", action="store_true", help="leave out cold steps")
 
 
 def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
-    _told(parser)
+    _reports(parser)
     _steps(parser)
     parser.add_argument(
-        "--by", choices=groups, default=groups[0], help="what makes a row (default: %(default)s)"
+        "--by", choices=groups, default=groups[0], help="group rows by this (default: %(default)s)"
     )
     parser.add_argument(
         "--sort",
         metavar="COLUMN",
-        help=(
-            "a numeric column of --json, largest first (default: device self time, without a device"
-            " host)"
-        ),
+        help="numeric column of --json, largest first (default: self time on the device, else on"
+        " the host)",
     )
     parser.add_argument(
         "--limit",
         metavar="N",
         type=_positive,
         default=20,
-        help="rows to print, also of --json (default: %(default)s)",
+        help="rows to print, with --json too (default: %(default)s)",
     )
 
 
@@ -165,25 +152,25 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
         "-c", dest="columns", metavar="COLUMNS", default=default, help=_PYPROF_COLUMNS
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--csv", action="store_true", help="print CSV; an unknown number is empty")
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
     form.add_argument(
         "-w",
         dest="width",
         metavar="WIDTH",
         type=_positive,
-        help="print columns in lines of at most WIDTH characters",
+        help="print aligned columns, at most WIDTH characters a line",
     )
     form.add_argument(
         "--json",
         action="store_true",
-        help="print a JSON array, one object per kernel; null is unknown",
+        help="print a JSON array with one object per kernel; unknown is null",
     )
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logdir", metavar="LOGDIR", type=_path, help="a path or a URL")
     parser.add_argument(
-        "--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)"
+        "--port", type=_port, default=6007, help="0 picks a free one (default: %(default)s)"
     )
     parser.add_argument(
         "--host",
@@ -193,25 +180,23 @@ def _serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "a", metavar="A", type=_path, help="the baseline: a trace file, or the folder of a run"
-    )
+    parser.add_argument("a", metavar="A", type=_path, help="baseline: trace file or run folder")
     parser.add_argument(
         "b",
         metavar="B",
         type=_path,
-        help="what is compared with it; the workers of two runs by their names, else their ranks",
+        help="what to compare with it; workers of runs are matched by name, else by rank",
     )
     _workers(parser)
     parser.add_argument(
-        "--steps-a", metavar="STEPS", help="steps of A by their index, like 3 or 3-7 (default: all)"
+        "--steps-a", metavar="STEPS", help="steps of A by index, like 3 or 3-7 (default: all)"
     )
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
     parser.add_argument(
         "--fail-on",
         metavar="PERCENT",
         type=_percent,
-        help="exit with 1 when the step of B is slower by more, and by more than noise",
+        help="exit with 1 if the step of B is slower by more than this, and by more than noise",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
@@ -221,18 +206,9 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         help="(default: %(default)s)",
     )
     form.add_argument(
-        "--json",
-        dest="format",
-        action="store_const",
-        const="json",
-        help="the same as --format json",
+        "--json", dest="format", action="store_const", const="json", help="same as --format json"
     )
-    parser.add_argument(
-        "--tokens",
-        metavar="N",
-        type=_positive,
-        help="make the Markdown about N tokens long at most, if its verdict allows it",
-    )
+    _tokens(parser, "shorten the Markdown to about N tokens, as far as the verdict allows")
     _cache(parser)
 
 
@@ -247,9 +223,13 @@ def _report(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=_positive,
         default=8,
-        help="traces that are kept at most (default: %(default)s)",
+        help="keep at most N traces (default: %(default)s)",
     )
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    _force(parser)
+
+
+def _force(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
@@ -259,59 +239,48 @@ def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         metavar="FORM",
-        help=(
-            "csv, parquet, arrow, folded, speedscope or trace (default: by the ending of FILE, else"
-            " csv)"
-        ),
+        help="csv, parquet, arrow, folded, speedscope or trace (default: by the ending of FILE,"
+        " else csv)",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="- is standard output (default: WHAT with the ending of the form, in this folder)",
+        help="- is standard output (default: WHAT with the ending of FORM, in this folder)",
     )
     parser.add_argument(
         "--by",
         metavar="GROUP",
-        help=(
-            "what makes a row: operators name, shape, stack; kernels name, properties; efficiency"
-            " operator, kernel"
-        ),
+        help="group rows: operators by name, shape, stack; kernels by name, properties; efficiency"
+        " by operator, kernel",
     )
     parser.add_argument(
         "--metric",
         choices=("device", "host"),
-        help="time of folded and speedscope (default: device time, without a device host)",
+        help="time shown by folded and speedscope (default: device, else host)",
     )
     parser.add_argument(
         "--start",
         metavar="NS",
         type=int,
-        help=(
-            "begin of a trace, in ns after the first event (default: that of the steps, or of all)"
-        ),
+        help="where the trace starts, ns after the first event (default: at the selected steps)",
     )
-    parser.add_argument("--end", metavar="NS", type=int, help="end of it")
+    parser.add_argument("--end", metavar="NS", type=int, help="where it ends")
     parser.add_argument(
         "--kinds",
         metavar="KINDS",
-        help=(
-            "kinds of events of a trace, with commas between:"
-            " operator,runtime,kernel,memcpy,memory …"
-        ),
+        help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
     )
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    _force(parser)
 
 
 def contradiction(options: argparse.Namespace) -> str:
-    """Why options cannot be obeyed together, in a line; empty where they can. What excludes each
-    other by a group of argparse is not here.
-    """
+    """Why options exclude each other, beyond argparse's groups; empty where they do not."""
     given = vars(options)
     if given.get("tokens") and (given.get("json") or given.get("format", "markdown") != "markdown"):
-        return "--tokens makes Markdown shorter and neither JSON nor CSV: leave out one of the two"
+        return "--tokens shortens Markdown, not JSON or CSV: leave out one of the two"
     if given.get("worker") and given.get("path", "") is None:
-        return "--worker chooses among the traces at a PATH, and none is given"
+        return "--worker selects traces at a PATH, and none is given"
     return ""
 
 
@@ -319,15 +288,15 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
     try:
         return kind(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
 def _path(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError("an empty path names nothing; . is the current folder")
+        raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
     if text == "-":
         raise argparse.ArgumentTypeError(
-            "standard input is not read: give a file (./- if it is called so)"
+            "standard input cannot be read: give a file (./- if that is its name)"
         )
     return text
 
@@ -339,94 +308,79 @@ def _words(text: str) -> tuple[str, ...]:
 def _positive(text: str) -> int:
     number = _number(text, int)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
 
 
 def _id(text: str) -> int:
     number = _number(text.removeprefix("#"), int)
     if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is no id")
+        raise argparse.ArgumentTypeError(f"{text} is not an event id")
     return number
 
 
 def _percent(text: str) -> float:
     number = _number(text.removesuffix("%"), float)
     if not 0 <= number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is no percentage of at least 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a percentage of 0 or more")
     return number
 
 
 def _port(text: str) -> int:
     number = _number(text, int)
     if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{number} is no port, expected 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{number} is not a port, expected 0 to 65535")
     return number
 
 
-_COMPARISON = ("output:tell_both", "compare:print_comparison")
+_COMPARISON = ("output:run_on_both", "compare:print_comparison")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         "summary",
-        "print the facts of the traces at a path",
-        _told,
-        ("output:tell_runs", "summary:of_run", "summary:alone"),
+        "summarize each trace: findings, step time, operators, kernels, devices",
+        _reports,
+        ("output:print_runs", "summary:reports", "summary:trace_report"),
     ),
-    Command(
-        "operators",
-        "print the operators of the traces at a path",
-        _operators,
-        ("output:tell", "tables:operators"),
-    ),
-    Command(
-        "kernels",
-        "print the kernels of the traces at a path",
-        _kernels,
-        ("output:tell", "tables:kernels"),
-    ),
+    Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
+    Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
     Command(
         "findings",
-        "print what costs time that could be had back",
-        _told,
-        ("output:tell_runs", "findings:of_run"),
+        "list what costs recoverable time",
+        _reports,
+        ("output:print_runs", "findings:reports"),
     ),
     Command(
         "event",
-        "print everything about events that the other commands name by their ids",
+        "show everything about single events",
         _event,
-        ("output:tell_one", "event:print_events"),
+        ("output:run_on_trace", "event:print_events"),
     ),
     Command(
         "pyprof",
-        "print a line per launch of a kernel, with the columns of NVIDIA's PyProf",
+        "print PyProf's kernel table, one line per kernel launch",
         _pyprof,
         ("pyprof:run",),
     ),
     Command(
         "export",
-        "write tables, flame graphs or a part of a trace as a file",
+        "write tables, flame graphs or part of a trace to a file",
         _export,
         ("export:run",),
     ),
-    Command("serve", "show the page without TensorBoard", _serve, ("serve:run",)),
+    Command("serve", "serve the page without TensorBoard", _serve, ("serve:run",)),
     Command(
         "doctor",
-        "say what was found at a path, what is used, and why not",
+        "check the installation, and which files are used and why",
         _doctor,
         ("doctor:run",),
     ),
     Command(
         "report",
-        "write the page with its figures as one HTML file that needs no server",
+        "write the page and its data as one HTML file without a server",
         _report,
         ("report:run",),
     ),
-    Command(
-        "diff",
-        "compare a trace or a run with a baseline",
-        _compare,
-        _COMPARISON,
-    ),
-    Command("compare", "the same as diff", _compare, _COMPARISON),
+    Command("diff", "compare a trace or a run with a baseline", _compare, _COMPARISON),
+    Command("compare", "same as diff", _compare, _COMPARISON),
 )

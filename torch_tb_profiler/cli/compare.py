@@ -1,6 +1,4 @@
-"""``torch-tb-profiler diff``: what changed between two traces, or between two runs worker by
-worker, for a terminal, a review and CI.
-"""
+"""``torch-tb-profiler diff``: what changed between two traces, or two runs worker by worker."""
 
 from __future__ import annotations
 
@@ -10,10 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from torch_tb_profiler.api.changes import matched, recording
+from torch_tb_profiler.api.changes import match_traces, recording
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import chosen, write
+from torch_tb_profiler.cli.output import selected_steps, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -39,19 +37,19 @@ def print_comparison(
         BadRequest: the two have no worker in common, or there are no such steps.
     """
     sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
-    found = matched(*traces)
-    # A trace that is compared with itself is looked at once.
+    matching = match_traces(*traces)
+    # A trace compared with itself is analysed once.
     once: dict[str, TraceContext] = {}
     pairs = []
-    for places in found.pairs:
+    for places in matching.pairs:
         a, b = (
             once.setdefault(side[i].opened.span.location, side[i])
             for side, i in zip(sides, places, strict=True)
         )
-        pairs.append(_pair(a, b, options, alone=len(found.pairs) == 1))
+        pairs.append(_pair(a, b, options, alone=len(matching.pairs) == 1))
     only = [
         [side[i].opened.worker.name for i in places]
-        for side, places in zip(sides, (found.only_a, found.only_b), strict=True)
+        for side, places in zip(sides, (matching.only_a, matching.only_b), strict=True)
     ]
     if len(pairs) == 1 and not any(only):
         pair = pairs[0]
@@ -69,27 +67,16 @@ def print_comparison(
 
 def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alone: bool) -> Pair:
     steps = [
-        chosen(one.opened, options, name)
-        for one, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
+        selected_steps(context.opened, options, name)
+        for context, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
     ]
-    found = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
+    comparison = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
     labels = (options.a, options.b) if alone else ("", "")
     return Pair(
-        _name(a.opened, b.opened),
-        found,
-        *(recording(one.opened, label) for one, label in zip((a, b), labels, strict=True)),
+        " → ".join(dict.fromkeys((a.opened.worker_title, b.opened.worker_title))),
+        comparison,
+        *(recording(context.opened, label) for context, label in zip((a, b), labels, strict=True)),
     )
-
-
-def _name(a: Opened, b: Opened) -> str:
-    """The worker, and which of its recordings where there are several; both where they have other
-    names.
-    """
-    names = [
-        f"{one.worker.name} · {one.span.name}" if len(one.worker.spans) > 1 else one.worker.name
-        for one in (a, b)
-    ]
-    return " → ".join(dict.fromkeys(names))
 
 
 def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
@@ -121,15 +108,15 @@ def _judged(verdict: Verdict, fail_on: float | None) -> int:
     slower = verdict.share is not None and verdict.share * 100 > fail_on
     if slower and verdict.beyond is None:
         print(
-            "torch-tb-profiler: slower than allowed, but with one step it cannot be told from"
-            " noise; record more steps.",
+            "torch-tb-profiler: slower than allowed, but one step cannot be told from noise; record"
+            " more steps.",
             file=sys.stderr,
         )
     return SLOWER if slower and verdict.beyond else 0
 
 
 def _any_judged(workers: Sequence[DiffWorker], fail_on: float | None) -> int:
-    """A worker that became slower alone counts too: it need not keep the others waiting."""
+    """The same of single workers: one that became slower need not delay the run."""
     slower = [
         w.name
         for w in workers

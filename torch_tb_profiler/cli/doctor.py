@@ -1,5 +1,5 @@
-"""``torch-tb-profiler doctor``: what was found at a path, what of it is used, why not, and whether
-the installation is whole.
+"""``torch-tb-profiler doctor``: which files at a path are used, why others are not, and whether the
+installation is complete.
 
 Imports inside functions: a trace is opened before what describes it is imported.
 """
@@ -20,7 +20,13 @@ import msgspec
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.markdown import markdown
-from torch_tb_profiler.cli.output import nothing_at, place, readable, settings_of, title, write
+from torch_tb_profiler.cli.output import (
+    identity,
+    no_trace_message,
+    readable,
+    settings_of,
+    write,
+)
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.cache_use import cache_use
@@ -36,11 +42,11 @@ LEAST_TENSORBOARD = (2, 15)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what was found; the exit code.
+    """Print the report; the exit code.
 
     Raises:
         SourceError: there is nothing at the path.
-        NotATrace: none of its files could be read; the report is printed all the same.
+        NotATrace: none of its files could be read; the report is printed anyway.
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
@@ -69,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         )
         write(markdown(document, options.tokens) if options.markdown else plain(document))
     if options.path and not traces:
-        raise NotATrace(nothing_at(options.path, unreadable))
+        raise NotATrace(no_trace_message(options.path, unreadable))
     return 0
 
 
@@ -88,43 +94,43 @@ def _program(settings: Settings) -> dict[str, str]:
         "Page": "built" if _page_built() else "not built",
         "Cache": cached,
         "Settings": (
-            ", ".join(f"{name}={value}" for name, value in changed.items()) or "all as by default"
+            ", ".join(f"{name}={value}" for name, value in changed.items()) or "all defaults"
         ),
     }
 
 
 def _advice(settings: Settings) -> list[str]:
-    """What is not as it should be, and what mends it."""
-    found = []
+    """What is wrong, and how to fix it."""
+    advice = []
     if not _registered():
-        found.append(
-            "TensorBoard will not show the tab: install the package into the Python that runs"
-            " TensorBoard, with pip install ."
+        advice.append(
+            "TensorBoard cannot show the tab: install the package with pip install . into the Python"
+            " that runs TensorBoard"
         )
     if not _page_built():
-        found.append("There is no page to show: build it with cd fe && npm ci && npm run build")
+        advice.append("The page is not built: run cd fe && npm ci && npm run build")
     beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
     if command and _registered() and Path(command).parent.resolve() != beside.resolve():
-        found.append(
-            f"The tensorboard command is another Python's ({command}), which may lack the tab:"
-            f" start it with {sys.executable} -m tensorboard.main"
+        advice.append(
+            f"The tensorboard command belongs to another Python ({command}), which may lack the tab:"
+            f" run {sys.executable} -m tensorboard.main"
         )
     tensorboard = _version("tensorboard")
     if tensorboard == MISSING_PACKAGE:
-        found.append(
-            "Without TensorBoard the page is shown by torch-tb-profiler serve; the tab needs pip"
-            " install tensorboard"
+        advice.append(
+            "TensorBoard is not installed: use torch-tb-profiler serve, or pip install tensorboard for"
+            " the tab"
         )
     elif _number(tensorboard) < LEAST_TENSORBOARD:
-        found.append(
+        advice.append(
             f"TensorBoard {tensorboard} is too old for the tab: pip install --upgrade tensorboard"
         )
     if settings.use_cache and cache_use(settings).note:
-        found.append(
-            "Each command reads its traces anew: name a folder that can be written to, with"
+        advice.append(
+            "Imports are not cached, so each command reads its traces again: set a writable folder with"
             " TORCH_TB_PROFILER_CACHE_DIR=FOLDER"
         )
-    return found
+    return advice
 
 
 def _page_built() -> bool:
@@ -161,8 +167,8 @@ def _trace(opened: Opened) -> dict[str, Any]:
 
     facts = opened.facts
     return {
-        **place(opened),
-        "title": title(opened),
+        **identity(opened),
+        "title": opened.title,
         "events": opened.trace.entries,
         "lost": opened.span.lost or 0,
         "span_ns": facts.summary["span_ns"],
@@ -218,4 +224,4 @@ def _unreadable(files: list[dict[str, Any]]) -> list[Block]:
         Item(f"{file['path']}: {'' if file['rejected'] else 'failed: '}{file['reason']}")
         for file in files
     ]
-    return [Listing("Files that are not used", items)] if items else []
+    return [Listing("Unused files", items)] if items else []

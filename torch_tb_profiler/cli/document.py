@@ -1,6 +1,4 @@
-"""What a command has to say, before it becomes text for a terminal or Markdown for a review or a
-language model.
-"""
+"""What a command prints, before it becomes plain text or Markdown."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from typing import Literal
 from torch_tb_profiler.units import and_more
 
 Kind = Literal["name", "text", "number", "bar", "below"]
-"""``name``: from the trace, shown as code; ``text``: words; ``number``: right-aligned; ``bar``:
-drawn on terminals only; ``below``: a name that may be
-long, on a terminal in a line of its own below the row."""
+"""``name``: from the trace, shown as code. ``number``: right-aligned. ``bar``: plain text only.
+``below``: a long name; plain text shows it below the row.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,9 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells, the most important first. ``total``: rows that there are; ``note`` stands
-    below.
-    """
+    """Rows of cells, the most important first, of ``total``; ``note`` stands below."""
 
     title: str
     columns: tuple[Column, ...]
@@ -39,8 +35,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Item:
-    """A point of a list with what belongs to it. ``mark``: how it begins on a terminal; ``brief``:
-    what is said in place of the details where they are cut.
+    """A list item. ``mark``: its bullet in plain text; ``brief``: replaces the details where these
+    are cut.
     """
 
     text: str
@@ -51,7 +47,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of points."""
+    """A list."""
 
     title: str
     items: Sequence[Item]
@@ -63,15 +59,15 @@ Block = Table | Listing
 
 @dataclass(frozen=True)
 class Document:
-    """``title`` and lines about the whole, then blocks, the most important first."""
+    """Title, lines about the whole, and blocks, the most important first."""
 
     title: str
     lines: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = field(default=())
 
     def cut(self, rows: int, blocks: int, details: bool, lines: bool = True) -> Document:
-        """The same with at most so many rows per block, only the first blocks, and what belongs to
-        points, or lines about the whole, or not.
+        """The same with at most ``rows`` per block, the first ``blocks``, with or without details of
+        items and lines about the whole.
         """
         return Document(
             self.title,

@@ -1,6 +1,4 @@
-"""``torch-tb-profiler event``: everything about single events, by the ids with which the other
-commands name them.
-"""
+"""``torch-tb-profiler event``: everything about single events, by the ids that other commands print."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.output import Printer, Report, place, title
+from torch_tb_profiler.cli.output import Printer, Report, identity
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
@@ -27,7 +25,9 @@ from torch_tb_profiler.views.event_arguments import args_payload, cut
 from torch_tb_profiler.views.timeline_wire import EventPayload, EventRef
 
 SHOWN, LONGEST_NAME = 10, 200
-"""Device works, arrows and frames that a text names; JSON has those of the page."""
+"""Device events, arrows and frames that text lists, and characters of a name; JSON has all that the
+page has.
+"""
 
 
 def print_events(opened: Opened, settings: Settings, options: argparse.Namespace) -> int:
@@ -40,10 +40,10 @@ def print_events(opened: Opened, settings: Settings, options: argparse.Namespace
     timeline = timeline_of(opened, settings)
     texts = EventTexts(settings)
     printer = Printer(options)
-    for found in _payloads(opened, timeline, options.ids):
-        raw = texts.read(opened, found.ref.event) if options.raw else None
+    for payload in _payloads(opened, timeline, options.ids):
+        raw = texts.read(opened, payload.ref.event) if options.raw else None
         printer.add(
-            Report(partial(_document, opened, found, raw), partial(_object, opened, found, raw))
+            Report(partial(_document, opened, payload, raw), partial(_object, opened, payload, raw))
         )
     printer.end()
     return 0
@@ -58,46 +58,46 @@ def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[Ev
     except NotFound as error:
         count = opened.trace["spans"].n + opened.trace["instants"].n
         hint = (
-            f"Ids run from 0 to {format_count(count - 1)}; those of counters' samples are none."
+            f"Ids run from 0 to {format_count(count - 1)}; ids of counter samples do not count."
             if count
             else "The file holds no events."
         )
         raise NotFound(error.message.replace(" on the timeline", ""), hint) from error
 
 
-def _object(opened: Opened, found: EventPayload, raw: str | None) -> dict[str, Any]:
-    payload: dict[str, Any] = msgspec.to_builtins(found)
-    return place(opened) | payload | ({} if raw is None else {"raw": raw})
+def _object(opened: Opened, payload: EventPayload, raw: str | None) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(payload)
+    return identity(opened) | fields | ({} if raw is None else {"raw": raw})
 
 
-def _document(opened: Opened, found: EventPayload, raw: str | None) -> Document:
+def _document(opened: Opened, payload: EventPayload, raw: str | None) -> Document:
     return Document(
-        f"#{found.ref.event} {found.ref.name}", (title(opened),), tuple(_blocks(found, raw))
+        f"#{payload.ref.event} {payload.ref.name}", (opened.title,), tuple(_blocks(payload, raw))
     )
 
 
-def _blocks(found: EventPayload, raw: str | None) -> Iterator[Block]:
-    yield from _listing("Event", [*_itself(found), *_around(found), *_calls(found)])
+def _blocks(payload: EventPayload, raw: str | None) -> Iterator[Block]:
+    yield from _listing("Event", [*_itself(payload), *_around(payload), *_calls(payload)])
     yield from _listing(
-        "From the program to the device",
-        [f"{link.kind}: {_event(link.ref)}" for link in found.chain],
+        "From Python to the device",
+        [f"{link.kind}: {_event(link.ref)}" for link in payload.chain],
     )
-    times = (("launch delay", found.launch_delay_ns), ("of it queued", found.queue_ns))
+    times = (("launch delay", payload.launch_delay_ns), ("of which queued", payload.queue_ns))
     launch = [f"{label} {format_ns(value)}" for label, value in times if value is not None]
     behind = f" ({', '.join(launch)})" if launch else ""
-    launched = f"Device work launched: {format_count(found.launched_total)}, {format_ns(found.launched_ns)}{behind}"
-    yield from _listing(launched, map(_event, found.launched), found.launched_total)
+    launched = f"Device work launched: {format_count(payload.launched_total)}, {format_ns(payload.launched_ns)}{behind}"
+    yield from _listing(launched, map(_event, payload.launched), payload.launched_total)
     yield from _listing(
         "Arguments",
-        [f"{argument.name}: {argument.value}" for argument in found.arguments],
-        most=len(found.arguments),
+        [f"{argument.name}: {argument.value}" for argument in payload.arguments],
+        most=len(payload.arguments),
     )
     yield from _listing(
         "Arrows",
-        [f"{arrow.label}, {arrow.direction}: {_event(arrow.other)}" for arrow in found.arrows],
-        found.arrows_total,
+        [f"{arrow.label}, {arrow.direction}: {_event(arrow.other)}" for arrow in payload.arrows],
+        payload.arrows_total,
     )
-    yield from _listing("Call stack", found.stack)
+    yield from _listing("Call stack", payload.stack)
     if raw is not None:
         arguments = args_payload(raw)
         yield from _listing(
@@ -107,45 +107,45 @@ def _blocks(found: EventPayload, raw: str | None) -> Iterator[Block]:
         )
 
 
-def _itself(found: EventPayload) -> Iterator[str]:
+def _itself(payload: EventPayload) -> Iterator[str]:
     thread, process = (
         text if not text.isdigit() else f"{word} {text}"
-        for word, text in (("thread", found.thread.strip()), ("process", found.process))
+        for word, text in (("thread", payload.thread.strip()), ("process", payload.process))
     )
-    yield f"{found.category or 'no category'}, on {thread} of {process}"
+    yield f"{payload.category or 'no category'}, on {thread} of {process}"
     yield (
-        f"Begins {format_ns(found.ref.start_ns)} after the first event, lasts"
-        f" {format_ns(found.ref.dur_ns)}{f', in {found.step}' if found.step else ''}."
+        f"Begins {format_ns(payload.ref.start_ns)} after the first event, lasts"
+        f" {format_ns(payload.ref.dur_ns)}{f', in {payload.step}' if payload.step else ''}."
     )
 
 
-def _around(found: EventPayload) -> Iterator[str]:
-    if found.parent is not None:
-        yield f"Inside {_event(found.parent)}"
-    if found.children and found.first_child is not None:
+def _around(payload: EventPayload) -> Iterator[str]:
+    if payload.parent is not None:
+        yield f"Inside {_event(payload.parent)}"
+    if payload.children and payload.first_child is not None:
         yield (
-            f"Around {format_count(found.children)} event{'s' if found.children != 1 else ''}, first"
-            f" {_event(found.first_child)}"
+            f"Around {format_count(payload.children)} event{'s' if payload.children != 1 else ''}, first"
+            f" {_event(payload.first_child)}"
         )
     beside = [
         f"{word} {_event(ref)}"
-        for word, ref in (("before it", found.previous), ("after it", found.next))
+        for word, ref in (("before it", payload.previous), ("after it", payload.next))
         if ref is not None
     ]
     if beside:
-        yield f"Beside: {'; '.join(beside)}"
+        yield f"Neighbours: {'; '.join(beside)}"
 
 
-def _calls(found: EventPayload) -> Iterator[str]:
-    same = found.siblings
+def _calls(payload: EventPayload) -> Iterator[str]:
+    same = payload.siblings
     if same.calls > 1:
-        place = "The longest" if same.rank == 1 else f"By length number {format_count(same.rank)}"
+        rank = "The longest" if same.rank == 1 else f"Number {format_count(same.rank)} by length"
         ends = (
             f"from {format_ns(same.shortest_ns)} (#{same.fastest.event}) to"
             f" {format_ns(same.longest_ns)} (#{same.slowest.event})"
         )
         yield (
-            f"{place} of {format_count(same.calls)} of this name: {format_ns(same.total_ns)} together, mean"
+            f"{rank} of {format_count(same.calls)} of this name: {format_ns(same.total_ns)} together, mean"
             f" {format_ns(same.mean_ns)}, {ends}"
         )
 

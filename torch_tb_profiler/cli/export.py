@@ -1,5 +1,4 @@
-"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files for other
-programs.
+"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files.
 
 Imports inside functions: the traces are opened before what makes tables of them is imported.
 """
@@ -13,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from torch_tb_profiler.api import export
-from torch_tb_profiler.cli.output import all_at, asked_steps, chosen, say_failed, settings_of
+from torch_tb_profiler.cli.output import (
+    all_traces,
+    selected_steps,
+    settings_of,
+    steps_option,
+    warn_unreadable,
+)
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import Unreadable
@@ -41,7 +46,7 @@ _ONLY = {
     "end": (TRACE,),
     "kinds": (TRACE,),
 }
-"""Options that some forms have."""
+"""Options that only some forms take."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,10 +58,10 @@ def run(options: argparse.Namespace) -> int:
         SourceError, NotATrace: nothing could be read, or the file cannot be written.
         MissingPackage: the form needs a package that is not installed.
     """
-    form, what = _asked(options)
+    form, what = _form_and_content(options)
     output = options.output or what + ENDINGS[form]
     if output != export.STDOUT:
-        export.kept(Path(output), options.force)
+        export.refuse_overwrite(Path(output), options.force)
     unreadable: list[Unreadable] = []
     frames = _frames(options, unreadable)
     with export.saving(output, force=options.force) as file:
@@ -68,23 +73,23 @@ def run(options: argparse.Namespace) -> int:
             empty = form == "folded"
             for piece in _pieces(options, frames, form, what):
                 empty = file.write(piece) == 0 and empty
-    say_failed(unreadable)
+    warn_unreadable(unreadable)
     if empty:
-        print(f"torch-tb-profiler: no {what} are there to write.", file=sys.stderr)
+        print(f"torch-tb-profiler: there are no {what} to write.", file=sys.stderr)
     if output != export.STDOUT:
         print(printable(f"{output}: {format_bytes(Path(output).stat().st_size)}"), file=sys.stderr)
     return 0
 
 
-def _asked(options: argparse.Namespace) -> tuple[str, str]:
-    """Form and what; checked before anything is read."""
+def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
+    """Form and content, checked before anything is read."""
     form = options.to or _form_of(options.output or "")
     if form not in ENDINGS:
-        raise BadRequest(f"--to {form} is not known.", f"Take one of: {', '.join(ENDINGS)}.")
+        raise BadRequest(f"--to {form} is unknown.", f"Use one of: {', '.join(ENDINGS)}.")
     for name, forms in _ONLY.items():
         if getattr(options, name) is not None and form not in forms:
             raise BadRequest(
-                f"--{name} does not go with {form}.", f"It is for: {', '.join(forms)}."
+                f"--{name} cannot be used with {form}.", f"It applies to: {', '.join(forms)}."
             )
     allowed = (
         tuple(export.TABLES)
@@ -96,11 +101,12 @@ def _asked(options: argparse.Namespace) -> tuple[str, str]:
     what = options.what or ("operators" if "operators" in allowed else allowed[-1])
     if what not in allowed:
         raise BadRequest(
-            f"--what {what} does not go with {form}.", f"Take one of: {', '.join(allowed)}."
+            f"--what {what} cannot be written as {form}.", f"Use one of: {', '.join(allowed)}."
         )
     if what in export.WHOLE and (options.steps or options.skip_cold):
         raise BadRequest(
-            f"--what {what} is always of the whole recording.", "Leave out --steps and --skip-cold."
+            f"--what {what} always covers the whole recording.",
+            "Leave out --steps and --skip-cold.",
         )
     export.check_form(form)
     return form, what
@@ -113,14 +119,14 @@ def _form_of(output: str) -> str:
 
 def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceFrames | RunFrames:
     """The traces at the path with the chosen steps."""
-    settings, asked = settings_of(options), asked_steps(options)
-    traces = all_at(options.path, settings, unreadable, options.worker)
+    settings, asked = settings_of(options), steps_option(options)
+    traces = all_traces(options.path, settings, unreadable, options.worker)
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
     from torch_tb_profiler.api.trace_context import TraceContext
 
     found = []
     for opened in traces:
-        chosen(opened, options)
+        selected_steps(opened, options)
         found.append(
             TraceFrames(TraceContext(opened, settings)).in_steps(
                 asked.first, asked.last, skip_cold=asked.skip_cold

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import findings_together, seats
+from torch_tb_profiler.api.waiting import fleet_members, member_findings
 from torch_tb_profiler.cli.document import Document, Item, Listing
-from torch_tb_profiler.cli.output import Report, is_chosen, place, title
+from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -19,59 +19,55 @@ from torch_tb_profiler.units import and_more, format_ns
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
 EVENTS, BRIEF = 5, 2
-"""Events that a text names, and a short one; JSON has the others that the page lists."""
+"""Events that text names, and shortened text; JSON has all that the page lists."""
 HOW = "Show an event: torch-tb-profiler event PATH ID"
 
 
-def of_run(
+def reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
     """The findings of the traces of a run."""
-    return told_of_run(options, found_in_run(traces, settings), _about)
+    return run_reports(options, run_findings(traces, settings), _report)
 
 
-def told_of_run(
+def run_reports(
     options: argparse.Namespace,
-    found: Iterable[tuple[Opened, FindingsPayload]],
-    about: Callable[[Opened, FindingsPayload], Report],
+    findings: Iterable[tuple[Opened, FindingsPayload]],
+    make_report: Callable[[Opened, FindingsPayload], Report],
 ) -> Iterator[Report]:
-    """What there is to say of the run as a whole where it has several traces, then of each that
-    ``--worker`` chooses.
-    """
-    traces = [(opened, payload) for opened, payload in found if is_chosen(opened, options)]
+    """One on the run if it has several traces, then one on each trace that ``--worker`` selects."""
+    traces = [(opened, payload) for opened, payload in findings if is_chosen(opened, options)]
     if len(traces) > 1:
         yield Report(lambda: run_head(traces), None)
     for opened, payload in traces:
-        yield about(opened, payload)
+        yield make_report(opened, payload)
 
 
-def found_in_run(
+def run_findings(
     traces: Iterable[Opened], settings: Settings
 ) -> Iterator[tuple[Opened, FindingsPayload]]:
-    """The page's findings of the traces of a run, and who of them keeps the others waiting; all of
-    them are held while they are compared.
-    """
+    """The findings of the traces of a run, stragglers included; all traces stay in memory."""
     run = [TraceContext(opened, settings) for opened in traces]
-    for one, seat in zip(run, seats(run), strict=True):
-        yield one.opened, findings_together(one, seat)
+    for context, member in zip(run, fleet_members(run), strict=True):
+        yield context.opened, member_findings(context, member)
 
 
-def _about(opened: Opened, found: FindingsPayload) -> Report:
+def _report(opened: Opened, payload: FindingsPayload) -> Report:
     return Report(
-        lambda: Document(title(opened), (opened.span.path,), (findings_block(found, opened),)),
-        lambda: place(opened) | _plain(found),
+        lambda: Document(opened.title, (opened.span.path,), (findings_block(payload, opened),)),
+        lambda: identity(opened) | _plain(payload),
     )
 
 
-def findings_block(found: FindingsPayload, opened: Opened) -> Listing:
+def findings_block(payload: FindingsPayload, opened: Opened) -> Listing:
     """The headline, every finding with its evidence, and what could not be judged."""
     items = [
-        Item(found.headline, (), ""),
-        *(_item(finding, opened) for finding in found.findings),
-        *(Item(text, (), "? ") for text in found.unsure),
+        Item(payload.headline, (), ""),
+        *(_item(finding, opened) for finding in payload.findings),
+        *(Item(text, (), "? ") for text in payload.unsure),
     ]
     return Listing(
-        "Findings", items, HOW if any(finding.evidence for finding in found.findings) else ""
+        "Findings", items, HOW if any(finding.evidence for finding in payload.findings) else ""
     )
 
 
@@ -94,11 +90,11 @@ def _event(event: Evidence, opened: Opened) -> str:
 
 
 def _number(event: Evidence, opened: Opened) -> str:
-    """An event's number counts in its own trace, which can be another worker's."""
-    here = (event.worker, event.span) == (opened.worker.name, opened.span.name)
-    return f"#{event.event}{'' if here else f' of {event.worker}'}"
+    """An event's number, and its worker where that is another one."""
+    own_trace = (event.worker, event.span) == (opened.worker.name, opened.span.name)
+    return f"#{event.event}{'' if own_trace else f' of {event.worker}'}"
 
 
-def _plain(found: FindingsPayload) -> dict[str, Any]:
-    payload: dict[str, Any] = msgspec.to_builtins(found)
-    return {key: value for key, value in payload.items() if key not in ("missing", "progress")}
+def _plain(payload: FindingsPayload) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(payload)
+    return {key: value for key, value in fields.items() if key not in ("missing", "progress")}

@@ -1,5 +1,4 @@
-"""Entry point of ``torch-tb-profiler``: reads the arguments; the subcommands are declared in
-``commands.py`` and carried out in modules beside it.
+"""Entry point of ``torch-tb-profiler``; ``commands.py`` declares the subcommands.
 
 Exit codes: 0 done, 1 slower than ``diff --fail-on`` allows, 2 nothing could be read or wrong
 arguments.
@@ -32,12 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"torch-tb-profiler: {error.message} {error.hint}".rstrip(), file=sys.stderr)
         return FAILED
     except BrokenPipeError:
-        # `| head` is no error; closing now keeps the interpreter from complaining at its end.
+        # `| head` is no error; closing now avoids a message at exit.
         sys.stderr.close()
         return 0
     except OSError as error:
-        # Such as a full disk behind `> FILE`; what is left in the buffer would only complain again
-        # at the end.
+        # Such as a full disk behind `> FILE`; flushing the rest at exit would fail again.
         where = f"{error.filename}: " if error.filename else ""
         print(f"torch-tb-profiler: {where}{error.strerror or error}.", file=sys.stderr)
         sys.stdout = None
@@ -48,14 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="torch-tb-profiler", description="Facts from PyTorch profiler traces."
+        prog="torch-tb-profiler", description="Analyze PyTorch profiler traces."
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
-        one = commands.add_parser(command.name, help=command.help, description=command.help)
-        command.arguments(one)
-        one.set_defaults(target=command.target, refuse=one.error)
+        subparser = commands.add_parser(command.name, help=command.help, description=command.help)
+        command.arguments(subparser)
+        subparser.set_defaults(target=command.target, refuse=subparser.error)
     return parser
 
 

@@ -1,6 +1,4 @@
-"""A document as Markdown, within a number of tokens on request: for a review, a chat, or a language
-model.
-"""
+"""A document as Markdown, on request within a number of tokens."""
 
 from __future__ import annotations
 
@@ -14,30 +12,24 @@ from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\sA-Za-z0-9]")
 LETTERS, DIGITS = 6, 3
-"""Of a word and of a number that make one token: on the safe side for tables of figures and symbol
-names, because every model counts in its own way.
-Of 172 outputs a tokenizer of 65,000 words made 0.70 to 1.00 times as many."""
+"""Of a word and of a number per token. Of 172 outputs a tokenizer of 65,000 words made 0.70 to 1.00
+times as many tokens.
+"""
 _LONGEST_NAME = 160
 ALL = sys.maxsize
 _ROWS = (200, 100, 50, 30, 20, 15, 10, 7)
-_MOST_TOLD = 4
-"""Blocks that are worth more than many rows of each."""
+_CORE_BLOCKS = 4
+"""Blocks that matter more than many rows of each."""
 _FEW = ((7, 4), (5, 4), (3, 4), (2, 4), (3, 3), (2, 3), (2, 2), (2, 1), (1, 1))
-"""(rows, blocks) when that is still too long."""
+"""(rows, blocks) where that is still too long."""
 LEAST = 250
-"""Tokens with which a document still says something; of more documents than have room for that, the
-last ones are left out.
-"""
+"""Tokens that a document needs; of more documents than have room the last ones are left out."""
 
 
 def markdown(document: Document, tokens: int | None = None) -> str:
-    """The text; it ends in a line feed. With ``tokens`` rows are left out first, then the last
-    blocks, and the text says so.
-
-    ::
-
-        all rows ─▶ too long? ─▶ 200 rows a table … 7 ─▶ without details ─▶ without the last block …
-        4 left ─▶ 5 rows … 1 ─▶ without what describes the recording ─▶ cut at a line
+    """The text; it ends in a line feed. With ``tokens`` as much is left out as it takes, and the
+    text says so: rows (200 per table … 7), details, the last blocks down to four, more rows, lines
+    about the recording; at last the text is cut.
     """
     if tokens is None:
         return _render(document)
@@ -45,16 +37,16 @@ def markdown(document: Document, tokens: int | None = None) -> str:
 
 
 def shared(documents: Sequence[Document], tokens: int) -> str:
-    """Several texts of together about ``tokens``: short ones whole, the others with equal parts of
-    what is left; of too many the last ones are left out.
+    """Several texts in about ``tokens``: short ones whole, the others with equal parts of the
+    rest.
     """
     sizes = [estimate(_render(document)) for document in documents]
     if sum(sizes) + len(sizes) <= tokens:
         return "\n".join(map(_render, documents))
-    kept = documents[: max(1, tokens // LEAST)]
+    shown = documents[: max(1, tokens // LEAST)]
     away = (
-        f" {format_count(len(documents) - len(kept))} of {format_count(len(documents))} parts left out."
-        if len(kept) < len(documents)
+        f" {format_count(len(documents) - len(shown))} of {format_count(len(documents))} parts left out."
+        if len(shown) < len(documents)
         else ""
     )
     more = (
@@ -63,30 +55,29 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
         else ""
     )
     note = f"\n*Shortened to about {format_count(tokens)} tokens.{away}{more}*\n"
-    left = max(tokens - estimate(note) - len(kept), 0)
-    parts = [0] * len(kept)
-    # The shortest first: what it does not need is shared by the others.
-    for done, i in enumerate(sorted(range(len(kept)), key=lambda i: sizes[i])):
-        parts[i] = min(sizes[i], left // (len(kept) - done))
+    left = max(tokens - estimate(note) - len(shown), 0)
+    parts = [0] * len(shown)
+    # The shortest first: the others share what it does not need.
+    for done, i in enumerate(sorted(range(len(shown)), key=lambda i: sizes[i])):
+        parts[i] = min(sizes[i], left // (len(shown) - done))
         left -= parts[i]
     return (
-        "\n".join(_fitting(document, part) for document, part in zip(kept, parts, strict=True))
+        "\n".join(_fitting(document, part) for document, part in zip(shown, parts, strict=True))
         + note
     )
 
 
 def _fitting(document: Document, room: int) -> str:
-    """The text with as much left out as it takes."""
     blocks = len(document.blocks)
     tries = [(rows, blocks, True, True) for rows in (ALL, *_ROWS)] + [
-        (_ROWS[-1], left, False, True) for left in range(blocks, _MOST_TOLD, -1)
+        (_ROWS[-1], left, False, True) for left in range(blocks, _CORE_BLOCKS, -1)
     ]
     few = [(rows, left, False, lines) for lines in (True, False) for rows, left in _FEW]
     for rows, left, details, lines in (*tries, *few):
         text = _render(document.cut(rows, left, details, lines))
         if estimate(text) <= room:
             return text
-    # The title and as much of the first words as there is room for.
+    # Nothing fits: the beginning of the text.
     least, most = 0, len(text)
     while least < most:
         middle = (least + most + 1) // 2
@@ -95,9 +86,7 @@ def _fitting(document: Document, room: int) -> str:
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text, roughly and rather too many: one for each sign, word, number and line, more
-    for long words and numbers.
-    """
+    """Tokens of a text, rather too many: one per sign, word, number and line, more for long ones."""
     return sum(map(_tokens, _PIECE.findall(text)))
 
 

@@ -1,5 +1,5 @@
-"""What the commands that describe traces share: every trace of a path, as text, Markdown or JSON,
-and what could not be read.
+"""What the commands share: the traces at a path, reports on them as text, Markdown or JSON, and the
+files that could not be read.
 
 What describes a trace takes longer to import than a small trace to read. It is named (see
 ``commands.function_of``) or imported in a function here, once the first trace is open.
@@ -35,10 +35,10 @@ REASONS_SHOWN = 5
 
 @dataclass(frozen=True)
 class Report:
-    """What a command says about one trace, or with ``data`` None about a run as a whole, which JSON
-    leaves out; only the form that was asked for is made.
+    """What a command prints about one trace, made only in the form that is asked for.
 
-    ``data``: plain values; times in integer ns, None is unknown.
+    ``data``: plain values, times in integer ns, None is unknown. Without ``data`` the report is on
+    a run as a whole, which JSON leaves out.
     """
 
     document: Callable[[], Document]
@@ -46,7 +46,7 @@ class Report:
 
 
 class Printer:
-    """Prints in the form that was asked for, each thing as it comes; under a number of tokens,
+    """Prints reports in the form that the options ask for: each as it comes, or with ``--tokens``,
     which all share, at the end.
     """
 
@@ -57,20 +57,20 @@ class Printer:
         self._printed = 0
         self._kept: list[Document] = []
 
-    def add(self, told: Report) -> None:
-        """Print it, or keep it until all are known."""
+    def add(self, report: Report) -> None:
+        """Print a report, or keep it until ``end``."""
         if self._json:
             import msgspec
 
-            if told.data is not None:
+            if report.data is not None:
                 write(
                     ("," if self._printed else "[")
                     + "\n"
-                    + msgspec.json.encode(told.data()).decode()
+                    + msgspec.json.encode(report.data()).decode()
                 )
                 self._printed += 1
             return
-        document = told.document()
+        document = report.document()
         if self._tokens is not None:
             self._kept.append(document)
         else:
@@ -81,7 +81,7 @@ class Printer:
             self._printed += 1
 
     def end(self) -> None:
-        """What is still to be printed."""
+        """Print the rest."""
         if self._json:
             write("\n]\n" if self._printed else "[]\n")
         elif self._tokens is not None:
@@ -89,26 +89,28 @@ class Printer:
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings of the environment, with ``--no-cache``."""
+    """The settings of the environment and ``--no-cache``."""
     return Settings.from_environment(use_cache=False if options.no_cache else None)
 
 
-def tell(options: argparse.Namespace, about: str) -> int:
-    """Print the ``Report`` that ``about(opened, settings, options)`` makes of every trace at
-    ``options.path``; the exit code. Raises as ``tell_runs`` does.
+def print_traces(options: argparse.Namespace, make_report: str) -> int:
+    """Print ``make_report(opened, settings, options)`` for every trace at ``options.path``; the exit
+    code. Raises as ``print_runs`` does.
     """
-    return _tell(
+    return _print(
         options,
-        lambda run, settings: (function_of(about)(opened, settings, options) for opened in run),
+        lambda run, settings: (
+            function_of(make_report)(opened, settings, options) for opened in run
+        ),
     )
 
 
-def tell_runs(options: argparse.Namespace, about: str, alone: str = "") -> int:
-    """Print the ``Report``s that ``about(traces, settings, options)`` makes of every run at
-    ``options.path`` to standard output, what could not be read to standard error; the exit code.
+def print_runs(options: argparse.Namespace, make_reports: str, make_report: str = "") -> int:
+    """Print ``make_reports(traces, settings, options)`` for every run at ``options.path``, and to
+    standard error what could not be read; the exit code.
 
-    It gets all traces of the run one after the other, also those that ``--worker`` does not choose:
-    only those that it keeps stay in memory. ``alone``: as ``about`` of ``tell``, for JSON.
+    ``traces`` are all of the run, whatever ``--worker`` selects, one in memory at a time unless
+    kept. ``make_report``: used instead for JSON, as by ``print_traces``.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -116,52 +118,55 @@ def tell_runs(options: argparse.Namespace, about: str, alone: str = "") -> int:
         NotATrace: none of its files could be read.
         BadRequest: a trace has no such steps.
     """
-    if alone and options.json:
-        return tell(options, alone)
-    return _tell(
-        options, lambda run, settings: function_of(about)(run, settings, options), together=True
+    if make_report and options.json:
+        return print_traces(options, make_report)
+    return _print(
+        options,
+        lambda run, settings: function_of(make_reports)(run, settings, options),
+        whole_runs=True,
     )
 
 
-def _tell(
+def _print(
     options: argparse.Namespace,
-    about: Callable[[Iterator[Opened], Settings], Iterable[Report]],
-    together: bool = False,
+    make_reports: Callable[[Iterator[Opened], Settings], Iterable[Report]],
+    whole_runs: bool = False,
 ) -> int:
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    printer, found = Printer(options), False
-    traces = readable(options.path, settings, unreadable, options.worker, together)
+    printer, printed = Printer(options), False
+    traces = readable(options.path, settings, unreadable, options.worker, whole_runs)
     runs = groupby(traces, lambda opened: opened.run.name)
-    for told in (told for _, run in runs for told in about(run, settings)):
-        printer.add(told)
-        found = True
-    if not found:
-        raise NotATrace(nothing_at(options.path, unreadable))
+    for report in (report for _, run in runs for report in make_reports(run, settings)):
+        printer.add(report)
+        printed = True
+    if not printed:
+        raise NotATrace(no_trace_message(options.path, unreadable))
     printer.end()
-    say_failed(unreadable)
+    warn_unreadable(unreadable)
     return 0
 
 
-def tell_one(options: argparse.Namespace, about: str) -> int:
-    """Call ``about(opened, settings, options)`` with the one trace at ``options.path``; the exit
-    code. Raises as ``one_trace`` does.
+def run_on_trace(options: argparse.Namespace, run: str) -> int:
+    """Call ``run(opened, settings, options)`` with the one trace at ``options.path``; the exit code.
+    Raises as ``single_trace`` does.
     """
     settings = settings_of(options)
-    opened = one_trace(options.path, settings, options.worker)
-    code: int = function_of(about)(opened, settings, options)
-    return code
+    opened = single_trace(options.path, settings, options.worker)
+    return int(function_of(run)(opened, settings, options))
 
 
-def tell_both(options: argparse.Namespace, about: str) -> int:
-    """Call ``about((a, b), settings, options)`` with the traces at ``options.a`` and those at
-    ``options.b``; the exit code. Raises as ``all_at`` does.
+def run_on_both(options: argparse.Namespace, run: str) -> int:
+    """Call ``run((a, b), settings, options)`` with the traces at ``options.a`` and ``options.b``;
+    the exit code. Raises as ``all_traces`` does.
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    sides = [all_at(path, settings, unreadable, options.worker) for path in (options.a, options.b)]
-    code: int = function_of(about)(sides, settings, options)
-    say_failed(unreadable)
+    sides = [
+        all_traces(path, settings, unreadable, options.worker) for path in (options.a, options.b)
+    ]
+    code = int(function_of(run)(sides, settings, options))
+    warn_unreadable(unreadable)
     return code
 
 
@@ -172,8 +177,8 @@ def readable(
     workers: Collection[str] = (),
     beside: bool = False,
 ) -> Iterator[Opened]:
-    """The traces of a path, one in memory at a time, or those of some ``workers`` (with ``beside``
-    the others too); what is none goes into ``unreadable``.
+    """The traces at a path, one in memory at a time: those of ``workers``, with ``beside`` the
+    others of their runs too. Files that are no traces go into ``unreadable``.
     """
     with Progress("reading") as progress:
         for item in load_all(path, settings, progress.update, workers, beside):
@@ -184,45 +189,44 @@ def readable(
                 yield item
 
 
-def all_at(
+def all_traces(
     path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()
 ) -> list[Opened]:
-    """All of them together; what could not be read goes into ``unreadable``, for ``say_failed``
-    when nothing else failed.
+    """All of them; what could not be read goes into ``unreadable``.
 
     Raises:
         SourceError: there is nothing at the path.
         NotATrace: none of its files could be read.
-        NotFound: there is none of these workers.
+        NotFound: there is no such worker.
     """
-    found = list(readable(path, settings, unreadable, workers))
-    if not found:
-        raise NotATrace(nothing_at(path, unreadable))
-    return found
+    traces = list(readable(path, settings, unreadable, workers))
+    if not traces:
+        raise NotATrace(no_trace_message(path, unreadable))
+    return traces
 
 
-def one_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
+def single_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
     """The one trace at a path.
 
     Raises:
-        SourceError, NotATrace, NotFound: as ``all_at``.
+        SourceError, NotATrace, NotFound: as ``all_traces``.
         BadRequest: there are several.
     """
     unreadable: list[Unreadable] = []
-    found = list(islice(readable(path, settings, unreadable, workers), 2))
-    if not found:
-        raise NotATrace(nothing_at(path, unreadable))
-    if len(found) > 1:
-        names = list(dict.fromkeys(worker.name for worker in found[0].run.workers))
+    traces = list(islice(readable(path, settings, unreadable, workers), 2))
+    if not traces:
+        raise NotATrace(no_trace_message(path, unreadable))
+    if len(traces) > 1:
+        names = list(dict.fromkeys(worker.name for worker in traces[0].run.workers))
         raise BadRequest(
-            f"{path} holds more than one readable trace: {format_names(names)}.",
+            f"{path} holds several traces: {format_names(names)}.",
             "Give one of its files, or --worker NAME.",
         )
-    return found[0]
+    return traces[0]
 
 
 def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
-    """Whether ``--worker`` chooses it."""
+    """Whether ``--worker`` selects it."""
     return (
         not options.worker
         or opened.worker.name in options.worker
@@ -230,24 +234,24 @@ def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
     )
 
 
-def say_failed(unreadable: list[Unreadable]) -> None:
-    """The files that claim to be traces and are none, on standard error."""
+def warn_unreadable(unreadable: list[Unreadable]) -> None:
+    """Report files on standard error that look like traces and cannot be read."""
     for item in unreadable:
         if not item.rejected:
             print(printable(f"torch-tb-profiler: {item.text}"), file=sys.stderr)
 
 
-def nothing_at(path: str, unreadable: list[Unreadable]) -> str:
-    """One line that says why there is nothing to print."""
+def no_trace_message(path: str, unreadable: list[Unreadable]) -> str:
+    """Why there is nothing to print, in one line."""
     if not unreadable:
-        return printable(f"{path} holds no trace: no file has the name or the content of one.")
+        return printable(f"{path} holds no trace: no file looks like one.")
     shown = "; ".join(item.text for item in unreadable[:REASONS_SHOWN])
     return printable(
         f"{path} holds no readable trace: {shown} {and_more(len(unreadable) - REASONS_SHOWN)}".rstrip()
     )
 
 
-def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
+def selected_steps(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
     """The steps of ``--steps`` and ``--skip-cold``.
 
     Raises:
@@ -255,18 +259,18 @@ def chosen(opened: Opened, options: argparse.Namespace, name: str = "steps") -> 
     """
     from torch_tb_profiler.views.steps import choose
 
-    asked = asked_steps(options, name)
+    asked = steps_option(options, name)
     try:
         return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
     except BadRequest as error:
         raise _of_option(error, name) from None
 
 
-def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
-    """The same before a trace is there.
+def steps_option(options: argparse.Namespace, name: str = "steps") -> StepRange:
+    """``--steps`` and ``--skip-cold``, before a trace is open.
 
     Raises:
-        BadRequest: they are no steps.
+        BadRequest: ``--steps`` has another form.
     """
     from torch_tb_profiler.web.parameters import STEPS
 
@@ -283,22 +287,22 @@ def asked_steps(options: argparse.Namespace, name: str = "steps") -> StepRange:
 
 
 def _of_option(error: BadRequest, name: str) -> BadRequest:
-    """The error in the words of the command line, where neither parameters nor routes are."""
-    said = re.sub(rf"^Parameter (steps|{name})\b", f"--{name.replace('_', '-')}", error.message)
+    """The error in terms of the command line instead of a route's parameters."""
+    message = re.sub(rf"^Parameter (steps|{name})\b", f"--{name.replace('_', '-')}", error.message)
     return BadRequest(
-        said, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them.")
+        message, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them.")
     )
 
 
 class _Given(dict[str, str]):
-    """Options in the shape of a request's parameters."""
+    """Options in the form of a request's parameters."""
 
     def getlist(self, key: str) -> list[str]:
         return [self[key]] if key in self else []
 
 
-def place(opened: Opened) -> dict[str, str]:
-    """Which trace it is, for JSON."""
+def identity(opened: Opened) -> dict[str, str]:
+    """Which trace it is, for JSON; ``Opened.title`` is for people."""
     return {
         "run": opened.run.name,
         "worker": opened.worker.name,
@@ -307,16 +311,7 @@ def place(opened: Opened) -> dict[str, str]:
     }
 
 
-def title(opened: Opened) -> str:
-    """Which trace it is, for people."""
-    return " · ".join(
-        part for part in (opened.run.name, opened.worker.name, opened.span.name) if part
-    )
-
-
 def write(text: str) -> None:
-    """To standard output. A terminal that cannot show µ or ×, such as one under LANG=C, shall get a
-    report all the same.
-    """
+    """Print to standard output; what its encoding lacks, such as µ under LANG=C, becomes ``?``."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

@@ -12,7 +12,7 @@ from torch_tb_profiler.units import NARROW_SPACE, and_more
 WIDTH = 100
 LONGEST_BELOW = 240
 LEAST_NAME = 24
-"""Columns that a name keeps; text columns give way first."""
+"""Columns that a name keeps; text columns shrink first."""
 
 
 def plain(document: Document) -> str:
@@ -24,7 +24,7 @@ def plain(document: Document) -> str:
 
 
 def printable(text: str) -> str:
-    """Text from a trace without what could steer a terminal: control characters become ``?``."""
+    """Text from a trace with control characters, which could steer a terminal, as ``?``."""
     return "".join(c if c.isprintable() or c == NARROW_SPACE else "?" for c in text)
 
 
@@ -54,9 +54,7 @@ def _wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
 
 
 def _table(block: Table) -> list[str]:
-    """The columns beside each other, below each row what is long; names take what the other columns
-    leave.
-    """
+    """Columns side by side, long texts below their row; names take the width that is left."""
     beside = [i for i, column in enumerate(block.columns) if column.kind != "below"]
     columns = [block.columns[i] for i in beside]
     rows = [tuple(printable(row[i]) for i in beside) for row in block.rows]
@@ -66,12 +64,11 @@ def _table(block: Table) -> list[str]:
     ]
     _narrow(columns, widths)
     if len(beside) == len(block.columns):
-        rows = _told_apart(rows, columns, widths)
+        rows = _distinguish(rows, columns, widths)
     lines = [_row([column.label for column in columns], columns, widths)]
     for row, whole in zip(rows, block.rows, strict=True):
         lines.append(_row(row, columns, widths))
-        # A name that its column cuts stands whole before what is below anyway: two operators may
-        # begin alike.
+        # Names that their column cuts are repeated below: two operators may begin alike.
         cut = (
             _short(text, LONGEST_BELOW // 2)
             for text, column, width in zip(row, columns, widths, strict=True)
@@ -88,20 +85,20 @@ def _table(block: Table) -> list[str]:
     return [*lines, f"  {more}"] if more else lines
 
 
-def _told_apart(
+def _distinguish(
     rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widths: Sequence[int]
 ) -> list[tuple[str, ...]]:
     """Names that would be cut to the same text keep their ends instead of their middles."""
     texts = [list(cells) for cells in zip(*rows, strict=True)]
-    for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+    for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         if column.kind != "name" or not rows:
             continue
-        cut = [_short(text, width) for text in texts[place]]
-        shared = Counter(short for short, _ in set(zip(cut, texts[place], strict=True)))
+        cut = [_short(text, width) for text in texts[number]]
+        shared = Counter(short for short, _ in set(zip(cut, texts[number], strict=True)))
         half = (width - 1) // 2
-        texts[place] = [
+        texts[number] = [
             f"{text[: width - 1 - half]}…{text[-half:]}" if shared[short] > 1 else text
-            for short, text in zip(cut, texts[place], strict=True)
+            for short, text in zip(cut, texts[number], strict=True)
         ]
     return list(zip(*texts, strict=True))
 
@@ -111,7 +108,7 @@ def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int])
 
 
 def _narrow(columns: Sequence[Column], widths: list[int]) -> None:
-    """Make the widths fit, the widest column of words first, then the widest of names."""
+    """Shrink the widths to fit, the widest text column first, then the widest name."""
     over = sum(widths) + 2 * len(widths) - WIDTH
     for kind, least in (("text", 8), ("name", LEAST_NAME), ("name", 8)):
         places = [i for i, column in enumerate(columns) if column.kind == kind]

@@ -1,4 +1,4 @@
-"""A line that says how far something is: on a terminal only, so that no log or pipe gets it."""
+"""A progress bar, on terminals only."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 
 class Progress:
-    """A bar on standard error; ``update(done, total)`` moves it, the end of the ``with`` block
-    removes it.
-
-    ``unit``: what is counted; ``bytes`` are shown in KiB, MiB and so on.
+    """A bar on standard error for the duration of a ``with`` block. ``unit``: what is counted;
+    ``bytes`` are shown in KiB, MiB …
     """
 
     def __init__(self, what: str, unit: str = "bytes") -> None:
@@ -23,11 +21,11 @@ class Progress:
         if sys.stderr.isatty():
             from tqdm import tqdm
 
-            of_bytes = self._unit == "bytes"
+            in_bytes = self._unit == "bytes"
             self._bar = tqdm(
                 desc=self._what,
-                unit="B" if of_bytes else f" {self._unit}",
-                unit_scale=of_bytes,
+                unit="B" if in_bytes else f" {self._unit}",
+                unit_scale=in_bytes,
                 unit_divisor=1024,
                 file=sys.stderr,
                 leave=False,
@@ -36,14 +34,14 @@ class Progress:
         return self
 
     def update(self, done: int, total: int | None) -> None:
-        """``done`` of ``total`` (None: not known)."""
+        """Show ``done`` of ``total`` (None: unknown)."""
         if self._bar is None:
             return
         self._bar.total = total
         self._bar.update(done - self._bar.n)
 
     def hide(self) -> None:
-        """Take the bar away while something is printed; the next ``update`` brings it back."""
+        """Hide the bar until the next ``update``."""
         if self._bar is not None:
             self._bar.clear()
 

@@ -1,5 +1,4 @@
-"""``torch-tb-profiler pyprof``: the kernel table of PyProf, one line per launch of a kernel,
-printed as it is made.
+"""``torch-tb-profiler pyprof``: PyProf's kernel table, one line per kernel launch.
 
 Imports inside functions: the trace is opened before what makes the table is imported.
 """
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from torch_tb_profiler.cli.output import chosen, one_trace, settings_of, write
+from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
 from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import insight_of
@@ -28,18 +27,16 @@ if TYPE_CHECKING:
 
 ALL = "all"
 ROWS_AT_ONCE = 10_000
-"""Rows that are made and printed together: no text of the whole table is held."""
+"""Rows that are made and printed together, to bound memory."""
 _WIDEST = 10_000
-"""Characters of a line, however many are asked for: each is padded to its width."""
+"""Characters of a line at most, whatever ``-w`` asks for."""
 _SHARED = ("kernel", "params")
-"""Columns that share what a width leaves them."""
+"""Columns that share the rest of the width."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """How cells are printed: a text, an integer and an absent value of a column (by its word), and
-    the texts of a line.
-    """
+    """How the text, integer and absent value of a column (by key) and a line are printed."""
 
     text: Callable[[str, str], str]
     number: Callable[[str, int], str]
@@ -52,20 +49,20 @@ def run(options: argparse.Namespace) -> int:
 
     Raises:
         BadRequest: there is no such column or step, the columns do not fit the width, or the path
-            holds no or several traces.
+            holds several traces.
         SourceError, NotATrace: the trace cannot be read.
     """
     keys = chosen_columns(options.columns)
     form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
-    opened = one_trace(options.path, settings, options.worker)
+    opened = single_trace(options.path, settings, options.worker)
     from torch_tb_profiler.analysis.figures.selection import mask
     from torch_tb_profiler.analysis.pyprof.table import kernel_table
     from torch_tb_profiler.views.pyprof import KernelCells
 
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
-    selection = chosen(opened, options)
+    selection = selected_steps(opened, options)
     if not len(table.row):
         print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
     parts = _parts(
@@ -79,16 +76,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen_columns(text: str) -> list[str]:
-    """The words of ``-c``.
+    """The columns of ``-c``.
 
     Raises:
-        BadRequest: one is no column.
+        BadRequest: one is not a column.
     """
     keys = list(COLUMNS) if text == ALL else [word.strip() for word in text.split(",")]
     for key in keys:
         if key not in COLUMNS:
             raise BadRequest(
-                f"{key!r} is no column of the kernel table.",
+                f"{key!r} is not a column of the kernel table.",
                 f"Expected some of: {','.join(COLUMNS)}; or {ALL}.",
             )
     return keys
@@ -129,7 +126,7 @@ def _lines(parts: Iterator[list[list[Cell]]], keys: Sequence[str], form: _Form) 
 def _printed(
     key: str, column: list[Cell], form: _Form, known: dict[tuple[str, str], str]
 ) -> list[str]:
-    """The texts of a column; ``known`` are those that were made before."""
+    """The texts of a column; ``known``: texts printed before."""
     absent = form.absent(key)
     for text in {cell for cell in column if isinstance(cell, str)}:
         if (key, text) not in known:
@@ -172,7 +169,7 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
     if rest < 0:
         raise BadRequest(
             f"-w {width} is too narrow: {','.join(keys)} need {width - rest}.",
-            "Choose fewer columns, or a larger width.",
+            "Choose fewer columns or a larger width.",
         )
     shared = [key for key in dict.fromkeys(keys) if key in _SHARED]
     for key in shared:
@@ -194,8 +191,8 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
 
 
 def _essence(key: str, text: str) -> str:
-    """What of a cell is worth its place in a narrow column: of a kernel its short name, of a call
-    trace the file and line of the innermost call.
+    """The part of a cell for a narrow column: a kernel's short name, of a call trace the innermost
+    file and line.
     """
     if key == "kernel":
         from torch_tb_profiler.analysis.figures.kernels import short_name

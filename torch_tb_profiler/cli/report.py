@@ -1,5 +1,4 @@
-"""``torch-tb-profiler report``: the page with its figures as one HTML file that needs neither a
-server nor a network.
+"""``torch-tb-profiler report``: the page and its data as one HTML file without a server.
 
 An import inside a function: worker processes read the traces meanwhile.
 """
@@ -23,10 +22,10 @@ from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
 
 ROWS = 2000
-"""Rows of a table that are kept; the rest is pooled in one row."""
+"""Rows kept per table; the rest is pooled in one row."""
 ABOUT = (
-    "A report holds tables and charts, not the timeline and not every choice. Open the trace itself"
-    " for that: torch-tb-profiler serve LOGDIR."
+    "A report holds tables and charts, but neither the timeline nor every selection. For those, open"
+    " the trace: torch-tb-profiler serve LOGDIR."
 )
 PAUSE_SECONDS = 0.1
 UNDECIDED = (State.WAITING, State.GROWING, State.IMPORTING)
@@ -41,14 +40,14 @@ def run(options: argparse.Namespace) -> int:
         NotATrace: nothing there could be read.
     """
     with saving(options.output, force=options.force) as file:
-        said, size = _write(options, file)
+        summary, size = _write(options, file)
     if options.output != STDOUT:
-        print(printable(f"{options.output}: {said}, {format_bytes(size)}"), file=sys.stderr)
+        print(printable(f"{options.output}: {summary}, {format_bytes(size)}"), file=sys.stderr)
     return 0
 
 
 def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
-    """What is in the report, and its bytes."""
+    """What the report holds, in words, and its size in bytes."""
     settings = replace(settings_of(options), max_table_rows=ROWS)
     catalogue = catalogue_of(options.path, None, settings)
     try:
@@ -58,26 +57,26 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
         from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
         with Progress("reading", "files") as reading:
-            found = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
-        if not found:
+            traces = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
+        if not traces:
             raise NotATrace(_reason(options.path, catalogue.snapshot()))
-        chosen = found[: options.most]
-        with Progress("asking", "traces") as asking:
-            kept = keep(catalogue, settings, chosen, asking.update)
-        text = page(kept, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
+        chosen = traces[: options.most]
+        with Progress("collecting", "traces") as progress:
+            collected = keep(catalogue, settings, chosen, progress.update)
+        text = page(collected, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
     finally:
         catalogue.close()
     left = (
-        f", {len(found) - len(chosen)} more left out (--most)" if len(found) > len(chosen) else ""
+        f", {len(traces) - len(chosen)} more left out (--most)" if len(traces) > len(chosen) else ""
     )
     return f"{len(chosen)} trace{'s' if len(chosen) > 1 else ''}{left}", file.write(text.encode())
 
 
 def _wait(catalogue: Catalogue, progress: Progress) -> None:
-    """Until every file is a trace, or known to be none."""
+    """Wait until it is known of every file whether it is a trace."""
     while True:
         snapshot = catalogue.snapshot()
-        # Of all files: one whose name claims nothing stands in a run only after it was looked at.
+        # All files: one whose name says nothing joins a run only after its content was read.
         left = sum(file.state in UNDECIDED for file in snapshot.files)
         progress.update(len(snapshot.files) - left, len(snapshot.files))
         if not snapshot.scanning and not left:
@@ -89,6 +88,4 @@ def _reason(path: str, snapshot: Snapshot) -> str:
     if not snapshot.files and snapshot.notes:
         return once(snapshot.notes[0])
     files = "; ".join(f"{file.path}: {file.reason}" for file in snapshot.files[:5])
-    return (
-        f"{path} holds no readable trace: {files or 'no file has the name or the content of one.'}"
-    )
+    return f"{path} holds no readable trace: {files or 'no file looks like one.'}"

@@ -1,6 +1,4 @@
-"""What stands before the workers of a run: all of them in one table, and what was found on how many
-of them.
-"""
+"""What is printed before the traces of a run: its workers and its findings in one table each."""
 
 from __future__ import annotations
 
@@ -17,39 +15,31 @@ Traces = Sequence[tuple[Opened, FindingsPayload]]
 
 
 def run_head(traces: Traces) -> Document:
-    """Several traces of one run, those first that could have most of their step back."""
+    """Several traces of one run, those with most recoverable time first."""
     first = traces[0][0]
     sizes = dict.fromkeys(
         str(opened.worker.world_size) for opened, _ in traces if opened.worker.world_size
     )
     size = f" of {', '.join(sizes)}" if sizes else ""
-    head = (
-        f"{len(traces)} traces{size} ranks: what each of them shows stands below, in the order of"
-        " ranks."
-    )
-    return Document(first.run.name, (head,), (_found(traces), _workers(traces)))
+    head = f"{len(traces)} traces{size} ranks; each follows below, by rank."
+    return Document(first.run.name, (head,), (_findings(traces), _workers(traces)))
 
 
 def _workers(traces: Traces) -> Table:
     rows = []
-    for opened, found in sorted(traces, key=lambda trace: -_share(trace[1])):
-        costing = costly(found.findings)
+    for opened, payload in sorted(traces, key=lambda trace: -_share(trace[1])):
+        costing = costly(payload.findings)
         back = (
             f"{format_ns(sum(f.recoverable_ns or 0 for f in costing))}"
-            f" ({format_share(_share(found))})"
+            f" ({format_share(_share(payload))})"
             if costing
             else UNKNOWN
         )
-        name = (
-            f"{opened.worker.name} · {opened.span.name}"
-            if len(opened.worker.spans) > 1
-            else opened.worker.name
-        )
         rows.append(
             (
-                name,
-                str(found.steps),
-                format_ns(found.step_ns),
+                opened.worker_title,
+                str(payload.steps),
+                format_ns(payload.step_ns),
                 back,
                 costing[0].title if costing else UNKNOWN,
             )
@@ -64,24 +54,22 @@ def _workers(traces: Traces) -> Table:
     return Table("Workers", columns, rows, len(rows))
 
 
-def _share(found: FindingsPayload) -> float:
-    return sum(finding.share or 0.0 for finding in costly(found.findings))
+def _share(payload: FindingsPayload) -> float:
+    return sum(finding.share or 0.0 for finding in costly(payload.findings))
 
 
-def _found(traces: Traces) -> Table:
-    """Each kind of finding once, the most expensive first, with its most expensive event on the
-    worker that it costs most.
-    """
+def _findings(traces: Traces) -> Table:
+    """Each kind of finding once, the most expensive first, with the worker that it costs most."""
     kinds: dict[str, list[tuple[Opened, Finding]]] = {}
-    for opened, found in traces:
-        for finding in found.findings:
+    for opened, payload in traces:
+        for finding in payload.findings:
             kinds.setdefault(finding.rule, []).append((opened, finding))
     rows = []
     for listed in sorted(
         kinds.values(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind)
     ):
-        opened, worst = max(listed, key=lambda one: one[1].share or 0.0)
-        workers = len({place.worker.name for place, _ in listed})
+        opened, worst = max(listed, key=lambda item: item[1].share or 0.0)
+        workers = len({traced.worker.name for traced, _ in listed})
         event = _event(worst.evidence[0], opened) if worst.evidence else UNKNOWN
         rows.append(
             (

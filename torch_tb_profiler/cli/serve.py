@@ -17,20 +17,15 @@ from torch_tb_profiler.web.standalone import server
 
 
 def run(options: argparse.Namespace) -> int:
-    """See ``serve``."""
-    return serve(options.logdir, options.host, options.port)
-
-
-def serve(logdir: str, host: str, port: int) -> int:
     """Serve until interrupted; the exit code.
 
     Raises:
         SourceError: the address cannot be used.
     """
-    settings = Settings.from_environment()
+    logdir, host, settings = options.logdir, options.host, Settings.from_environment()
     catalogue = catalogue_of(logdir, None, settings)
-    listening = server(Application(catalogue, settings), host, port)
-    # A container is stopped by SIGTERM: what reads traces must end with it.
+    listening = server(Application(catalogue, settings), host, options.port)
+    # Containers stop with SIGTERM: the processes that read traces must end, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     catalogue.start()
     everywhere = host in ("0.0.0.0", "::")
@@ -50,8 +45,8 @@ def serve(logdir: str, host: str, port: int) -> int:
 
 def _remarks(logdir: str, port: int, everywhere: bool, host: str) -> Iterator[str]:
     if "://" not in logdir and not os.path.exists(os.path.expanduser(logdir)):
-        yield f"{logdir} does not exist yet; it is looked at again and again."
+        yield f"{logdir} does not exist yet; the page shows it once it does."
     if everywhere:
-        yield "Whoever can reach this machine can read the traces."
+        yield "Anyone who can reach this machine can read the traces."
     elif os.environ.get("SSH_CONNECTION") and host in ("127.0.0.1", "localhost"):
         yield f"From your own machine: ssh -L {port}:{host}:{port} {socket.gethostname()}"

@@ -1,4 +1,4 @@
-"""``torch-tb-profiler summary``: the facts behind the page, for people, tests and CI."""
+"""``torch-tb-profiler summary``: the facts behind the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Document
-from torch_tb_profiler.cli.findings import found_in_run, told_of_run
+from torch_tb_profiler.cli.findings import run_findings, run_reports
 from torch_tb_profiler.cli.output import Report
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
@@ -19,52 +19,44 @@ from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.summary import Identity, summary
 
 
-def of_run(
+def reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
     """The facts of the traces of a run."""
-    return told_of_run(
+    return run_reports(
         options,
-        found_in_run(traces, settings),
-        lambda opened, found: _told(TraceContext(opened, settings), lambda: found),
+        run_findings(traces, settings),
+        lambda opened, findings: _report(TraceContext(opened, settings), lambda: findings),
     )
 
 
-def alone(opened: Opened, settings: Settings, options: argparse.Namespace | None = None) -> Report:
-    """The facts of one trace. Their JSON has no findings, so that it does not wait for the traces
-    beside it.
-    """
-    return _told(TraceContext(opened, settings), lambda: next(found_in_run([opened], settings))[1])
+def trace_report(
+    opened: Opened, settings: Settings, options: argparse.Namespace | None = None
+) -> Report:
+    """The facts of one trace; their JSON has no findings and needs no other trace of the run."""
+    return _report(
+        TraceContext(opened, settings), lambda: next(run_findings([opened], settings))[1]
+    )
 
 
-def _told(one: TraceContext, found: Callable[[], FindingsPayload]) -> Report:
-    return Report(lambda: _document(one, found()), lambda: facts_object(one.opened))
+def _report(context: TraceContext, findings: Callable[[], FindingsPayload]) -> Report:
+    return Report(lambda: _document(context, findings()), lambda: facts_object(context.opened))
 
 
-def _document(one: TraceContext, found: FindingsPayload) -> Document:
-    opened, worker = one.opened, one.opened.worker
+def _document(context: TraceContext, findings: FindingsPayload) -> Document:
+    opened, worker = context.opened, context.opened.worker
     place = Place(
         len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size
     )
     return summary_document(
-        one,
+        context,
         facts_object(opened),
         overview_payload(opened.facts, choose(opened.facts), place),
-        found,
+        findings,
     )
 
 
 def facts_object(opened: Opened) -> dict[str, Any]:
     """The object of ``--json`` for one trace."""
-    lost = opened.span.lost or 0
-    return summary(
-        opened.facts,
-        Identity(
-            opened.run.name,
-            opened.worker.name,
-            opened.span.name,
-            opened.span.path,
-            opened.trace.entries,
-            lost,
-        ),
-    )
+    names = opened.run.name, opened.worker.name, opened.span.name, opened.span.path
+    return summary(opened.facts, Identity(*names, opened.trace.entries, opened.span.lost or 0))

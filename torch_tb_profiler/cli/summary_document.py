@@ -15,7 +15,6 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.findings import findings_block
-from torch_tb_profiler.cli.output import title
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
@@ -29,10 +28,13 @@ _ALLOCATED_BY = ("line", "operator", "category", "module")
 
 
 def summary_document(
-    one: TraceContext, summary: dict[str, Any], overview: OverviewPayload, findings: FindingsPayload
+    context: TraceContext,
+    summary: dict[str, Any],
+    overview: OverviewPayload,
+    findings: FindingsPayload,
 ) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
-    events, opened = summary["events"], one.opened
+    events, opened = summary["events"], context.opened
     lost = f", {format_count(events['lost'])} of them lost" if events["lost"] else ""
     lines = (
         summary["path"],
@@ -49,14 +51,14 @@ def summary_document(
         _breakdown(overview),
         _operators(opened, summary),
         _kernels(opened, summary),
-        _memory(one),
+        _memory(context),
         _steps(overview),
         _devices(overview),
         _defects(summary),
         _missing(overview),
     )
     return Document(
-        title(opened),
+        opened.title,
         tuple(line for line in lines if line),
         tuple(block for block in blocks if block),
     )
@@ -77,7 +79,7 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
         )
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
     whole = overview.step_source == WHOLE_SPAN
-    of = (
+    title = (
         "Time of the whole recording"
         if whole
         else (
@@ -85,7 +87,7 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
             f" step{'s' if average.steps != 1 else ''}"
         )
     )
-    return Table(f"{of}: {format_ns(wall)}" if whole else of, columns, rows, len(rows))
+    return Table(f"{title}: {format_ns(wall)}" if whole else title, columns, rows, len(rows))
 
 
 def _steps(overview: OverviewPayload) -> Block | None:
@@ -197,14 +199,14 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     )
 
 
-def _memory(one: TraceContext) -> Block | None:
+def _memory(context: TraceContext) -> Block | None:
     """Of a file of allocations alone, which has nothing else to tell."""
-    if one.trace["spans"].n:
+    if context.trace["spans"].n:
         return None
-    found = memory.alive(one, None, None)
-    if not len(found):
+    alive = memory.alive(context, None, None)
+    if not len(alive):
         return None
-    top = found.head(TOP)
+    top = alive.head(TOP)
     by = [
         next((text for text in texts if isinstance(text, str) and text), "unknown")
         for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)
@@ -216,7 +218,7 @@ def _memory(one: TraceContext) -> Block | None:
     whole = ", ".join(
         f"{format_bytes(total)} on {device}"
         for device, total in (
-            found.groupby("device", sort=False, observed=True)["bytes"].sum().items()
+            alive.groupby("device", sort=False, observed=True)["bytes"].sum().items()
         )
     )
     head = (
@@ -225,7 +227,7 @@ def _memory(one: TraceContext) -> Block | None:
         Column("Blocks"),
         Column("Allocated by", "name"),
     )
-    return Table(f"Alive at the peak: {whole}", head, body, len(found))
+    return Table(f"Alive at the peak: {whole}", head, body, len(alive))
 
 
 def _defects(summary: dict[str, Any]) -> Block | None:

@@ -1,6 +1,4 @@
-"""``torch-tb-profiler operators`` and ``kernels``: the rows of the DataFrames of the same name, for
-a terminal, a review or a script.
-"""
+"""``torch-tb-profiler operators`` and ``kernels``: the rows of the DataFrames of these names."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.cells import event_id
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Report, asked_steps, chosen, place, title
+from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps_option
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -38,9 +36,9 @@ if TYPE_CHECKING:
 
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device"}
-"""What was not recorded where there are none."""
+"""What was not recorded where a table is empty."""
 
-NOTE = "Longest: the id of the longest event. Show it: torch-tb-profiler event PATH ID"
+NOTE = "Longest: id of the longest event, for torch-tb-profiler event PATH ID"
 
 
 def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
@@ -49,7 +47,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     Raises:
         BadRequest: there are no such steps, or ``--sort`` names no numeric column.
     """
-    rows = tables.operators(_one(opened, settings, options), options.by, None)
+    rows = tables.operators(_context(opened, settings, options), options.by, None)
     device = bool(rows["device_self_ns"].notna().any())
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
@@ -60,15 +58,15 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
 
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
-    rows = tables.kernels(_one(opened, settings, options), options.by, None)
+    rows = tables.kernels(_context(opened, settings, options), options.by, None)
     names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
     columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
-def _one(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
-    chosen(opened, options)
-    asked = asked_steps(options)
+def _context(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
+    selected_steps(opened, options)
+    asked = steps_option(options)
     bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)
     return TraceContext(opened, settings, bounds, options.skip_cold)
 
@@ -89,11 +87,11 @@ def _report(
     by = options.sort or order
     if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
         numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")
-        raise BadRequest(f"--sort {by!r} is no numeric column.", f"Expected one of: {numeric}.")
+        raise BadRequest(f"--sort {by!r} is not a numeric column.", f"Expected one of: {numeric}.")
     shown = frame.sort_values(by, ascending=False, kind="stable", na_position="last").head(
         options.limit
     )
-    data = {**place(opened), "rows": len(frame), "sorted_by": by}
+    data = {**identity(opened), "rows": len(frame), "sorted_by": by}
     return Report(
         lambda: _document(opened, word, by, frame, shown, columns),
         lambda: {**data, word: _records(shown)},
@@ -119,9 +117,9 @@ def _document(
             for gap in missing(absent(opened.facts), (_GAP[word],))
         ]
         return Document(
-            title(opened),
+            opened.title,
             (opened.span.path,),
-            (Listing(f"No {word}", why or [Item(f"There are no {word} in these steps.", (), "")]),),
+            (Listing(f"No {word}", why or [Item(f"The selected steps have no {word}.", (), "")]),),
         )
     cells = [
         [cell(value) for value in _plain(shown[name].tolist())]
@@ -131,7 +129,7 @@ def _document(
     heading = f"{word.capitalize()} by {by.removesuffix('_ns').replace('_', ' ')}"
     note = NOTE if "longest_event" in used else ""
     return Document(
-        title(opened),
+        opened.title,
         (opened.span.path,),
         (Table(heading, head, list(zip(*cells, strict=True)), len(frame), note),),
     )
@@ -143,7 +141,7 @@ def _records(frame: DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """None for what is missing in any of pandas' ways."""
+    """Values with None for what pandas calls missing."""
     import pandas
 
     return [
@@ -153,7 +151,7 @@ def _plain(values: list[Any]) -> list[Any]:
 
 
 _BELOW = ("input_shapes", "stack", "operator", "grid", "block")
-"""Columns that a terminal shows in a line of their own below the row."""
+"""Columns that plain text shows below the row."""
 
 
 def _columns(spec: DisplaySpec, names: str) -> dict[str, tuple[str, Kind, Cell]]:
@@ -187,7 +185,7 @@ def _labelled(word: str) -> Cell:
 
 
 def _stack(value: tuple[str, ...] | None) -> str:
-    """The line that tells most; a terminal has no room for a stack."""
+    """The one line that says most."""
     return line_of_frames("\n".join(value)) if value else ""
 
 

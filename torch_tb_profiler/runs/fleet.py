@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
-from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, find_cause
+from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, LateRank, find_cause
 from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, preceding_match
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
@@ -61,15 +61,6 @@ class FleetMember:
     rank: Rank | None = None
 
 
-@dataclass(frozen=True)
-class LateRank:
-    """Who was late in a step, and why. ``member``: place among the members."""
-
-    member: int
-    late: StepStraggler
-    cause: Cause | None
-
-
 @dataclass(frozen=True, eq=False)
 class Fleet:
     """The workers of a run by rank, equal to itself alone. ``place``: which member each rank of
@@ -81,6 +72,12 @@ class Fleet:
     figures: RunFigures
     late: tuple[LateRank, ...]
     workers_total: int
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """(worker, span) of each rank of ``figures``."""
+        members = [self.members[number] for number in self.place]
+        return [(member.worker.name, member.span.name) for member in members]
 
     @property
     def ready(self) -> int:

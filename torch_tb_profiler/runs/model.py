@@ -125,6 +125,17 @@ class Opened:
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
     sidecar: str = field(default="", repr=False, compare=False)
 
+    @property
+    def title(self) -> str:
+        """Run, worker and span, for people."""
+        return " · ".join(filter(None, (self.run.name, self.worker.name, self.span.name)))
+
+    @property
+    def worker_title(self) -> str:
+        """The worker, with the span where it has several."""
+        several = len(self.worker.spans) > 1
+        return f"{self.worker.name} · {self.span.name}" if several else self.worker.name
+
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this
         content.

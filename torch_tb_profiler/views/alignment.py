@@ -1,6 +1,4 @@
-"""Routes ``/trace/alignment`` and ``/trace/collective``: the workers of a run on one clock, and one
-collective on all of them.
-"""
+"""Routes ``/trace/alignment`` and ``/trace/collective``."""
 
 from __future__ import annotations
 
@@ -16,7 +14,6 @@ from torch_tb_profiler.views.event import LONGEST_NAME, Refs
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.timeline_wire import (
     AlignedWorker,
-    AlignmentPayload,
     CollectivePayload,
     CollectivePeer,
     EventRef,
@@ -24,20 +21,8 @@ from torch_tb_profiler.views.timeline_wire import (
 
 
 @dataclass(frozen=True)
-class WorkerPlace:
-    """A worker of the alignment; ``aligned`` is None while its trace is not imported."""
-
-    worker: str
-    span: str
-    rank: int | None
-    aligned: ClockOffset | None
-
-
-@dataclass(frozen=True)
 class PeerTrace:
-    """A worker's trace in which a collective may be; without a timeline while nobody looked at
-    that.
-    """
+    """A worker's trace in which a collective may be; ``timeline`` is None if it was never made."""
 
     worker: str
     span: str
@@ -45,34 +30,28 @@ class PeerTrace:
     timeline: Timeline | None
 
 
-def alignment_payload(
-    places: Sequence[WorkerPlace], span_ns: int, workers_total: int
-) -> AlignmentPayload:
-    """Workers in the order of their ranks."""
-    return AlignmentPayload(
-        workers=[_worker(place) for place in places], span_ns=span_ns, workers_total=workers_total
-    )
-
-
-def _worker(place: WorkerPlace) -> AlignedWorker:
-    found = place.aligned or ClockOffset(0, "none", None, 0)
+def aligned_worker(
+    worker: str, span: str, rank: int | None, aligned: ClockOffset | None
+) -> AlignedWorker:
+    """A worker of the alignment; ``aligned`` is None while its trace is not imported."""
+    clock = aligned or ClockOffset(0, "none", None, 0)
     return AlignedWorker(
-        worker=place.worker,
-        span=place.span,
-        rank=place.rank,
-        ready=place.aligned is not None,
-        offset_ns=found.offset,
-        method=found.method,
-        error_ns=found.error,
-        matched=found.matched,
+        worker=worker,
+        span=span,
+        rank=rank,
+        ready=aligned is not None,
+        offset_ns=clock.offset,
+        method=clock.method,
+        error_ns=clock.error,
+        matched=clock.matched,
     )
 
 
 def collective_payload(
     matches: Matches, match: int, peers: Sequence[PeerTrace | None]
 ) -> CollectivePayload:
-    """One match on all ranks that take part. ``peers``: for each row of ``matches`` its trace, None
-    where it is not at hand any more.
+    """One match on all participating ranks. ``peers``: the trace of each row of ``matches``, None
+    where it is closed.
     """
     listed = []
     for row, peer in zip(matches.row[:, match].tolist(), peers, strict=True):

@@ -19,19 +19,19 @@ def area_payload(
     trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Sequence[int]
 ) -> AreaPayload:
     """Statistics of [begin, end), ns, on some lanes (ascending)."""
-    found = Areas(timeline).area(begin, end, lanes)
-    overlap = found.overlap
+    area = Areas(timeline).area(begin, end, lanes)
+    overlap = area.overlap
     return AreaPayload(
         t0_ns=begin,
         t1_ns=end,
-        events=int(found.count.sum()),
-        rows=_columns(trace, timeline, found),
-        pooled=max(0, len(found.name) - MOST_ROWS),
+        events=int(area.count.sum()),
+        rows=_columns(trace, timeline, area),
+        pooled=max(0, len(area.name) - MOST_ROWS),
         groups=[
             AreaGroup(
                 key=group_key(trace, timeline, group.group), busy_ns=group.busy, events=group.events
             )
-            for group in found.groups
+            for group in area.groups
         ],
         overlap=None
         if overlap is None
@@ -44,17 +44,17 @@ def area_payload(
     )
 
 
-def _columns(trace: Trace, timeline: Timeline, found: Area) -> AreaColumns:
-    kept = slice(MOST_ROWS)
-    names = trace.strings.many(timeline["names"]["text"][found.name[kept]])
-    count, total = found.count[kept], found.total[kept]
+def _columns(trace: Trace, timeline: Timeline, area: Area) -> AreaColumns:
+    shown = slice(MOST_ROWS)
+    names = trace.strings.many(timeline["names"]["text"][area.name[shown]])
+    count, total = area.count[shown], area.total[shown]
     return AreaColumns(
         name=[cut(name, LONGEST_NAME) for name in names],
-        look=found.look[kept].tolist(),
+        look=area.look[shown].tolist(),
         count=count.tolist(),
         total_ns=total.tolist(),
         mean_ns=((2 * total + count) // (2 * count)).tolist(),
-        shortest_ns=found.shortest[kept].tolist(),
-        longest_ns=found.longest[kept].tolist(),
-        longest_event=found.event[kept].tolist(),
+        shortest_ns=area.shortest[shown].tolist(),
+        longest_ns=area.longest[shown].tolist(),
+        longest_event=area.event[shown].tolist(),
     )

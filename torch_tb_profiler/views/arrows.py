@@ -33,16 +33,16 @@ def arrows_payload(
     known = [kind["kind"] for kind in timeline.about["arrow_kinds"]]
     index: ArrowIndex = memoise("timeline arrows", lambda: ArrowIndex(arrows))
     lane = places["lane"]
-    found = index.within(
+    rows = index.within(
         begin,
         end,
         None if kinds is None else np.array(_rows_of(kinds, known), np.int64),
         _chosen(timeline, lanes),
     )
-    shown = spread(found, cap)
+    shown = spread(rows, cap)
     source, target = arrows["source"][shown], arrows["target"][shown]
     return ArrowsPayload(
-        total=len(found),
+        total=len(rows),
         kind=[known[row] for row in arrows["kind"][shown].tolist()],
         source=source.tolist(),
         target=target.tolist(),

@@ -124,25 +124,25 @@ def matching_text(profiled: ProfiledKernels) -> str:
     if not n:
         return ""
     count = {tie: int((launches.how == tie).sum()) for tie in RangeMatch}
-    found = [
+    sentences = [
         sentence for tie, sentence in _sentences(n, count, launches.spare).items() if count[tie]
     ]
     if launches.slices.any():
-        found.append(
+        sentences.append(
             "The file gives each range an equal slice of the window, not the time at which its"
             " kernel ran: there are no times."
         )
     if profiled.traffic == "l2":
-        found.append(
+        sentences.append(
             "Memory traffic is that of the L2 cache: traffic of the device's memory was not"
             " counted."
         )
     if (profiled.flops >= 0).any() and (profiled.flops < 0).any():
-        found.append(
+        sentences.append(
             "FLOPs are unknown where a kernel used matrix cores whose operations were not counted"
             " (sm__ops_path_tensor_…), or where not all instructions of its precision were."
         )
-    return " ".join(found)
+    return " ".join(sentences)
 
 
 def _sentences(n: int, count: dict[RangeMatch, int], spare: int) -> dict[RangeMatch, str]:

@@ -16,7 +16,7 @@ def counters_payload(
 ) -> CountersPayload:
     """Some counter series (rows of ``about["series"]``) in equal parts of [begin, end), ns."""
     borders = edges(begin, end, parts)
-    found = [
+    buckets = [
         in_buckets(timeline["samples"], timeline.about["series"][number], borders)
         for number in series
     ]
@@ -26,6 +26,6 @@ def counters_payload(
             highest=optional_floats(c.highest),
             mean=optional_floats(c.mean),
         )
-        for c in found
+        for c in buckets
     ]
     return CountersPayload(t0_ns=begin, t1_ns=end, curves=curves)

@@ -55,7 +55,7 @@ def diff_payload(
     columns = wire_columns(change_table(found, most_rows, CATEGORY_LABELS))
     said = verdict(found)
     has_device = found.a.facts.summary["has_device"], found.b.facts.summary["has_device"]
-    wanted = [key for one in (found.a, found.b) for key in absent(one.facts)]
+    wanted = [key for side in (found.a, found.b) for key in absent(side.facts)]
     return wire.DiffPayload(
         a=_side(found.a, a),
         b=_side(found.b, b),
@@ -70,18 +70,18 @@ def diff_payload(
     )
 
 
-def _side(one: Side, recording: Recording) -> wire.DiffSide:
-    walls, table = one.walls, one.facts["devices"]
-    names = dict.fromkeys(name for name in one.facts.strings.many(table["name"]) if name)
+def _side(side: Side, recording: Recording) -> wire.DiffSide:
+    walls, table = side.walls, side.facts["devices"]
+    names = dict.fromkeys(name for name in side.facts.strings.many(table["name"]) if name)
     return wire.DiffSide(
         run=recording.run,
         worker=recording.worker,
         span=recording.span,
         label=recording.label,
         device=", ".join(names)
-        or (vocabulary(one.facts).device if one.facts.summary["has_device"] else None),
-        step_source=one.facts.summary["step_source"],
-        steps=step_columns(one.facts, Selection(one.steps, False)),
+        or (vocabulary(side.facts).device if side.facts.summary["has_device"] else None),
+        step_source=side.facts.summary["step_source"],
+        steps=step_columns(side.facts, Selection(side.steps, False)),
         selected=len(walls),
         mean_ns=round(float(walls.mean())) if len(walls) else None,
         spread_ns=round(float(walls.std(ddof=1))) if len(walls) > 1 else None,

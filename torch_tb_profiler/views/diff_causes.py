@@ -23,8 +23,8 @@ def because(verdict: Verdict, changes: Columns) -> str:
     """
     if not verdict.delta_ns or verdict.beyond is False:
         return ""
-    found = [(kind, _most(tables, verdict.delta_ns, changes)) for kind, tables in _KINDS]
-    parts = [_words(kind, changes, row) for kind, row in found if row is not None]
+    rows = [(kind, _most(tables, verdict.delta_ns, changes)) for kind, tables in _KINDS]
+    parts = [_words(kind, changes, row) for kind, row in rows if row is not None]
     return f"Mostly {'; '.join(parts)}." if parts else ""
 
 

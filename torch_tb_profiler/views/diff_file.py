@@ -76,12 +76,12 @@ def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
 
 
 def _interval(payload: DiffPayload) -> list[str]:
-    found = payload.verdict
-    if found.p is None or found.low_ns is None or found.high_ns is None:
+    verdict = payload.verdict
+    if verdict.p is None or verdict.low_ns is None or verdict.high_ns is None:
         return []
     return [
-        f"- Change {format_delta(found.low_ns)} to {format_delta(found.high_ns)} (95 %), p ="
-        f" {found.p:.2g}. {found.test}."
+        f"- Change {format_delta(verdict.low_ns)} to {format_delta(verdict.high_ns)} (95 %), p ="
+        f" {verdict.p:.2g}. {verdict.test}."
     ]
 
 
@@ -159,15 +159,15 @@ def event_names(
     named = [UNKNOWN if event is None else f"#{event}" for event in events]
     if named == [UNKNOWN, UNKNOWN]:
         return ""
-    of = [
+    suffixes = [
         "" if event is None or worker is None else f" of {worker}"
         for event, worker in zip(events, workers, strict=True)
     ]
     # What both have in common is said once.
     shown = (
-        f"{' → '.join(named)}{of[0]}"
-        if of[0] == of[1]
-        else " → ".join(map("".join, zip(named, of, strict=True)))
+        f"{' → '.join(named)}{suffixes[0]}"
+        if suffixes[0] == suffixes[1]
+        else " → ".join(map("".join, zip(named, suffixes, strict=True)))
     )
     return markdown_text(shown)
 

@@ -30,15 +30,15 @@ _VERSIONS = {
 }
 
 
-def notes(found: Comparison, header_a: dict[str, Any], header_b: dict[str, Any]) -> list[str]:
+def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, Any]) -> list[str]:
     """Sentences, the most important first."""
-    a, b = found.a, found.b
+    a, b = comparison.a, comparison.b
     return [
         *_devices(a.facts, b.facts),
         *_sources(a.facts, b.facts),
         *_left_out("A", a),
         *_left_out("B", b),
-        *_few(found),
+        *_few(comparison),
         *_shapes(a, b),
         *_settings(a.facts, b.facts, header_a, header_b),
     ]
@@ -51,7 +51,7 @@ def _devices(a: Facts, b: Facts) -> Iterator[str]:
             f"Only {'A' if has[0] else 'B'} recorded an accelerator: operators and modules are"
             " compared by host time."
         )
-    names = [sorted(set(one.strings.many(one["devices"]["name"]))) for one in (a, b)]
+    names = [sorted(set(facts.strings.many(facts["devices"]["name"]))) for facts in (a, b)]
     if all(has) and names[0] != names[1]:
         yield (
             f"Different devices: {', '.join(filter(None, names[0])) or 'unknown'} in A,"
@@ -70,27 +70,27 @@ def _sources(a: Facts, b: Facts) -> Iterator[str]:
         yield "Neither recording has steps: they are compared as a whole, whatever they hold."
 
 
-def _left_out(name: str, one: Side) -> Iterator[str]:
+def _left_out(name: str, side: Side) -> Iterator[str]:
     parts = [
         f"{n} {word}"
         for n, word in (
-            (one.cold, "cold"),
-            (one.odd, "odd"),
-            (one.cut, "cut off by the end of the recording"),
+            (side.cold, "cold"),
+            (side.odd, "odd"),
+            (side.cut, "cut off by the end of the recording"),
         )
         if n
     ]
     if parts:
-        total = one.cold + one.odd + one.cut
+        total = side.cold + side.odd + side.cut
         yield (
             f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}),"
-            f" {len(one.steps)} compared."
+            f" {len(side.steps)} compared."
         )
 
 
-def _few(found: Comparison) -> Iterator[str]:
-    counts = len(found.a.steps), len(found.b.steps)
-    if found.beyond is False and min(counts) < FEW_STEPS:
+def _few(comparison: Comparison) -> Iterator[str]:
+    counts = len(comparison.a.steps), len(comparison.b.steps)
+    if comparison.beyond is False and min(counts) < FEW_STEPS:
         yield (
             f"Few steps ({counts[0]} and {counts[1]}): only large changes can be told from noise."
             f" Record {2 * FEW_STEPS} or more."
@@ -98,13 +98,19 @@ def _few(found: Comparison) -> Iterator[str]:
 
 
 def _shapes(a: Side, b: Side) -> Iterator[str]:
-    shapes = [_shaped(one) for one in (a, b)]
+    shapes = [_shaped(compared) for compared in (a, b)]
     common = sorted({name for name, _ in shapes[0]} & {name for name, _ in shapes[1]})
     if not common:
         return
-    kept = [{key: calls for key, calls in side.items() if key[0] in set(common)} for side in shapes]
-    total = sum(kept[0].values())
-    share = sum(calls for key, calls in kept[0].items() if key in kept[1]) / total if total else 1.0
+    common_calls = [
+        {key: calls for key, calls in side.items() if key[0] in set(common)} for side in shapes
+    ]
+    total = sum(common_calls[0].values())
+    share = (
+        sum(calls for key, calls in common_calls[0].items() if key in common_calls[1]) / total
+        if total
+        else 1.0
+    )
     if share < LIKE_SHAPES:
         yield (
             f"Input shapes differ: B has only {format_share(share)} of the calls of A with the same"
@@ -112,21 +118,21 @@ def _shapes(a: Side, b: Side) -> Iterator[str]:
         )
 
 
-def _shaped(one: Side) -> dict[tuple[str, str], int]:
+def _shaped(side: Side) -> dict[tuple[str, str], int]:
     """Calls of operators with known shapes in the compared steps, by name and shapes."""
-    table, whole = one.facts["operators"], {"calls": one.insight["operator_sums"]["calls"]}
-    calls = sums_in(one.steps, one.facts["operator_steps"], "operator", whole)["calls"]
+    table, whole = side.facts["operators"], {"calls": side.insight["operator_sums"]["calls"]}
+    calls = sums_in(side.steps, side.facts["operator_steps"], "operator", whole)["calls"]
     row = np.flatnonzero((calls > 0) & (table["dims"] >= 0))
     texts = zip(
-        one.facts.strings.many(table["name"][row]),
-        one.facts.strings.many(table["dims"][row]),
+        side.facts.strings.many(table["name"][row]),
+        side.facts.strings.many(table["dims"][row]),
         calls[row].tolist(),
         strict=True,
     )
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for name, dims, n in texts:
-        found[name, dims] = found.get((name, dims), 0) + n
-    return found
+        counts[name, dims] = counts.get((name, dims), 0) + n
+    return counts
 
 
 def _settings(

@@ -12,14 +12,14 @@ from torch_tb_profiler.units import format_limit, format_ns, format_number, form
 from torch_tb_profiler.views.diff_wire import Verdict
 
 
-def verdict(found: Comparison) -> Verdict:
+def verdict(comparison: Comparison) -> Verdict:
     """The verdict on a comparison."""
-    whole = all(is_whole(one.facts) for one in (found.a, found.b))
+    whole = all(is_whole(side.facts) for side in (comparison.a, comparison.b))
     return judged(
-        found.test,
-        found.beyond,
-        (found.a.mean, found.b.mean),
-        (len(found.a.steps), len(found.b.steps)),
+        comparison.test,
+        comparison.beyond,
+        (comparison.a.mean, comparison.b.mean),
+        (len(comparison.a.steps), len(comparison.b.steps)),
         whole,
     )
 
@@ -49,7 +49,7 @@ def judged(
             high_ns=None,
         )
     share = test.delta / means[0] if means[0] > 0 else None
-    told = not math.isnan(test.p)
+    known = not math.isnan(test.p)
     change = f" ({signed_share(share)})" if share is not None else ""
     return Verdict(
         sentence=(
@@ -59,10 +59,10 @@ def judged(
         delta_ns=round(test.delta),
         share=share,
         beyond=beyond,
-        test=_test(counts) if told else "",
-        p=test.p if told else None,
-        low_ns=round(test.delta - test.half) if told else None,
-        high_ns=round(test.delta + test.half) if told else None,
+        test=_test(counts) if known else "",
+        p=test.p if known else None,
+        low_ns=round(test.delta - test.half) if known else None,
+        high_ns=round(test.delta + test.half) if known else None,
     )
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
+from torch_tb_profiler.analysis.distributed.cause import LateRank
 from torch_tb_profiler.analysis.distributed.matching import match_operation
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
@@ -33,18 +32,14 @@ from torch_tb_profiler.views.wire import RankSource
 WHOLE_SPAN = "whole span"
 LONGEST_NAME = 240
 MOST_LATE = 2000
-"""Steps of which it is said who was late, the first ones."""
+"""Most steps for which the late worker is listed."""
 _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
-"""As ``tensorboard_trace_handler`` names workers; a name that ends in a time of day is none of
-those.
-"""
+"""As ``tensorboard_trace_handler`` names workers; names that end in a time of day do not count."""
 
 
 @dataclass(frozen=True)
 class FleetMember:
-    """A worker of the run. ``place``: its place among the ranks of the figures, -1 while it is not
-    ready.
-    """
+    """A worker of the run. ``place``: its index among the ranks of the figures, -1 until ready."""
 
     worker: str
     span: str
@@ -55,25 +50,14 @@ class FleetMember:
     place: int
 
 
-@dataclass(frozen=True)
-class LateSeat:
-    """Who was late in a step; ``seat`` is a place among the seats. ``cause``: None where it is not
-    known or not asked.
-    """
-
-    seat: int
-    late: StepStraggler
-    cause: Cause | None
-
-
 def distributed_payload(
     seats: Sequence[FleetMember],
     figures: RunFigures,
-    late: Sequence[LateSeat],
+    late: Sequence[LateRank],
     progress: float,
     workers_total: int,
 ) -> DistributedPayload:
-    """The payload of as many workers as are ready. ``late``: in the order of the steps."""
+    """The payload of the workers that are ready. ``late``: in the order of the steps."""
     sources = {rank.step_source for rank in figures.ranks}
     return DistributedPayload(
         workers=[_worker(seat, figures) for seat in seats],
@@ -85,7 +69,7 @@ def distributed_payload(
         waiting=WaitingColumns(
             **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}
         ),
-        late=[_late(one, figures) for one in late[:MOST_LATE]],
+        late=[_late(straggler, figures) for straggler in late[:MOST_LATE]],
         operations=wire_columns(
             operation_table(
                 figures.operations,
@@ -135,7 +119,7 @@ def _device(device: Device) -> str:
 
 
 def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None]]:
-    """Rows of the ranks for the seats; null where a worker has no such step, or is not ready."""
+    """Rows by worker; null where it has no such step or is not ready."""
     nothing = np.full(values.shape[1], -1, np.int64)
     return [
         [
@@ -146,8 +130,8 @@ def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None
     ]
 
 
-def _late(one: LateSeat, figures: RunFigures) -> LateItem:
-    late, cause, matches = one.late, one.cause, figures.matched.matches
+def _late(straggler: LateRank, figures: RunFigures) -> LateItem:
+    late, cause, matches = straggler.late, straggler.cause, figures.matched.matches
     rank = figures.ranks[late.rank]
     name = (
         None
@@ -159,7 +143,7 @@ def _late(one: LateSeat, figures: RunFigures) -> LateItem:
     own = int(matches.row[late.rank, late.match])
     return LateItem(
         step=late.step,
-        worker=one.seat,
+        worker=straggler.member,
         caused_ns=late.caused,
         longest_ns=late.longest,
         lead_ns=late.lead,

@@ -1,6 +1,4 @@
-"""Sentences of the Distributed view: how the clocks were tied, what is not matched, what a reader
-must know, what is missing.
-"""
+"""Sentences of the Distributed view: clocks, unmatched collectives, notes, missing data."""
 
 from __future__ import annotations
 
@@ -16,47 +14,47 @@ from torch_tb_profiler.views.texts import profile_call
 from torch_tb_profiler.views.wire import Missing
 
 MOST_UNMATCHED = 1 << 14
-"""Kinds and groups that are not matched, times workers."""
+"""Unmatched kinds and groups, times workers."""
 _REASONS = {
     "alone": "Only one worker recorded them.",
-    "counts": "The workers recorded different numbers of them, so that places say nothing.",
-    "arguments": "At the same place the workers moved other bytes or another data type.",
+    "counts": "The workers recorded different numbers of them, so their order says nothing.",
+    "arguments": "At the same position the workers moved different sizes or data types.",
     "group": (
-        "More workers name this group than it has ranks: several groups bear one name, and the"
+        "More workers name this group than it has ranks: several groups share the name, and the"
         " traces do not list their ranks."
     ),
 }
 
 
 def unmatched_of(unlike: Sequence[UnmatchedCollectives], places: Sequence[int]) -> list[Unmatched]:
-    """What is not matched. ``places``: of each worker, its place among the ranks; -1 none."""
+    """Unmatched collectives. ``places``: each worker's index among the ranks; -1 none."""
     return [
         Unmatched(
-            kind=WORDS.get(one.kind, one.kind),
-            group=one.group or None,
-            counts=[one.counts[place] if place >= 0 else 0 for place in places],
-            reason=_REASONS[one.reason],
+            kind=WORDS.get(item.kind, item.kind),
+            group=item.group or None,
+            counts=[item.counts[rank] if rank >= 0 else 0 for rank in places],
+            reason=_REASONS[item.reason],
         )
-        for one in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
+        for item in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
     ]
 
 
 def clock_text(figures: RunFigures) -> str:
-    """How the clocks were tied and how well."""
+    """How the clocks were aligned, and how well."""
     if len(figures.ranks) < 2:
         return "There is no other worker to compare clocks with."
-    methods = [one.method for one in figures.aligned]
-    errors = [one.error for one in figures.aligned if one.error is not None]
+    methods = [clock.method for clock in figures.aligned]
+    errors = [clock.error for clock in figures.aligned if clock.error is not None]
     left = (
-        f" Of the worst worker the median end lies {format_ns(max(errors))} from the median over"
+        f" In the worst case a worker's median end is {format_ns(max(errors))} from the median over"
         " the workers."
         if errors
         else ""
     )
     if not figures.waits.arrival_rule.any() and figures.matched.matches.row.shape[1]:
         return (
-            "The traces do not tie the workers' clocks: of every collective the shortest duration"
-            " is taken for the transfer, the rest for waiting." + left
+            "The traces do not align the workers' clocks: the shortest duration of each collective"
+            " counts as transfer, the rest as waiting." + left
         )
     if all(method == "collectives" for method in methods):
         return (
@@ -64,21 +62,21 @@ def clock_text(figures: RunFigures) -> str:
             " collectives." + left
         )
     if all(method == "clock" for method in methods):
-        told = (
-            "what the ends of the collectives differ by is chance"
+        doubt = (
+            "the ends of the collectives differ only by chance"
             if errors
-            else "they share too few collectives to put them right"
+            else "they share too few collectives to correct them"
         )
-        return f"The workers' own clocks are used: {told}." + left
+        return f"The workers' own clocks are used: {doubt}." + left
     odd = sum(method == "none" for method in methods)
     return (
         f"Clocks are aligned on the ends of collectives where a worker shares enough of them; {odd}"
-        f" of {len(methods)} workers are not tied." + left
+        f" of {len(methods)} workers are not aligned." + left
     )
 
 
 def notes_of(figures: RunFigures, listed: int, workers_total: int) -> list[str]:
-    """What a reader must know about the figures."""
+    """Caveats about the figures."""
     ranks, matched = figures.ranks, figures.matched
     world = max((rank.world_size or 0 for rank in ranks), default=0)
     notes = []
@@ -141,7 +139,7 @@ def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
                 key="waiting",
                 what="Waiting and who is late",
                 why=(
-                    "The run holds one worker: what is waiting for others only their traces tell."
+                    "The run has one worker; waiting shows only in the traces of several."
                     " Record on every rank into one folder."
                 ),
                 call=call,

@@ -53,19 +53,19 @@ def efficiency_payload(
     """Rates and their shares of the device's peaks in the selected steps.
 
     Args:
-        limit: rows of their own; the rest is pooled in the last row.
-        file: path of the user's own figures of devices (setting ``peaks``), empty none.
+        limit: rows that are not pooled in the last one.
+        file: path of the user's own device peaks (setting ``peaks``), empty none.
 
     Raises:
-        SourceError: that file cannot be read, or is none.
+        SourceError: that file cannot be read.
     """
     peaks = device_peaks(facts, file)
     by_workload = workload_rows(insight, selection)
     judged = shares(insight, by_workload, peaks)
-    rows, found = by_workload, judged
+    rows, rates = by_workload, judged
     if group == "kernel":
         rows = kernel_rows(insight, selection)
-        found = shares(insight, rows, peaks)
+        rates = shares(insight, rows, peaks)
     table = families(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     return EfficiencyPayload(
@@ -81,18 +81,18 @@ def efficiency_payload(
         modelled_ns=table.modelled,
         rows=wire_columns(
             efficiency_table(
-                insight, rows, found, not_modelled(facts, insight, selection, rows), group
+                insight, rows, rates, not_modelled(facts, insight, selection, rows), group
             ).head(limit)
         ),
         pooled=max(len(rows.time) - limit, 0),
-        notes=notes(facts, insight, selection, rows, found, peaks)
+        notes=notes(facts, insight, selection, rows, rates, peaks)
         + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
 
 
 def peaks_version(file: str) -> int:
-    """Differs after the user's file of peaks changed; 0 without one.
+    """Another number after the user's file of peaks changed; 0 without one.
 
     Raises:
         SourceError: it cannot be read.
@@ -123,15 +123,13 @@ def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
 
 
 def _steps(
-    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares
 ) -> tuple[list[StepMfu], float | None]:
-    """Every selected step, and the share of all of them together but for those that the end of the
-    recording cut off.
-    """
+    """Every selected step, and the MFU of all that are complete."""
     table = facts["steps"]
-    use = matrix_use(insight, selection, rows, found)
+    use = matrix_use(insight, selection, rows, rates)
     wall = table["end"][selection.steps] - table["start"][selection.steps]
-    # Several devices of one process could have worked side by side.
+    # Several devices of a process could have worked in parallel.
     could = wall * working_devices(facts)
     share = np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)
     listed = [

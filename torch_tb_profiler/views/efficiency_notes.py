@@ -1,4 +1,4 @@
-"""Sentences about what the figures of the Efficiency view cannot say."""
+"""Caveats about the figures of the Efficiency view."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns
 
 ABOVE = 1.005
-"""A share from which on a row is said to be above a peak; below it is rounding."""
+"""Share from which a row is reported as above a peak; below is rounding."""
 _MICROSECOND = 1000
 GIVE = (
     'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything":'
@@ -23,13 +23,13 @@ GIVE = (
 
 
 def notes(
-    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares, peaks: Peaks
 ) -> list[str]:
     """What is to be said about these rows."""
     return [
         *_about_devices(facts, peaks),
-        *_beyond_peaks(insight, rows, found),
-        *_without_share(facts, insight, selection, rows, found, peaks),
+        *_beyond_peaks(insight, rows, rates),
+        *_without_share(facts, insight, selection, rows, rates, peaks),
     ]
 
 
@@ -54,18 +54,18 @@ def _about_devices(facts: Facts, peaks: Peaks) -> list[str]:
     return sentences
 
 
-def _beyond_peaks(insight: Insight, rows: Rows, found: Shares) -> list[str]:
+def _beyond_peaks(insight: Insight, rows: Rows, rates: Shares) -> list[str]:
     sentences = []
     for share, text in (
         (
-            found.flops_share,
+            rates.flops_share,
             (
                 "the arithmetic peak: the clock was higher than the vendor states, or less was"
                 " computed than the shapes say"
             ),
         ),
         (
-            found.bytes_share,
+            rates.bytes_share,
             (
                 "the memory bandwidth: what one kernel leaves in a cache the next one need not"
                 f" read from memory{_roughness(insight)}"
@@ -83,7 +83,7 @@ def _beyond_peaks(insight: Insight, rows: Rows, found: Shares) -> list[str]:
 
 
 def _without_share(
-    facts: Facts, insight: Insight, selection: Selection, rows: Rows, found: Shares, peaks: Peaks
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares, peaks: Peaks
 ) -> list[str]:
     sentences = []
     if rows.fast.any():
@@ -107,7 +107,7 @@ def _without_share(
             " among them): nothing is known of its shapes."
         )
     types = insight["workloads"]["types"]
-    untyped = (rows.flops > 0) & np.isnan(found.flops_share) & (rows.workload >= 0)
+    untyped = (rows.flops > 0) & np.isnan(rates.flops_share) & (rows.workload >= 0)
     untyped[untyped] = types[rows.workload[untyped]] < 0
     if peaks.entry is not None and untyped.any():
         sentences.append(
@@ -128,16 +128,16 @@ def _roughness(insight: Insight) -> str:
     shortest kernels took.
     """
     total = insight["workload_kernels"]["total"]
-    said = (
+    sentence = (
         ""
         if np.any(insight["workloads"]["strides"] >= 0)
         else "; strides were not recorded, so that an expanded input counts in full"
     )
     return (
-        said
+        sentence
         if np.any(total % _MICROSECOND)
         else (
-            f"{said}; durations are whole microseconds, so that rates of the shortest kernels are"
+            f"{sentence}; durations are whole microseconds, so that rates of the shortest kernels are"
             " rough"
         )
     )

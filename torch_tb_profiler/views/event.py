@@ -25,17 +25,17 @@ LONGEST_NAME = 4096
 
 
 class Refs:
-    """Events of one trace in short."""
+    """References to events of one trace."""
 
     def __init__(self, trace: Trace, timeline: Timeline) -> None:
         self._trace, self._timeline = trace, timeline
 
     def __call__(self, event: int) -> EventRef:
-        """The event of a number for which ``is_event`` holds."""
+        """The reference to an event for which ``is_event`` holds."""
         trace, places = self._trace, self._timeline["places"]
         spans, instants = trace["spans"], trace["instants"]
         text = int(self._timeline["names"]["text"][places["name"][event]])
-        # What happened before the first span is drawn at its begin, where it can be gone to.
+        # Instants before the first span are drawn at its start.
         start, dur = (
             (int(spans["start"][event]), int(spans["dur"][event]))
             if event < spans.n
@@ -56,7 +56,7 @@ class Refs:
 
 
 def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
-    """Do nothing for the number of an event that is drawn.
+    """Check that an event is drawn.
 
     Raises:
         NotFound: there is no such event, or it is a sample of a counter.
@@ -73,11 +73,11 @@ def event_payload(
     """Everything about one event.
 
     Raises:
-        NotFound: the number is not that of an event that is drawn.
+        NotFound: there is no such event on the timeline.
     """
     expect_event(trace, timeline, event)
-    found = event_detail(trace, facts, timeline, event, memoise)
-    ref, around, kinds = Refs(trace, timeline), found.around, timeline.about["arrow_kinds"]
+    detail = event_detail(trace, facts, timeline, event, memoise)
+    ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
     table, row = (
         (trace["spans"], event)
         if event < trace["spans"].n
@@ -91,25 +91,25 @@ def event_payload(
         process=process,
         thread=thread,
         overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0),
-        step=_step(facts, found.step),
+        step=_step(facts, detail.step),
         parent=ref.known(around.parent),
         children=around.children,
         first_child=ref.known(around.first_child),
         previous=ref.known(around.previous),
         next=ref.known(around.next),
-        chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in found.way.links],
-        launched=[ref(row) for row in found.launched.first],
-        launched_total=found.launched.total,
-        launched_ns=found.launched.time,
-        launch_delay_ns=found.delay,
-        queue_ns=found.queue,
-        siblings=_siblings(found.peers, found.peer_rank, ref),
-        arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in found.arrows],
-        arrows_total=found.arrows_total,
+        chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in detail.way.links],
+        launched=[ref(row) for row in detail.launched.first],
+        launched_total=detail.launched.total,
+        launched_ns=detail.launched.time,
+        launch_delay_ns=detail.delay,
+        queue_ns=detail.queue,
+        siblings=_siblings(detail.peers, detail.peer_rank, ref),
+        arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in detail.arrows],
+        arrows_total=detail.arrows_total,
         arguments=kept_arguments(trace, facts, event),
-        stack=[cut(frame, LONGEST_NAME) for frame in found.stack],
-        operator_name=_listed(trace, facts["operators"]["name"], found.operator),
-        kernel_name=_listed(trace, facts["kernels"]["name"], found.kernel),
+        stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
+        operator_name=_listed(trace, facts["operators"]["name"], detail.operator),
+        kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )
 
 
@@ -155,6 +155,6 @@ def _step(facts: Facts, step: int) -> str | None:
 
 
 def _listed(trace: Trace, names: Array, row: int) -> str | None:
-    """The name of a span where a view lists it: a link to it leads somewhere."""
+    """The name of a span if a view lists it, for a link there."""
     number = int(trace["spans"]["name"][row]) if row >= 0 else -1
     return trace.strings[number] if number >= 0 and bool((names == number).any()) else None

@@ -1,6 +1,4 @@
-"""The arguments of an event as texts: those that the import kept, and all that its text in the file
-holds.
-"""
+"""The arguments of an event as texts: those that the import keeps, and all in the file."""
 
 from __future__ import annotations
 
@@ -44,11 +42,11 @@ _PYTHON_NUMBERS = {"id": "Python id", "parent": "Python parent id", "module": "P
 
 
 def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
-    """What the import kept of an event; what was not recorded is left out."""
+    """The arguments that the import keeps of an event."""
     spans = trace["spans"]
     if event >= spans.n:
         return _of_instant(trace, event - spans.n)
-    found = [
+    arguments = [
         *_texts(trace, "operator_args", event, _OPERATOR),
         *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
         *_of_device(trace, facts, event),
@@ -59,13 +57,13 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     ]
     for column, name in (("correlation", "Correlation"), ("external", "External id")):
         if spans[column][event] >= 0:
-            found.append(Argument(name=name, value=str(int(spans[column][event]))))
-    return found
+            arguments.append(Argument(name=name, value=str(int(spans[column][event]))))
+    return arguments
 
 
 def _row(table: Table, event: int) -> int:
-    place = int(np.searchsorted(table["span"], table["span"].dtype.type(event)))
-    return place if place < table.n and table["span"][place] == event else -1
+    row = int(np.searchsorted(table["span"], table["span"].dtype.type(event)))
+    return row if row < table.n and table["span"][row] == event else -1
 
 
 def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:
@@ -140,7 +138,7 @@ def args_payload(text: str) -> EventArgsPayload:
 
 
 def _members(text: bytes | str) -> list[Argument]:
-    """The members of a JSON object as texts; none when the text is no object."""
+    """The members of a JSON object as texts; none of another text."""
     listed = islice(_object(text).items(), MOST_ARGUMENTS)
     return [
         Argument(name=cut(name, LONGEST_VALUE), value=cut(_plain(value), LONGEST_VALUE))
@@ -149,7 +147,7 @@ def _members(text: bytes | str) -> list[Argument]:
 
 
 def _object(text: bytes | str) -> dict[str, bytes]:
-    """The unparsed members of a JSON object: numbers keep the digits they were written with."""
+    """The unparsed members of a JSON object, so that numbers keep their digits."""
     try:
         return {name: bytes(value) for name, value in _OBJECT.decode(text).items()}
     except _ERRORS:
@@ -169,7 +167,7 @@ def _plain(value: bytes) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """A text that a page can bear."""
+    """A text of bounded length and valid Unicode."""
     # Lone surrogates cannot be sent.
     whole = text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
     return (

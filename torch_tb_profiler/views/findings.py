@@ -1,4 +1,4 @@
-"""Route ``/findings``: what costs recoverable time, in words."""
+"""Route ``/findings``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from torch_tb_profiler.views.wire import Link, Number
 LONGEST_LABEL = 120
 LONGEST_LINE = 500
 MOST_ARTEFACTS = 0.5
-"""Share of the step beyond which the profiler's own doing hides the rest."""
+"""Share of the step beyond which profiler overhead hides the rest."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """The trace that findings are of, and its place in the catalogue."""
+    """The trace of the findings, and its place in the catalogue."""
 
     trace: Trace
     facts: Facts
@@ -38,28 +38,30 @@ class Source:
 
 
 def findings_payload(
-    source: Source, made: Mapping[str, Any], progress: float = 1.0
+    source: Source, analysis: Mapping[str, Any], progress: float = 1.0
 ) -> FindingsPayload:
     """The findings of one worker's trace; ``made``: what ``analysis.findings`` found. ``progress``:
     how far the other workers are read.
     """
     facts = source.facts
-    found = [_finding(source, made, item) for item in made["found"]]
-    words = _words(source, made)
+    findings = [_finding(source, analysis, item) for item in analysis["found"]]
+    words = _words(source, analysis)
     return FindingsPayload(
-        headline=_headline(made, found, words["device"], source.facts["steps"].n - made["steps"]),
-        healthy=not costly(found) and judged(made, found),
-        steps=made["steps"],
-        step_ns=made["step_ns"],
-        findings=found,
-        unsure=[_filled(UNSURE[key], words) for key in made["unsure"]],
+        headline=_headline(
+            analysis, findings, words["device"], source.facts["steps"].n - analysis["steps"]
+        ),
+        healthy=not costly(findings) and judged(analysis, findings),
+        steps=analysis["steps"],
+        step_ns=analysis["step_ns"],
+        findings=findings,
+        unsure=[_filled(UNSURE[key], words) for key in analysis["unsure"]],
         missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
 
 
 def costly(findings: list[Finding]) -> list[Finding]:
-    """Those that cost step time which a run without the profiler would lose, too."""
+    """Findings that cost step time even without the profiler."""
     return [
         finding
         for finding in findings
@@ -67,25 +69,25 @@ def costly(findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def judged(made: Mapping[str, Any], found: list[Finding]) -> bool:
-    """Whether enough was recorded to call a trace healthy: steps, the accelerator's work if its
-    runtime was called, and not mostly the profiler itself.
+def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
+    """Whether enough was recorded to call a trace healthy: steps, device work if there was any, and
+    not mostly profiler overhead.
     """
-    artefacts = sum(finding.share or 0.0 for finding in found if finding.artefact)
+    artefacts = sum(finding.share or 0.0 for finding in findings if finding.artefact)
     return (
-        made["step_ns"] is not None
-        and not {"device_lost", "device_profiled", "sums"}.intersection(made["unsure"])
+        analysis["step_ns"] is not None
+        and not {"device_lost", "device_profiled", "sums"}.intersection(analysis["unsure"])
         and artefacts <= MOST_ARTEFACTS
     )
 
 
-def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
+def _finding(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
     rule, numbers, on_host = (
         RULES[item["rule"]],
         item["numbers"],
         not source.facts.summary["has_device"],
     )
-    words = _words(source, made)
+    words = _words(source, analysis)
     words |= {key: _printed(rule, key, value) for key, value in numbers.items()}
     words |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     if item["recoverable_ns"] is not None:
@@ -118,17 +120,17 @@ def _finding(source: Source, made: Mapping[str, Any], item: Mapping[str, Any]) -
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
-    """A text with its words; how it is broken into lines in its file does not matter."""
+    """A text with its words filled in, on one line."""
     return " ".join(text.split()).format_map(words)
 
 
-def _words(source: Source, made: Mapping[str, Any]) -> dict[str, str]:
+def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
     words = vocabulary(source.facts)
     return {
         "device": words.device,
         "multiprocessor": words.multiprocessor,
         "matrix_cores": words.matrix_cores,
-        "step": "recording" if "no_steps" in made["unsure"] else "step",
+        "step": "recording" if "no_steps" in analysis["unsure"] else "step",
     }
 
 
@@ -161,28 +163,29 @@ def _label(source: Source, row: int) -> str:
     return cut(text, LONGEST_LABEL)
 
 
-def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_out: int) -> str:
-    if made["step_ns"] is None:
+def _headline(
+    analysis: Mapping[str, Any], findings: list[Finding], device: str, left_out: int
+) -> str:
+    if analysis["step_ns"] is None:
         return "Nothing to analyse: the trace holds no steps and no events that could form one."
-    if "sums" in made["unsure"]:
+    if "sums" in analysis["unsure"]:
         return (
-            f"The file holds only sums ({format_ns(made['step_ns'])} in total): it tells where time"
+            f"The file holds only sums ({format_ns(analysis['step_ns'])} in total): it tells where time"
             " was spent, not when."
         )
-    word = "recording" if "no_steps" in made["unsure"] else "step"
-    # Utilization is of kernels alone and of all selected steps: the two figures stand on one page
-    # and must not seem to be one.
+    word = "recording" if "no_steps" in analysis["unsure"] else "step"
+    # Not called utilization: that is of kernels alone, on the same page.
     busy = (
         ""
-        if made["busy"] is None
-        else f" {capitalised(device)} active {format_share(made['busy'])} (incl. copies)."
+        if analysis["busy"] is None
+        else f" {capitalised(device)} active {format_share(analysis['busy'])} (incl. copies)."
     )
-    costing = costly(found)
+    costing = costly(findings)
     if not costing:
-        lost = sum(finding.share or 0.0 for finding in found)
+        lost = sum(finding.share or 0.0 for finding in findings)
         own = f" Recording itself accounts for {format_share(lost)} of the {word}." if lost else ""
         return (
-            f"{'Healthy: nothing' if judged(made, found) else 'Nothing'} found that costs"
+            f"{'Healthy: nothing' if judged(analysis, findings) else 'Nothing'} found that costs"
             f" {format_limit(THRESHOLD)} of the {word} or more.{busy}{own}"
         )
     total, share = (
@@ -193,10 +196,10 @@ def _headline(made: Mapping[str, Any], found: list[Finding], device: str, left_o
         f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
     )
     cause = costing[0].title
-    # A title that begins with a name keeps its capital.
+    # A title that starts with a name keeps its capital.
     named = RULES[costing[0].rule].title.startswith("{")
     cause = cause if named else cause[:1].lower() + cause[1:]
     return (
         f"Up to {format_ns(total)} ({format_share(share)}) of a {word} of"
-        f" {format_ns(made['step_ns'])}{left} is recoverable. Main cause: {cause}.{busy}"
+        f" {format_ns(analysis['step_ns'])}{left} is recoverable. Main cause: {cause}.{busy}"
     )

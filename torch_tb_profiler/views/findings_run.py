@@ -1,30 +1,28 @@
-"""The findings of one worker of a run whose workers are all known."""
+"""The findings of a worker of a run whose workers are all known."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from torch_tb_profiler.analysis.distributed.cause import LateRank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
-from torch_tb_profiler.views.distributed import LateSeat
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 
 def findings_in_run(
     source: Source,
-    made: Mapping[str, Any],
+    analysis: Mapping[str, Any],
     figures: RunFigures,
-    late: Sequence[LateSeat],
+    late: Sequence[LateRank],
     seats: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
-    """The findings of a worker, and who of its run keeps it waiting. ``seats``: (worker, span) of
-    every rank of the figures.
-    """
-    here = (source.worker, source.span)
-    if here not in seats or len(seats) < 2 or not made["step_ns"]:
-        return findings_payload(source, made)
-    pairs = [(one.late, one.cause) for one in late]
-    found = with_stragglers(made, pairs, figures, seats.index(here), seats)
-    return findings_payload(source, found)
+    """The findings of a worker, stragglers included. ``seats``: (worker, span) of every rank."""
+    own = (source.worker, source.span)
+    if own not in seats or len(seats) < 2 or not analysis["step_ns"]:
+        return findings_payload(source, analysis)
+    pairs = [(straggler.late, straggler.cause) for straggler in late]
+    with_late = with_stragglers(analysis, pairs, figures, seats.index(own), seats)
+    return findings_payload(source, with_late)

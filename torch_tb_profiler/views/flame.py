@@ -1,7 +1,5 @@
-"""Routes ``/module/flame`` and ``/module/flame/file``: trees of frames, and the same as files for
-other flame graph programs.
-
-Files hold every frame, the page only those that are wide enough to be seen.
+"""Routes ``/module/flame``: the frames that are wide enough to be seen, and ``/module/flame/file``: all
+frames, for other flame graph programs.
 """
 
 from __future__ import annotations
@@ -44,9 +42,7 @@ _BLOCK = 2000
 def flame_payload(
     facts: Facts, insight: Insight, selection: Selection, tree: FlameTree
 ) -> FlamePayload:
-    """The frames of the selected steps that are at least a 10,000th of the host's or of the
-    device's time.
-    """
+    """The frames with at least a 10,000th of the host or device time of the selected steps."""
     frames, rest = _frames(facts, insight, selection, tree)
     shown, pooled = drawn(frames)
     wanted = ("host", "stack") if tree == "line" else ("host",)
@@ -69,10 +65,8 @@ def flame_file(
     metric: Metric,
     file_format: FileFormat,
 ) -> Iterator[bytes]:
-    """The frames with time of their own, in ns: one line ``a;b;c 123`` per frame, or a JSON file
-    for speedscope.
-
-    Device work that no frame launched stands in a frame of its own.
+    """The frames with self time, in ns: a line ``a;b;c 123`` each, or a JSON file for speedscope.
+    Device work that no frame launched has a frame of its own.
     """
     frames, rest = _frames(facts, insight, selection, tree)
     total = frames.host if metric == "host" else frames.device
@@ -96,17 +90,17 @@ def flame_file(
 
 @dataclass(frozen=True)
 class _Stacks:
-    """Frames with time of their own, and how much; ``parent`` is of all frames."""
+    """Frames with self time, and how much; ``parent`` is of all frames."""
 
     parent: list[int]
     frame: list[int]
     weight: list[int]
 
     def blocks(self) -> Iterator[list[tuple[list[int], int]]]:
-        """(frames outermost first, own time) of each, some at a time: all at once may be large."""
+        """(frames outermost first, self time) in blocks, to bound memory."""
         for begin in range(0, len(self.frame), _BLOCK):
             yield [
-                (self._way(frame), time)
+                (self._path(frame), time)
                 for frame, time in zip(
                     self.frame[begin : begin + _BLOCK],
                     self.weight[begin : begin + _BLOCK],
@@ -114,11 +108,11 @@ class _Stacks:
                 )
             ]
 
-    def _way(self, frame: int) -> list[int]:
-        way = [frame]
-        while self.parent[way[-1]] >= 0:
-            way.append(self.parent[way[-1]])
-        return way[::-1]
+    def _path(self, frame: int) -> list[int]:
+        path = [frame]
+        while self.parent[path[-1]] >= 0:
+            path.append(self.parent[path[-1]])
+        return path[::-1]
 
 
 def _frames(
@@ -132,9 +126,7 @@ def _frames(
 
 
 def harmless(name: str) -> str:
-    """A name that breaks no line and no stack of a folded file: without control characters and
-    ``;``, of bearable length.
-    """
+    """A name for a folded file: without control characters and ``;``, cut."""
     return _CONTROL.sub(" ", name[:LONGEST_NAME]).replace(";", ",").strip() or "?"
 
 
@@ -142,7 +134,7 @@ def _folded(names: list[str], stacks: _Stacks) -> Iterator[bytes]:
     texts = [harmless(name) for name in names]
     for block in stacks.blocks():
         yield "".join(
-            f"{';'.join(texts[frame] for frame in way)} {time}\n" for way, time in block
+            f"{';'.join(texts[frame] for frame in path)} {time}\n" for path, time in block
         ).encode("utf-8", "replace")
 
 
@@ -165,6 +157,8 @@ def _speedscope(names: list[str], stacks: _Stacks, title: str) -> Iterator[bytes
     yield f'{json.dumps(head)[:-1]},"profiles":[{json.dumps(profile)[:-1]},"samples":['.encode()
     before = ""
     for block in stacks.blocks():
-        yield (before + json.dumps([way for way, _ in block], separators=(",", ":"))[1:-1]).encode()
+        yield (
+            before + json.dumps([path for path, _ in block], separators=(",", ":"))[1:-1]
+        ).encode()
         before = ","
     yield b"]}]}"

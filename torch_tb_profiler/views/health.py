@@ -1,4 +1,4 @@
-"""The trace-health panel: what was wrong with the trace and which figures it makes doubtful."""
+"""The trace-health panel."""
 
 from __future__ import annotations
 

@@ -22,9 +22,7 @@ NO_OPERATOR_TEXTS = {
 def kernel_payload(
     facts: Facts, selection: Selection, group: KernelGroup, limit: int
 ) -> KernelPayload:
-    """Kernels launched in the selected steps; the ``limit`` longest have rows of their own, the
-    rest is pooled in the last row.
-    """
+    """Kernels launched in the selected steps; beyond ``limit`` pooled in the last row."""
     rows = kernel_rows(facts, selection, group)
     words = vocabulary(facts)
     return KernelPayload(
@@ -36,17 +34,6 @@ def kernel_payload(
             for reason, text in NO_OPERATOR_TEXTS.items()
         ],
         pooled=max(rows.n - limit, 0),
-        attribution=attribution(facts),
+        attribution=Attribution(**facts.summary["attribution"]),
         missing=missing(absent(facts), ("device", "host")),
-    )
-
-
-def attribution(facts: Facts) -> Attribution:
-    """How many device events of the whole trace were followed to their launch and operator."""
-    counts = facts.summary["attribution"]
-    return Attribution(
-        device_events=counts["device_events"],
-        kernels=counts["kernels"],
-        with_launch=counts["with_launch"],
-        with_operator=counts["with_operator"],
     )

@@ -25,8 +25,7 @@ MODULES = Missing(
     key="modules",
     what="nn.Modules",
     why=(
-        "The trace names no nn.Module: Python frames were not recorded, or what ran is in no"
-        " module."
+        "The trace has no nn.Module: Python frames were not recorded, or nothing ran in a module."
     ),
     call=profile_call("with_stack=True"),
 )
@@ -56,7 +55,7 @@ def module_payload(
 
 def _totals(sums: ModuleSums, backward: dict[str, int]) -> ModuleTotals:
     def inside(key: str) -> int:
-        return sum(int(values.sum()) for (_, of), values in sums.own.items() if of == key)
+        return sum(int(values.sum()) for (_, sum_key), values in sums.own.items() if sum_key == key)
 
     return ModuleTotals(
         module_host_ns=inside("host"),

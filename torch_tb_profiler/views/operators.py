@@ -40,9 +40,7 @@ _STACK_SUMS = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "ho
 def operator_payload(
     facts: Facts, selection: Selection, group: OperatorGroup, limit: int
 ) -> OperatorPayload:
-    """Operators of the selected steps; the ``limit`` costliest have rows of their own, the rest is
-    pooled in the last row.
-    """
+    """Operators of the selected steps; beyond ``limit`` pooled in the last row."""
     rows = operator_rows(facts, selection, group)
     stacks: list[int | None] = []
     tree = FrameTree(parent=[], frame=[])
@@ -62,7 +60,7 @@ def operator_payload(
 
 
 def _frame_tree(facts: Facts, used: NDArray[Any]) -> tuple[FrameTree, dict[int, int]]:
-    """The part of the tree of stacks that the rows need, and where each of its rows went."""
+    """The part of the stack tree that the rows need, and the new numbers of its rows."""
     parents = facts["stacks"]["parent"]
     needed: set[int] = set()
     for stack in np.unique(used[used >= 0]).tolist():
@@ -85,8 +83,8 @@ def _frame_tree(facts: Facts, used: NDArray[Any]) -> tuple[FrameTree, dict[int, 
 def operator_stacks_payload(
     facts: Facts, selection: Selection, name: str, shapes: str | None, limit: int
 ) -> OperatorStacksPayload:
-    """Call stacks of one operator (of one set of input shapes, when given), the costliest first, at
-    most ``limit``.
+    """Call stacks of an operator (with these input shapes, if given), at most ``limit``, the most
+    expensive first.
 
     Raises:
         NotFound: the selected steps have no such operator.

@@ -39,7 +39,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 
 
 class KernelCells:
-    """Makes the cells of a table when they are asked for; every distinct text once."""
+    """The cells of a table, made on request; each distinct text once."""
 
     def __init__(self, trace: Trace, insight: Insight, table: KernelTable) -> None:
         self.rows = len(table.row)
@@ -47,8 +47,7 @@ class KernelCells:
         self._known: dict[str, dict[int, str | None]] = {}
         spans = trace["spans"]
         self._numbers = len(trace.strings)
-        # Numbers beyond those of the strings are of ranges: their names are no operators', whatever
-        # stands in them.
+        # Numbers beyond the strings are names of ranges, which are not parsed as operators.
         names = np.where(
             (spans["role"] == Role.OPERATOR) | (spans["name"] < 0),
             spans["name"],
@@ -97,9 +96,7 @@ class KernelCells:
         }
 
     def column(self, key: str, begin: int, end: int) -> list[Cell]:
-        """The cells of one of ``COLUMNS`` for rows ``begin`` to ``end``, exclusive; None where
-        there is no value.
-        """
+        """Cells of a column for rows ``begin`` to ``end``, exclusive; None where unknown."""
         return self._makers[key](begin, min(end, self.rows))
 
     def _integers(self, values: Array) -> Callable[[int, int], list[Cell]]:
@@ -131,11 +128,11 @@ class KernelCells:
         ]
 
     def _call_traces(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.sources
-        lines = self._made("trace", found.stack[begin:end], self._lines)
+        sources = self._table.sources
+        lines = self._made("trace", sources.stack[begin:end], self._lines)
         written = self._made(
             "written",
-            found.written[begin:end],
+            sources.written[begin:end],
             lambda number: written_call_trace(self._trace.strings[number]),
         )
         return [
@@ -150,13 +147,13 @@ class KernelCells:
         return call_trace(frames)
 
     def _layers(self, begin: int, end: int) -> list[Cell]:
-        found = self._table.sources
+        sources = self._table.sources
         ranges = self._made(
             "layer",
-            found.layer[begin:end],
+            sources.layer[begin:end],
             lambda number: self._trace.strings[number].removeprefix(LAYER),
         )
-        modules = self._made("module", found.module[begin:end], self._module)
+        modules = self._made("module", sources.module[begin:end], self._module)
         return [
             own if own is not None else around for own, around in zip(ranges, modules, strict=True)
         ]
@@ -182,16 +179,14 @@ class KernelCells:
 
 
 def call_trace(frames: Sequence[str]) -> str | None:
-    """``file:line -> file:line``, outermost first, of frames like ``file(line): function``,
-    innermost first; None of none.
+    """``file:line -> file:line``, outermost first, of frames ``file(line): function``, innermost
+    first; None without frames.
     """
     return BETWEEN_LINES.join(map(file_and_line, reversed(frames))) or None
 
 
 def written_call_trace(text: str) -> str | None:
-    """The same of a ``Call stack`` argument: the lines of the user's own program, without any the
-    one line that tells most.
-    """
+    """The call trace of a ``Call stack`` argument: the lines in user code, else the most telling one."""
     frames = [frame for frame in text.strip('"').split(";") if frame]
     own = [
         frame
@@ -204,7 +199,7 @@ def written_call_trace(text: str) -> str | None:
 
 
 def file_and_line(frame: str) -> str:
-    """``file(line): function`` → ``file:line``; what is written otherwise stays."""
+    """``file(line): function`` → ``file:line``; other texts stay."""
     match = _FRAME.fullmatch(frame)
     return f"{match['file']}:{match['line']}" if match else frame
 

@@ -29,9 +29,7 @@ LONGEST_NAME = 1000
 
 
 class Searched:
-    """One query on one timeline. What it found is kept with the trace, so that each further
-    question about it is cheap.
-    """
+    """A query on a timeline; its hits are kept with the trace for further questions."""
 
     def __init__(
         self,
@@ -44,7 +42,7 @@ class Searched:
         arguments: bool,
         case: bool,
     ) -> None:
-        """Raises BadRequest: the text is empty, no regular expression, or too expensive."""
+        """Raises BadRequest: the text is empty, no valid pattern, or too expensive."""
         self._trace, self._timeline = trace, timeline
         self._search: Search = memoise("timeline search", lambda: Search(trace, timeline))
         self._hits = self._search.find(Query(text, regex, arguments, case))
@@ -64,10 +62,10 @@ class Searched:
             SearchName(name=self._name(name), look=look, count=count, total_ns=total)
             for name, look, count, total in columns
         ]
-        refs, kept = Refs(self._trace, self._timeline), search.first(hits, MOST_HITS)
-        listed = [refs(event) for event in kept]
+        refs, events = Refs(self._trace, self._timeline), search.first(hits, MOST_HITS)
+        listed = [refs(event) for event in events]
         columns_of_hits = HitColumns(
-            event=kept,
+            event=events,
             lane=[ref.lane for ref in listed],
             name=[cut(ref.name, LONGEST_NAME) for ref in listed],
             start_ns=[ref.start_ns for ref in listed],
@@ -84,7 +82,7 @@ class Searched:
         )
 
     def after(self, event: int) -> NextHitPayload:
-        """The next hit in time order; the first after the last.
+        """The next hit in time order, wrapping around.
 
         Raises:
             BadRequest: there is no such event.
@@ -93,7 +91,7 @@ class Searched:
         return self._hit(self._search.before(self._hits, event, included=True))
 
     def before(self, event: int) -> NextHitPayload:
-        """The hit before it in time order; the last before the first.
+        """The previous hit in time order, wrapping around.
 
         Raises:
             BadRequest: there is no such event.
@@ -102,7 +100,7 @@ class Searched:
         return self._hit(self._search.before(self._hits, event, included=False) - 1)
 
     def from_time(self, time: int, *, forwards: bool) -> NextHitPayload:
-        """The first hit that begins at a time or after it, or the last before it; going round."""
+        """The first hit from a time on, or the last before it, wrapping around."""
         passed = int(self._search.until(self._hits, np.array([time]))[0])
         return self._hit(passed if forwards else passed - 1)
 
@@ -120,7 +118,7 @@ class Searched:
     def _must_exist(self, name: str, event: int) -> None:
         if not is_event(self._trace, self._timeline, event):
             raise BadRequest(
-                f"Parameter {name} is {event}, which is no event of the timeline.",
+                f"Parameter {name} is {event}, which is not on the timeline.",
                 "Take the numbers from the timeline.",
             )
 

@@ -67,9 +67,9 @@ def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _odd_text(facts: Facts, row: int) -> str:
-    found = odd_reason(facts, row)
-    if found is None:
+    reason = odd_reason(facts, row)
+    if reason is None:
         return ""
-    category, excess = found
+    category, excess = reason
     direction = "more" if excess >= 0 else "less"
     return f"{format_ns(abs(excess))} {direction} {CATEGORY_TEXT[category]} than the median step"

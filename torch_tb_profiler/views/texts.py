@@ -1,6 +1,4 @@
-"""Sentences that several payloads share: categories, reasons, and what to record to see what is
-missing.
-"""
+"""Texts that payloads share: categories, what is missing and how to record it."""
 
 from __future__ import annotations
 
@@ -33,20 +31,18 @@ CATEGORY_TEXT = {
 }
 
 LONGEST_LINE = 60
-"""Characters of the options that stand in one line of a call."""
+"""Longest options on one line of a call."""
 _ACTIVITIES = "[ProfilerActivity.CPU, ProfilerActivity.CUDA]  (or .XPU, .MTIA)"
 
 
 def capitalised(text: str) -> str:
-    """With a capital at its begin; the rest stays."""
+    """With a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def profile_call(*options: str, devices: bool = False) -> str:
-    """A recording that runs as pasted where ``train_step`` and ``loader`` are the reader's own.
-
-    ``record`` has the options on by itself; they are named for readers who call
-    ``torch.profiler.profile``. ``devices``: what is missing are activities.
+    """Code for a recording. ``record`` has the options on by default; they are named for readers
+    who call ``torch.profiler.profile``. ``devices``: activities are missing.
     """
     given = ['"./log/run"', *options]
     together = ", ".join(given)
@@ -54,7 +50,7 @@ def profile_call(*options: str, devices: bool = False) -> str:
     if len(together) > LONGEST_LINE:
         arguments = [
             "with torch_tb_profiler.record(",
-            *(f"    {one}," for one in given),
+            *(f"    {option}," for option in given),
             ") as profiler:",
         ]
     lines = [
@@ -82,8 +78,8 @@ _MISSING = (
         key="device",
         what="Accelerator activity",
         why=(
-            "The trace holds no kernel, copy or memset: the accelerator was not recorded, was not"
-            " used, or the profiler had no right to record it."
+            "The trace has no kernel, copy or memset: the accelerator was not used, not recorded, or the"
+            " profiler lacked permission."
         ),
         call=profile_call(devices=True),
     ),
@@ -160,8 +156,8 @@ _NVTX_CALL = "\n".join(
 _BY_NVTX: dict[str, tuple[str, str]] = {
     "host": (
         (
-            "No operator is in the file: PyTorch tells nvprof and Nsight Systems of them through"
-            " NVTX, if it is asked to."
+            "The file has no operators: PyTorch passes them to nvprof and Nsight Systems through NVTX"
+            " only on request."
         ),
         _NVTX_CALL,
     ),
@@ -175,8 +171,8 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
     ),
     "stack": (
         (
-            "nvprof and Nsight Systems know no Python lines, but those that PyProf writes."
-            " PyTorch's own profiler does."
+            "nvprof and Nsight Systems record no Python lines, except through PyProf. PyTorch's own"
+            " profiler does."
         ),
         profile_call("with_stack=True"),
     ),
@@ -185,19 +181,19 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
         profile_call("profile_memory=True"),
     ),
 }
-"""Why, and what to run, where another profiler recorded."""
+"""Reason and code where another profiler recorded."""
 _OTHER_PROFILERS = MISSING | {
     key: structs.replace(MISSING[key], why=why, call=call) for key, (why, call) in _BY_NVTX.items()
 }
 _INSTEAD = {"device": "device_times"}
-"""Another reason for the same lack."""
+"""Another reason for the same gap."""
 
 
-def missing(found: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
-    """Texts for those of ``wanted`` (keys of ``MISSING``) that ``analysis.absent`` found absent;
-    where there are no events at all, that is the one reason.
+def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
+    """Texts for the ``wanted`` keys of ``MISSING`` that are absent (see ``figures.absent``); without
+    any events that is the only reason.
     """
-    absent = set(found)
+    absent = set(keys_absent)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
     texts = _OTHER_PROFILERS if "pytorch_profiler" in absent else MISSING

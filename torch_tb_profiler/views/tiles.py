@@ -38,7 +38,7 @@ START, DUR, NAME, EVENT, COUNT, FILL, LOOK, FLAGS, MODULE = range(1, 10)
 
 
 def top_level(timeline: Timeline) -> int:
-    """The coarsest level that can be asked for."""
+    """The coarsest level."""
     return highest_level(timeline.about["span_ns"])
 
 
@@ -50,7 +50,7 @@ def last_tile(timeline: Timeline, level: int) -> int:
 def encode_tiles(
     timeline: Timeline, level: int, numbers: Sequence[int], lanes: Sequence[int]
 ) -> bytes:
-    """The reply for tiles of one level by number, with the slices of some lanes (ascending)."""
+    """The reply for tiles of one level, with the slices of some lanes (ascending)."""
     asked = np.array(lanes, np.uint32)
     return b"".join(
         _encode(timeline, level, asked, tile)
@@ -86,7 +86,7 @@ def _encode(timeline: Timeline, level: int, lanes: Array, tile: TileSlices) -> b
 
 
 def shift_of(level: int) -> int:
-    """By how many bits the times of a level's tiles are shortened."""
+    """Bits by which times in a level's tiles are shifted."""
     return max(0, level + TILE_BITS - 31)
 
 

@@ -1,4 +1,4 @@
-"""Routes ``/trace/timeline`` and ``/trace/names``: what the timeline consists of."""
+"""Routes ``/trace/timeline`` and ``/trace/names``."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
     )
     is_device = _device_tracks(trace, timeline)
     ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
-    found = []
+    listed = []
     for row in range(groups.n):
         track, kind, first, count = (
             int(groups[name][row]) for name in ("track", "kind", "lane", "lanes")
         )
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
-        found.append(
+        listed.append(
             TimelineGroup(
                 key=group_key(trace, timeline, row),
                 kind=_KINDS[kind],
@@ -98,11 +98,11 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
                 sub=lanes["sub"][first : first + count].tolist(),
             )
         )
-    return found
+    return listed
 
 
 def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
-    """What a group is called in URLs, stable over reloads."""
+    """A group's name in URLs, stable over reloads."""
     groups, tracks = timeline["groups"], trace["tracks"]
     pid, tid = (
         trace.strings[int(tracks[name][int(groups["track"][row])])] for name in ("pid", "tid")
@@ -173,7 +173,7 @@ def _marks(trace: Trace) -> list[TimelineMark]:
 
 
 def names_payload(trace: Trace, timeline: Timeline, first: int) -> NamesPayload:
-    """One page of names, each cut to what a label can hold."""
+    """One page of names, cut for labels."""
     numbers = timeline["names"]["text"][first : first + NAME_PAGE]
     return NamesPayload(first=first, names=[_cut(text) for text in trace.strings.many(numbers)])
 

@@ -1,6 +1,4 @@
-"""The WSGI application over a catalogue: one app per route for TensorBoard, or all of them in one
-for the stand-alone server.
-"""
+"""The WSGI application: one app per route for TensorBoard, all in one for the stand-alone server."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ ENTRY_ROUTE = STATIC + ENTRY
 
 
 class Application:
-    """All routes. Calling it serves them at the root; ``plugin_apps`` gives them singly."""
+    """Serves all routes at the root; ``plugin_apps`` returns them one by one."""
 
     def __init__(
         self, catalogue: Catalogue, settings: Settings, static: StaticFiles | None = None
@@ -37,9 +35,7 @@ class Application:
         return _wsgi(self._dispatch)(environ, start_response)
 
     def plugin_apps(self) -> dict[str, Wsgi]:
-        """Route → app, as ``TBPlugin.get_plugin_apps`` wants it; what no route knows gets the error
-        shape, too.
-        """
+        """Route → app, as ``TBPlugin.get_plugin_apps`` wants it; the last one answers 404."""
         apps: dict[str, Wsgi] = {path: _wsgi(handler) for path, handler in self._routes.items()}
         apps[ENTRY_ROUTE] = _wsgi(self._static_file)
         apps[STATIC + "*"] = _wsgi(self._static_file)
@@ -55,7 +51,7 @@ class Application:
         return self._routes.get(path.rstrip("/"), _unknown)(request)
 
     def _static_file(self, request: Request) -> Response:
-        # Under TensorBoard the path carries a prefix of its own, of which only the end is ours.
+        # TensorBoard puts a prefix of its own before the path.
         return self._static.respond(request, request.path.partition(STATIC)[2])
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
+
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
-from torch_tb_profiler.views.diagnosis import diagnosis_payload
-from torch_tb_profiler.views.runs_list import runs_payload
+from torch_tb_profiler.views.files_table import FILES
 from torch_tb_profiler.web.parameters import Switch
 from torch_tb_profiler.web.route import route
 
@@ -16,20 +17,28 @@ from torch_tb_profiler.web.route import route
 @route("/runs", report="logdir")
 def runs(
     catalogue: Catalogue,
-    rescan: Annotated[bool, Switch("Look at the logdir again, in the background.")] = False,
+    rescan: Annotated[bool, Switch("Scan the logdir again, in the background.")] = False,
 ) -> wire.RunsPayload:
-    """Runs, workers and spans with their states, and ``scanning`` while the first look at the logdir
-    is not finished.
-    """
+    """Runs, workers and spans with their states; ``scanning`` until the logdir was scanned once."""
     if rescan:
         catalogue.rescan()
-    return runs_payload(catalogue.snapshot())
+    return msgspec.convert(catalogue.snapshot(), wire.RunsPayload, from_attributes=True)
 
 
 @route("/diagnosis", report="logdir")
 def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
-    """Every file that was seen: imported, waiting, growing, failed or rejected, and why."""
-    return diagnosis_payload(catalogue.snapshot())
+    """Every file found: imported, waiting, growing, failed or rejected, and why."""
+    snapshot = catalogue.snapshot()
+    files = {
+        column.name: [getattr(file, column.name) for file in snapshot.files]
+        for column in FILES.columns
+    }
+    return wire.DiagnosisPayload(
+        version=snapshot.version,
+        logdirs=list(snapshot.logdirs),
+        notes=list(snapshot.notes),
+        files=files,
+    )
 
 
 @route("/definitions", report="logdir")

@@ -21,9 +21,7 @@ _BY_FIRST_BYTES = (
 
 
 class Pieces:
-    """An iterator whose first piece is already known; closing it closes the source, however little
-    was read.
-    """
+    """An iterator whose first piece is read; closing it closes the source."""
 
     def __init__(self, source: Iterator[bytes]) -> None:
         self._source: Any = source
@@ -41,19 +39,19 @@ class Pieces:
         return piece
 
     def close(self) -> None:
-        """Let go of the file; called by the server at the end of the response."""
+        """Close the file; the server calls it at the end of the response."""
         self._source.close()
 
     @property
     def content_type(self) -> str:
-        """What the first bytes say."""
+        """By the first bytes."""
         types = (kind for magic, kind in _BY_FIRST_BYTES if self.first.startswith(magic))
         return next(types, "application/json")
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file to be saved: kept in memory, or sent piece by piece and never stored."""
+    """A file to save: from memory, or streamed."""
 
     name: str
     content_type: str
@@ -69,16 +67,16 @@ class Download:
 
 
 def base_name(path: str) -> str:
-    """The last part of a path of any system."""
+    """The last part of a path, of any system."""
     return path.replace("\\", "/").rpartition("/")[2]
 
 
 def stem(path: str) -> str:
-    """The same without the endings of a trace."""
+    """``base_name`` without the endings of traces."""
     return base_name(path).partition(".json")[0].removesuffix(".pt.trace")
 
 
 def file_name(name: str) -> str:
-    """A name that is harmless in a header and on every file system."""
+    """A name that is safe in headers and on every file system."""
     harmless = re.sub(r"[^A-Za-z0-9._=+-]+", "_", name, flags=re.ASCII).lstrip(".")[-150:]
     return harmless or "trace.json"

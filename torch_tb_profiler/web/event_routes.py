@@ -1,6 +1,4 @@
-"""The routes of single events: one event, its text in the file, the workers of a run on one clock,
-one collective on all of them.
-"""
+"""The routes of single events, of the workers on one clock, and of one collective on all workers."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from torch_tb_profiler.views import timeline_wire
 from torch_tb_profiler.views.alignment import (
     NO_COLLECTIVE,
     PeerTrace,
-    WorkerPlace,
-    alignment_payload,
+    aligned_worker,
     collective_payload,
 )
 from torch_tb_profiler.views.event import event_payload, expect_event
@@ -28,8 +25,8 @@ Asked = Annotated[int, Whole("The event.")]
 
 @route("/trace/event")
 def event(timeline: OpenedTimeline, event: Asked) -> timeline_wire.EventPayload:
-    """Place, neighbours on the lane and in the call tree, the way from the Python line to the device,
-    standing among the events of its name, arrows, call stack. Other events are given in short.
+    """The event, its neighbours on the lane and in the call tree, the path from the Python line to the
+    device, its rank among events of its name, arrows and call stack. Other events come in short.
     """
     opened = _expect(timeline, event)
     return event_payload(opened.trace, opened.facts, timeline.timeline, event, opened.memoise)
@@ -39,35 +36,38 @@ def event(timeline: OpenedTimeline, event: Asked) -> timeline_wire.EventPayload:
 def event_args(
     timeline: OpenedTimeline, texts: EventTexts, event: Asked
 ) -> timeline_wire.EventArgsPayload:
-    """Read again from the file: inflated up to the event, or read at its place where the file is not
-    compressed. A text of more than a million characters is cut, a value at 65,536. One file is read at
-    a time; who waits longer than 5 s gets 202. A file that is gone is 502, one that changed 409.
+    """The arguments as they are in the file, which is read again up to the event. Texts are cut at a
+    million characters, values at 65,536. One file is read at a time: after 5 s of waiting the answer
+    is 202. A missing file is 502, a changed one 409.
     """
     return args_payload(texts.read(_expect(timeline, event), event))
 
 
 @route("/trace/alignment", kept=False)
 def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPayload:
-    """The workers of the run on one clock: ``offset_ns`` is to be added to a worker's own times.
-    ``ready`` is false for a worker whose trace is not there yet.
+    """The workers of the run on one clock: add ``offset_ns`` to a worker's times. ``ready`` is false
+    while its trace is not imported.
     """
     listed = companions(catalogue, opened)
     shared = align_run(listed, opened)
     aligned = dict(zip(shared.place, shared.aligned, strict=True))
-    places = [
-        WorkerPlace(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
-        for i, c in enumerate(listed)
-    ]
-    return alignment_payload(places, shared.span_ns, len(opened.run.beside(opened.worker)))
+    return timeline_wire.AlignmentPayload(
+        workers=[
+            aligned_worker(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
+            for i, c in enumerate(listed)
+        ],
+        span_ns=shared.span_ns,
+        workers_total=len(opened.run.beside(opened.worker)),
+    )
 
 
-# Other workers may still come, and get timelines.
+# Other workers may still be imported.
 @route("/trace/collective", kept=False)
 def collective(
     timeline: OpenedTimeline, catalogue: Catalogue, event: Asked
 ) -> timeline_wire.CollectivePayload:
-    """The calls of all workers that belong to the same collective as an event, for arrows across
-    ranks. ``lane`` is -1 where a worker's timeline was never made; asking does not make it.
+    """The calls of all workers in the same collective as an event, for arrows across ranks. ``lane``
+    is -1 for workers without a timeline; this request does not make one.
     """
     opened = _expect(timeline, event)
     listed = companions(catalogue, opened)
@@ -75,7 +75,7 @@ def collective(
     match = match_in(shared, opened, event)
     if match < 0:
         return NO_COLLECTIVE
-    peers = [_peer(catalogue, opened.run.name, listed[place]) for place in shared.place]
+    peers = [_peer(catalogue, opened.run.name, listed[number]) for number in shared.place]
     return collective_payload(shared.matches, match, peers)
 
 
@@ -90,13 +90,11 @@ def _expect(timeline: OpenedTimeline, event: int) -> Opened:
 
 
 def _peer(catalogue: Catalogue, run: str, companion: Companion) -> PeerTrace | None:
-    """The worker's trace, with the timeline if it was made before: a click must not start sixty
-    others.
-    """
+    """The worker's trace, with its timeline only if it exists: a click must not make sixty."""
     opened, name = companion.opened, (companion.worker.name, companion.span.name)
     if opened is None:
         return None
-    kept = catalogue.made_timeline(run, *name)
-    if kept is None or kept.opened.trace.tables["spans"].n != opened.trace.tables["spans"].n:
+    known = catalogue.made_timeline(run, *name)
+    if known is None or known.opened.trace.tables["spans"].n != opened.trace.tables["spans"].n:
         return PeerTrace(*name, opened.trace, None)
-    return PeerTrace(*name, kept.opened.trace, kept.timeline)
+    return PeerTrace(*name, known.opened.trace, known.timeline)

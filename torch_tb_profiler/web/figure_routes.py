@@ -1,6 +1,4 @@
-"""The routes of a trace's figures for the chosen steps: overview, operators, kernels, efficiency,
-counters, modules.
-"""
+"""The routes of figures of selected steps: overview, operators, kernels, efficiency, counters, modules."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Text
 from torch_tb_profiler.web.route import Backend, chosen, route
 
-TREE = OneOf("What a frame is: modules and operators, or Python source lines.")
+TREE = OneOf("Frames: modules and operators, or Python source lines.")
 _ENDINGS: dict[FileFormat, tuple[str, str]] = {
     "folded": ("ns.folded.txt", "text/plain; charset=utf-8"),
     "speedscope": ("speedscope.json", "application/json"),
@@ -30,12 +28,12 @@ _ENDINGS: dict[FileFormat, tuple[str, str]] = {
 
 
 def _workers(backend: Backend, opened: Opened) -> Hashable:
-    """The number of workers may grow while the trace stays what it is."""
+    """The number of workers may grow while the trace stays the same."""
     return len(opened.run.beside(opened.worker))
 
 
 def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
-    """The user's own peaks count as they are now, not as when the trace was read."""
+    """The user's own peaks as they are now."""
     return peaks_version(backend.settings.peaks)
 
 
@@ -66,14 +64,14 @@ def operator(
         wire.OperatorGroup, OneOf("What a row is one of.", whole_only=("shape", "stack"))
     ] = "name",
 ) -> wire.OperatorPayload:
-    """Operators as columns, the costliest first, at most ``max_table_rows`` (a setting). ``frames`` is
-    the tree of the call stacks that the rows name.
+    """Operators as columns, the most expensive first, at most ``max_table_rows`` (a setting).
+    ``frames``: the tree of the rows' call stacks.
     """
     limit = settings.max_table_rows
     return operator_payload(opened.facts, chosen(opened, steps), group, limit)
 
 
-# Shapes of operators with thousands of tensors are long, and no browser sends longer URLs than this.
+# Shapes of operators with thousands of tensors are as long as the longest URLs of browsers.
 @route("/operator/stacks")
 def operator_stacks(
     opened: Opened,
@@ -96,8 +94,8 @@ def kernel(
         wire.KernelGroup, OneOf("`properties`: also by operator, grid and block.")
     ] = "name",
 ) -> wire.KernelPayload:
-    """Kernels as columns. ``reason`` says why the operator of a kernel is not known. ``attribution``
-    counts how many device events of the whole trace could be followed to the host.
+    """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the device
+    events of the whole trace that could be traced to the host.
     """
     return kernel_payload(opened.facts, chosen(opened, steps), group, settings.max_table_rows)
 
@@ -109,9 +107,9 @@ def efficiency(
     steps: Steps,
     group: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What a row is one of.")] = "operator",
 ) -> efficiency_wire.EfficiencyPayload:
-    """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device`` says
-    which peaks were used and where they are from; ``steps`` the model FLOPs utilisation of each step;
-    ``families`` the use of matrix cores.
+    """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device``: the
+    peaks and their sources; ``steps``: the model FLOPs utilization of each step; ``families``: the use
+    of matrix cores.
     """
     selection, limit = chosen(insight.opened, steps), settings.max_table_rows
     return efficiency_payload(
@@ -123,8 +121,8 @@ def efficiency(
 def counters(
     insight: OpenedInsight, settings: Settings, steps: Steps
 ) -> counters_wire.CountersTablePayload:
-    """Hardware counters: ``profiled`` has one row per profiled range of ``counters``, tied to its
-    launch and the operators around it; ``sampled`` the means of those sampled over time.
+    """Hardware counters: ``profiled`` has a row per profiled range, with its launch and the operators
+    around it; ``sampled`` the means of counters sampled over time.
     """
     opened, limit = insight.opened, settings.max_table_rows
     return counters_table_payload(
@@ -134,8 +132,8 @@ def counters(
 
 @route("/module", report="steps")
 def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
-    """The ``nn.Module``s of the trace as a tree (parents before children) with forward and backward
-    times; ``totals`` adds up to all device time. ``source`` says what the modules are made from.
+    """The tree of ``nn.Module``s (parents before children) with forward and backward times; ``totals``
+    adds up to all device time. ``source``: where the modules are from.
     """
     opened = insight.opened
     tree = opened.memoise((insight.id, "module tree"), lambda: module_tree(insight.insight))
@@ -159,9 +157,7 @@ def flame_download(
     metric: Annotated[Metric, OneOf("Whose time the values are.")] = "host",
     format: Annotated[FileFormat, OneOf("`folded` is for flamegraph.pl and others.")] = "folded",
 ) -> Download:
-    """All frames as a download. Values are ns. Device work that no frame launched stands in a frame
-    of its own.
-    """
+    """All frames as a download, in ns. Device work that no frame launched has a frame of its own."""
     opened, (ending, content_type) = insight.opened, _ENDINGS[format]
     selection = chosen(opened, steps)
     pieces = Pieces(flame_file(opened.facts, insight.insight, selection, tree, metric, format))

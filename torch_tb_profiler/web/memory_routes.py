@@ -18,24 +18,15 @@ from torch_tb_profiler.web.parameters import OneOf, Time, Whole, Window
 from torch_tb_profiler.web.route import route
 
 MOST_BLOCKS = 20_000
-"""Blocks of one reply, the largest ones: two megabytes by gzip. A narrower window lists the smaller
-ones, too.
-"""
-Device = Annotated[
-    int | None,
-    Whole(
-        "The `key` of a device of `/memory`; 404 where there is none. Default: the first.",
-        0,
-        1 << 16,
-    ),
-]
+"""Blocks of one reply, the largest ones: two megabytes gzipped. Narrower windows list smaller ones."""
+_DEVICE = "The `key` of a device of `/memory`; 404 where there is none. Default: the first."
+Device = Annotated[int | None, Whole(_DEVICE, 0, 1 << 16)]
 
 
 @route("/memory", report="trace")
 def memory(insight: OpenedInsight) -> memory_wire.MemoryPayload:
-    """What the Memory view offers: what each device with allocator records held before, at the peak
-    and at the end; steps; notes on what is wrong with the records. Without records ``missing`` says
-    how to record them.
+    """What each device with allocator records held before, at the peak and at the end; steps; notes on
+    defects of the records. Without records ``missing`` says how to record them.
     """
     return memory_payload(insight.opened.trace, insight.opened.facts, insight.insight)
 
@@ -47,7 +38,7 @@ def curve(
     window: Window | None = None,
     n: Annotated[int, Whole("About how many points.", 8, 4096, page=1024)] = 2048,
 ) -> memory_wire.MemoryCurvePayload:
-    """Allocated and reserved bytes over time. ``peak_bytes`` is that of the window, exactly."""
+    """Allocated and reserved bytes over time. ``peak_bytes`` is the exact peak of the window."""
     row = chosen_device(insight.insight, device)
     whole = window or whole_window(insight.opened.trace, insight.opened.facts)
     return memory_curve_payload(insight.insight, row, whole, n)
@@ -72,9 +63,7 @@ def statistics(
     window: Window | None = None,
     group: Annotated[memory_wire.MemoryGroup, OneOf("What a row is one of.")] = "operator",
 ) -> memory_wire.MemoryStatisticsPayload:
-    """Calls, allocations, bytes allocated, and allocated less released, by itself and with all
-    beneath.
-    """
+    """Calls, allocations, bytes allocated, and allocated less released, as self and total."""
     opened, row = insight.opened, chosen_device(insight.insight, device)
     return memory_statistics_payload(
         opened.trace, opened.facts, insight.insight, row, window, group, settings.max_table_rows
@@ -88,6 +77,6 @@ def alive(
     device: Device = None,
     t: Annotated[int | None, Time("When. Default: at the device's peak.")] = None,
 ) -> memory_wire.MemoryAlivePayload:
-    """Blocks of one operator, parent, module, line and category together."""
+    """Blocks by operator, parent, module, line and category."""
     row = chosen_device(insight.insight, device)
     return memory_alive_payload(insight.insight, row, t, settings.max_table_rows)

@@ -1,5 +1,4 @@
-"""The kinds of parameters that a route can declare: how a value is read from the query, what is said
-of a wrong one, and what the documentation and the page are told of it.
+"""The kinds of parameters of routes: how they are read, their errors, and their documentation.
 
 A kind stands in the signature of a route's function (``route.py``)::
 
@@ -33,9 +32,7 @@ class Query(Protocol):
 
 @dataclass(frozen=True)
 class StepRange:
-    """Steps by index, both included; None: from the first, to the last. ``name``: that of the
-    parameter.
-    """
+    """Steps by index, both included; None: the first, the last. ``name``: the parameter's."""
 
     first: int | None
     last: int | None
@@ -45,18 +42,18 @@ class StepRange:
 
 @dataclass(frozen=True)
 class OfTrace:
-    """A limit that depends on the trace: what the documentation says of it, and what it is for an
-    opened trace and the values of the parameters before it.
+    """A limit that depends on the trace: its text in the documentation, and its value for an opened
+    trace and the values of the parameters before it.
     """
 
     text: str
-    of: Callable[[Any, Mapping[str, Any]], int]
+    limit: Callable[[Any, Mapping[str, Any]], int]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One name of the query as the documentation and the page's types show it. ``words``: the only
-    values, if there are such. ``optional``: what holds without it, whatever the route.
+    """One name of the query in the documentation and the page's types. ``words``: the only values;
+    ``optional``: its default on every route.
     """
 
     name: str
@@ -68,9 +65,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Kind(ABC):
-    """A kind of parameter. ``doc``: one sentence about this one. ``longest``: characters that a value
-    may have. ``words``: the only values. ``highest``: the largest number. ``most``: how many there may
-    be. ``page``: what the page always asks for, and a report keeps.
+    """A kind of parameter. ``doc``: one sentence. ``longest``: characters of a value. ``words``: the
+    only values. ``most``: how many. ``page``: what the page always asks for, and a report keeps.
     """
 
     doc: str
@@ -83,11 +79,10 @@ class Kind(ABC):
     longest: int = 4096
 
     values: ClassVar[str] = ""
-    """What may be given, for the documentation; the fields can be named."""
+    """Possible values, for the documentation; fields in braces."""
 
     def read(self, query: Query, name: str, default: object = REQUIRED) -> Any:
-        """The value, or the default when it is not given. An empty text is a value: events may have
-        no name.
+        """The value, or the default when it is not given; an empty text is a value.
 
         Raises:
             BadRequest: it is missing, given twice, too long, or wrong.
@@ -108,7 +103,7 @@ class Kind(ABC):
         """
 
     def whole(self, value: str) -> int | None:
-        """A whole number within the bounds, both included; None for every other text."""
+        """A whole number within the bounds, both included; None for other texts."""
         assert isinstance(self.highest, int), "the trace was not asked for its limit"
         inside = _WHOLE.fullmatch(value) and self.lowest <= int(value) <= self.highest
         return int(value) if inside else None
@@ -122,8 +117,8 @@ class Kind(ABC):
         return [Entry(name, values, self.doc, self.words)]
 
     def asked(self, *, whole: bool) -> tuple[str, ...]:
-        """The values that the page asks for and a report keeps, if it always gives one. ``whole``:
-        all steps are chosen; ``whole_only`` are asked for only then.
+        """The values that the page asks for and a report keeps. ``whole``: all steps are selected;
+        ``whole_only`` are asked for only then.
         """
         return () if self.page is None else (str(self.page),)
 
@@ -138,7 +133,7 @@ class Text(Kind):
 
 
 class OneOf(Kind):
-    """One of the words, which are those of the declared ``Literal`` type."""
+    """One of the words of the declared ``Literal``."""
 
     def parse(self, name: str, value: str) -> Any:
         if value in self.words:
@@ -199,9 +194,7 @@ class Time(Whole):
 
 @dataclass(frozen=True)
 class Wholes(Kind):
-    """Distinct whole numbers separated by commas, in the order given: at least one and at most
-    ``most``.
-    """
+    """One to ``most`` distinct whole numbers separated by commas, in the order given."""
 
     longest: int = 1 << 16
     values = "at most {most} numbers like `3,4,5`, 0 to {highest}"
@@ -244,8 +237,8 @@ class Ranges(Kind):
 
 
 class StepsOf(Kind):
-    """``steps=all``, ``steps=3`` or ``steps=3-7`` with ``skip_cold``; what stands behind the name
-    ``steps`` stands behind both.
+    """``steps=all``, ``steps=3`` or ``steps=3-7`` with ``skip_cold``; ``steps2`` goes with
+    ``skip_cold2``.
     """
 
     values = "`all`, `3`, `3-7`"
@@ -340,9 +333,7 @@ def optional_text(query: Query, name: str, longest: int = 4096) -> str | None:
 
 
 def shown(value: str) -> str:
-    """A value as it appears in a message: quoted, without control characters, cut to a bearable
-    length.
-    """
+    """A value in a message: quoted, escaped, cut."""
     return repr(value[:_SHOWN] + ("…" if len(value) > _SHOWN else ""))
 
 

@@ -27,10 +27,10 @@ from torch_tb_profiler.web.route import route
 from torch_tb_profiler.web.trace_routes import LAST_LANE, Lanes, all_lanes
 
 LAST_SERIES = OfTrace("the last series", lambda t, _: len(t.timeline.about["series"]) - 1)
-Words = Annotated[str, Text("What is looked for.", longest=LONGEST_QUERY)]
+Words = Annotated[str, Text("The text to search for.", longest=LONGEST_QUERY)]
 Pattern = Annotated[bool, Switch("`q` is a regular expression in RE2's syntax.")]
-Arguments = Annotated[bool, Switch("Look in the arguments that the import keeps, too.")]
-Case = Annotated[bool, Switch("Capitals count; else `ß` is `ss`.")]
+Arguments = Annotated[bool, Switch("Search the arguments that the import keeps, too.")]
+Case = Annotated[bool, Switch("Match case; else `ß` equals `ss`.")]
 Parts = Annotated[int, Whole("Equal parts of the window.", 1, 4096)]
 
 
@@ -55,9 +55,8 @@ def search(
     args: Arguments = False,
     case: Case = False,
 ) -> timeline_wire.SearchPayload:
-    """Events whose name contains a text. Expressions take time linear in the texts; one whose program
-    is larger than 4,096 instructions, or that takes more than a second over all texts, is refused. Of
-    a text they see the first 16,384 bytes.
+    """Events whose name contains a text. A regular expression sees the first 16,384 bytes of a text;
+    one of more than 4,096 instructions, or of more than a second over all texts, is refused.
     """
     return _searched(timeline, q, re, args, case).found()
 
@@ -89,9 +88,7 @@ def next_hit(
     t: Annotated[int | None, Time("The first hit from this time on.")] = None,
     dir: Annotated[Literal["next", "previous"], OneOf("From `t` on, or before it.")] = "next",
 ) -> timeline_wire.NextHitPayload:
-    """One hit of a search, from exactly one of ``after``, ``before`` and ``t``; null when nothing was
-    found.
-    """
+    """One hit of a search, from one of ``after``, ``before`` and ``t``; null without hits."""
     starts = {"after": after, "before": before, "t": t}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) != 1:
@@ -113,9 +110,9 @@ def next_hit(
 def area(
     timeline: OpenedTimeline, window: Window, lanes: Lanes = None
 ) -> timeline_wire.AreaPayload:
-    """Statistics of a window on some lanes: of each event the part within the window. ``rows``: by
-    name and look, 1,000 at most. ``groups``: the union of the events on the chosen lanes of each group.
-    ``overlap``: device work on the chosen lanes; its four parts add up to the window.
+    """Statistics of a window on some lanes, events clipped to it. ``rows``: by name and look, at most
+    1,000. ``groups``: busy time on the selected lanes of each group. ``overlap``: device work on the
+    selected lanes; its four parts add up to the window.
     """
     begin, end = window
     rows = all_lanes(timeline, lanes)
@@ -147,8 +144,8 @@ def counters(
     window: Window,
     n: Parts,
 ) -> timeline_wire.CountersPayload:
-    """Curves of a window. A value holds until the next sample. For each part the lowest and highest
-    value that is held in it, and the mean over its time; null before the first sample.
+    """Curves of a window, where a value holds until the next sample: lowest, highest and mean value of
+    each part; null before the first sample.
     """
     begin, end = window
     return counters_payload(timeline.timeline, series, begin, end, n)

@@ -30,9 +30,7 @@ _SAFE = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 
 
 class _NotModified(Response):
-    """A 304 that keeps its Content-Type: werkzeug takes it off, and TensorBoard logs an error for
-    every reply without one.
-    """
+    """A 304 with a Content-Type, which werkzeug removes and TensorBoard insists on."""
 
     def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
         headers = super().get_wsgi_headers(environ)
@@ -41,11 +39,7 @@ class _NotModified(Response):
 
 
 class Body:
-    """An encoded payload, kept to be sent again.
-
-    A large one is kept compressed only: a table of a hundred thousand rows shrinks to a tenth, and
-    browsers take it as it is.
-    """
+    """An encoded payload, kept to be sent again; large ones are kept compressed only."""
 
     def __init__(self, data: bytes) -> None:
         self.etag = hashlib.blake2b(data, digest_size=12).hexdigest()
@@ -83,7 +77,7 @@ def send(
     cache: str = "no-cache",
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The body, or 304 when the client has it; gzip when the client takes it and it pays."""
+    """The body, gzipped if worthwhile, or 304 when the client has it."""
     always = {**_SAFE, "Cache-Control": cache, "Vary": "Accept-Encoding", **(headers or {})}
     if request.if_none_match.contains_weak(body.etag):
         response: Response = _NotModified(
@@ -109,7 +103,7 @@ def takes_gzip(request: Request) -> bool:
 def stream(
     pieces: object, content_type: str, headers: Mapping[str, str], length: int | None = None
 ) -> Response:
-    """A download of unknown or large size: never stored, sent piece by piece."""
+    """A streamed download."""
     safe = {**_SAFE, "Cache-Control": "no-store", **headers}
     response = Response(pieces, headers=safe, content_type=content_type)  # type: ignore[arg-type]
     if length is not None:
@@ -135,15 +129,15 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
 
 
 class MethodNotAllowed(ProfilerError):
-    """Only reading is offered."""
+    """The routes are read-only."""
 
     code = "method_not_allowed"
     status = 405
 
 
 def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """A handler whose every failure becomes the error shape. Unexpected ones are logged; the client
-    learns no detail.
+    """A handler whose failures become error replies; unexpected ones are logged, without details
+    for the client.
     """
 
     def answer(request: Request) -> Response:
@@ -152,7 +146,7 @@ def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Respon
             return error(
                 MethodNotAllowed(
                     f"The method is {method!r}, expected GET or HEAD.",
-                    "Nothing here can be changed.",
+                    "The routes are read-only.",
                 ),
                 {"Allow": "GET, HEAD"},
             )
@@ -164,8 +158,8 @@ def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Respon
             logger.exception("a request for %s failed", request.path)
             return error(
                 ProfilerError(
-                    "This request failed because of a mistake in the plugin.",
-                    "The server's log has the details; please report them.",
+                    "This request failed because of a bug in the plugin.",
+                    "See the server's log; please report it.",
                 )
             )
 

@@ -1,5 +1,4 @@
-"""The page as one file that needs no server: the bundle, and the answers of the routes that it
-would ask.
+"""The page as one file without a server: the bundle, and the answers of the routes it asks.
 
 ::
 
@@ -38,7 +37,7 @@ from torch_tb_profiler.web.static_files import StaticFiles
 
 BUNDLE = "report.js"
 MOST_STEPS = 12
-"""Steps that can be chosen one by one in a report; a trace of more is kept as a whole."""
+"""Most steps of a trace for which a report keeps each step."""
 MOST_STACKS = 30
 """Operators whose call stacks are kept."""
 _PAUSE_SECONDS = 0.1
@@ -50,7 +49,7 @@ Query = dict[str, str]
 
 @dataclass(frozen=True)
 class Kept:
-    """The answers, as JSON by their keys, and the traces that they are of."""
+    """JSON answers by key, and how many traces they are of."""
 
     answers: dict[str, msgspec.Raw]
     traces: int
@@ -62,7 +61,7 @@ def keep(
     traces: list[Query],
     report: Callable[[int, int], None] | None = None,
 ) -> Kept:
-    """Ask what the page asks about traces (``run``, ``worker``, ``span`` of each)."""
+    """The answers that the page needs about traces (``run``, ``worker``, ``span`` of each)."""
     keeper = _Keeper(handlers(catalogue, settings))
     keeper.all("logdir", {})
     for done, trace in enumerate(traces):
@@ -72,7 +71,7 @@ def keep(
     return Kept(keeper.answers, len(traces))
 
 
-def page(kept: Kept, title: str, about: str) -> str:
+def page(answers: Kept, title: str, about: str) -> str:
     """The document.
 
     Raises:
@@ -80,7 +79,7 @@ def page(kept: Kept, title: str, about: str) -> str:
     """
     script = StaticFiles().text(BUNDLE).replace("</script", "<\\/script").replace("<!--", "<\\!--")
     packed = base64.b64encode(
-        gzip.compress(msgspec.json.encode({"about": about, "answers": kept.answers}), 9, mtime=0)
+        gzip.compress(msgspec.json.encode({"about": about, "answers": answers.answers}), 9, mtime=0)
     ).decode()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
@@ -112,9 +111,7 @@ def _escaped(text: str) -> str:
 
 
 def _without_folders(body: bytes) -> bytes:
-    """The logdirs by their last parts: a report is sent to others, who need not know where its
-    traces lie on the disk of who made it.
-    """
+    """Logdirs without their folders: a report is sent to others."""
     payload = msgspec.json.decode(body)
     payload["logdirs"] = [
         re.split(r"[/\\]", logdir.rstrip("/\\"))[-1] for logdir in payload["logdirs"]
@@ -128,8 +125,8 @@ class _Keeper:
         self.answers: dict[str, msgspec.Raw] = {}
 
     def all(self, report: Report, query: Query, *, whole: bool = True) -> None:
-        """Ask every route of that part of the report, once for each word of its parameters.
-        ``whole``: all steps are chosen.
+        """Ask every route of that part of the report, for each choice of its parameters. ``whole``:
+        all steps are selected.
         """
         for route in ROUTES.values():
             if route.report == report:
@@ -165,7 +162,7 @@ class _Keeper:
             return bytes(response.get_data()) if response.status_code == 200 else None
 
     def _until_complete(self, route: str, query: Query) -> None:
-        """Ask until all workers of the run have been read, where the payload says how far it is."""
+        """Ask again until ``progress``, if there is one, says that all workers were read."""
         while (payload := self.ask(route, query)) is not None and payload.get("progress", 1) < 1:
             time.sleep(_PAUSE_SECONDS)
 
@@ -195,9 +192,7 @@ class _Keeper:
 
 
 def _choices(route: Route, *, whole: bool) -> list[Query]:
-    """What the page asks of a route besides trace and steps: every word of each parameter, and the
-    numbers that it always gives.
-    """
+    """The queries of the page besides trace and steps: all combinations of what it asks for."""
     parts = [
         [{name: value} for value in asked]
         for name, parameter in route.parameters.items()
@@ -207,7 +202,7 @@ def _choices(route: Route, *, whole: bool) -> list[Query]:
 
 
 def ready_traces(catalogue: Catalogue, wait: Callable[[], None]) -> Iterator[Query]:
-    """Run, worker and span of every trace that could be read, when all have been tried."""
+    """Run, worker and span of every readable trace, after ``wait``."""
     wait()
     for run in catalogue.snapshot().runs:
         for worker in run.workers:

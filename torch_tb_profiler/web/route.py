@@ -33,11 +33,11 @@ from torch_tb_profiler.web.parameters import REQUIRED, Entry, Kind, OfTrace, Ste
 from torch_tb_profiler.web.replies import Body
 
 IMMUTABLE = "private, max-age=31536000, immutable"
-"""For replies whose URL names the content: a browser never asks for them again."""
+"""For replies whose URL names the content."""
 BYTES_TYPE = "application/octet-stream"
 
 Report = Literal["", "logdir", "trace", "steps", "device"]
-"""When a report asks a route: never, once, per trace, also per step, per device with memory."""
+"""What a report asks a route for: nothing, once, each trace, each step, each memory device."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -76,11 +76,9 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True)
 class Route:
-    """One route. ``opens``: the type of what must be open, None where nothing has to be.
-    ``places``: the parameters that name it. ``kept``: whether an answer may be given again.
-    ``also``: what an answer depends on besides content and parameters; None where this answer may not be
-    given again. ``limits``: limits that the
-    page must know and that are none of a single parameter.
+    """One route. ``opens``: the type of what must be open; ``places``: the parameters that name it.
+    ``kept``: answers may be reused. ``also``: what an answer depends on besides content and parameters,
+    None: it may not be reused. ``limits``: limits for the page beyond those of single parameters.
     """
 
     path: str
@@ -97,7 +95,7 @@ class Route:
 
     @property
     def immutable(self) -> bool:
-        """Whether browsers may keep the answer for ever."""
+        """Whether browsers may cache answers for ever."""
         return self.kept and "id" in self.places
 
     def entries(self) -> list[tuple[Entry, object]]:
@@ -130,7 +128,7 @@ def route(
     report: Report = "",
     limits: Mapping[str, int] | None = None,
 ) -> Callable[[Function], Function]:
-    """Put a function into the table. ``identified``: a timeline is asked for with its ``id``.
+    """Add a function to the table. ``identified``: a timeline is requested with its ``id``.
 
     Raises:
         TypeError: an argument is neither open, nor handed in, nor of a kind.
@@ -160,7 +158,7 @@ def route(
 
 
 def _kind(hint: Any, where: str) -> Kind:
-    """The kind that an annotation holds; that of an optional one stands inside a union."""
+    """The kind in an annotation; an optional one is inside a union."""
     for part in (hint, *get_args(hint)):
         for kind in getattr(part, "__metadata__", ()):
             if isinstance(kind, Kind):
@@ -191,9 +189,9 @@ def handler(route: Route, backend: Backend) -> replies.Handler:
             result = make()
         else:
             traces: tuple[Any, ...] = opened if isinstance(opened, Pair) else (opened,)
-            content = tuple(getattr(one, "id", "") for one in traces)
-            trace: Opened = getattr(traces[0], "opened", traces[0])
-            result = trace.memoise((route.path, content, *names, *values.values(), also), make)
+            content = tuple(getattr(side, "id", "") for side in traces)
+            first: Opened = getattr(traces[0], "opened", traces[0])
+            result = first.memoise((route.path, content, *names, *values.values(), also), make)
         if isinstance(result, Download):
             return result.response(request)
         cache = IMMUTABLE if route.immutable else "no-cache"
@@ -205,15 +203,13 @@ def handler(route: Route, backend: Backend) -> replies.Handler:
 def _read(
     route: Route, query: MultiDict[str, str], values: dict[str, Any], opened: Any = None
 ) -> dict[str, Any]:
-    """Values of the parameters whose limits are known without the trace; with one also of the others,
-    added to ``values``.
-    """
+    """Values of parameters whose limits need no trace; with a trace the others, too."""
     for name, parameter in route.parameters.items():
         kind, limit = parameter.kind, parameter.kind.highest
         if isinstance(limit, OfTrace):
             if opened is None:
                 continue
-            kind = replace(kind, highest=limit.of(opened, values))
+            kind = replace(kind, highest=limit.limit(opened, values))
         elif opened is not None:
             continue
         values[name] = kind.read(query, name, parameter.default)
@@ -233,11 +229,11 @@ def _open(route: Route, backend: Backend, names: list[str]) -> Any:
     if route.opens is OpenedInsight:
         return catalogue.insight(*place)
     if route.opens is Pair:
-        # Both are asked for before the first is waited for, so that they are made side by side.
+        # Both are requested before waiting, so that they are made in parallel.
         places = (place, (*names[3:],))
-        for one in places:
-            catalogue.ask_insight(*one)
-        return Pair(*(catalogue.insight(*one) for one in places))
+        for trace in places:
+            catalogue.ask_insight(*trace)
+        return Pair(*(catalogue.insight(*trace) for trace in places))
     if route.opens is OpenedTimeline:
         opened = catalogue.timeline(*place)
         if "id" in route.places and opened.id != names[3]:

@@ -28,7 +28,7 @@ MODULES = (
     question_routes,
     event_routes,
 )
-"""Where the routes are declared: importing one puts its routes into the table."""
+"""Importing one adds its routes to the table."""
 
 
 def handlers(catalogue: Catalogue, settings: Settings) -> dict[str, Handler]:

@@ -10,7 +10,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, wire
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.distributed import FleetMember, LateSeat, distributed_payload
+from torch_tb_profiler.views.distributed import FleetMember, distributed_payload
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.web.downloads import Download
@@ -19,9 +19,7 @@ from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Backend, Pair, chosen, route
 
 FEW = 16
-"""Workers of a run up to which all are read for the findings of one; of larger runs the Distributed
-view has it done.
-"""
+"""Largest run of which all workers are read for findings; for larger ones the Distributed view does."""
 _SECOND_STEPS = StepsOf("Steps of side B.")
 _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
@@ -30,7 +28,7 @@ _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]
 
 
 def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
-    """The workers of the run if all are known, and how far that is."""
+    """The fleet of a trace if complete, and the progress towards it."""
     few = 1 < len(opened.run.beside(opened.worker)) <= FEW
     fleet = fleets.of(opened) if few else fleets.known(opened)
     if fleet is None or fleet.complete:
@@ -45,9 +43,9 @@ def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 @route("/findings", also=_others, report="trace")
 def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPayload:
-    """What costs recoverable step time: each with its rule, a sentence, ``recoverable_ns``
-    per step (an upper bound; no time is claimed by two findings), the dearest events it rests on, the
-    source line where one is known, what to try and when that does not apply.
+    """What costs recoverable step time: rule, sentence, ``recoverable_ns`` per step (an upper bound; no
+    time counts twice), the most expensive events, the source line if known, what to try and when that
+    does not help.
     """
     opened = insight.opened
     fleet, progress = _fleet(fleets, opened)
@@ -55,27 +53,22 @@ def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPa
     listed = insight.insight.about["findings"]
     if fleet is None:
         return findings_payload(source, listed, progress)
-    members = [fleet.members[number] for number in fleet.place]
-    late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
-    names = [(member.worker.name, member.span.name) for member in members]
-    return findings_in_run(source, listed, fleet.figures, late, names)
+    return findings_in_run(source, listed, fleet.figures, fleet.late, fleet.names)
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:
-    """A complete fleet, which is made anew whenever anything of the catalogue changes; of another
-    one the next question learns more.
-    """
+    """A complete fleet, which is another one after any change; an incomplete one still grows."""
     fleet = backend.fleets.of(opened)
     return fleet if fleet.complete else None
 
 
 @route("/distributed", also=_complete, report="trace")
 def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedPayload:
-    """The workers of a run beside each other: for each the span that was recorded at the same time as
-    the asked one. Insights that are missing are made from now on. Lists of lists are
-    ``[worker][step]``. ``late`` names, for every step in which somebody waited, the worker that the
-    others waited for, and what took more time on it (``before_…``) than on the one that waited
-    longest. At most 1,024 workers and 32,768 pairs of worker and step are given.
+    """The workers of a run side by side, each with the span recorded at the same time as the requested
+    one; missing insights are made from now on. Lists of lists are ``[worker][step]``. ``late``: for
+    every step with waiting, the worker that the others waited for, and what took longer on it
+    (``before_…``) than on the one that waited longest. At most 1,024 workers and 32,768 pairs of worker
+    and step.
     """
     fleet = fleets.of(opened)
     ranks = {member: number for number, member in enumerate(fleet.place)}
@@ -91,9 +84,8 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         )
         for number, m in enumerate(fleet.members)
     ]
-    late = [LateSeat(one.member, one.late, one.cause) for one in fleet.late]
     return distributed_payload(
-        seats, fleet.figures, late, round(fleet.progress, 3), fleet.workers_total
+        seats, fleet.figures, fleet.late, round(fleet.progress, 3), fleet.workers_total
     )
 
 
@@ -101,14 +93,13 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
 def diff(
     pair: Pair, steps: Steps, steps2: Annotated[StepRange, _SECOND_STEPS]
 ) -> diff_wire.DiffPayload:
-    """Two traces beside each other, A and B; both may be the same. ``verdict`` says how the step
-    changed, whether by more than noise, and what made most of it; ``changes`` holds the tables, the
-    largest change first, of each at most 500 rows and one for the rest; ``wholes`` what they add up
-    to; ``tree`` both call trees matched on their structure.
+    """Two traces, A and B, compared; they may be the same. ``verdict``: how the step changed, whether by
+    more than noise, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
+    change first; ``wholes``: their sums; ``tree``: both call trees, matched.
     """
     a, b = (
-        (one.opened.facts, one.insight, chosen(one.opened, of_it))
-        for one, of_it in zip(pair, (steps, steps2), strict=True)
+        (insight.opened.facts, insight.insight, chosen(insight.opened, of_it))
+        for insight, of_it in zip(pair, (steps, steps2), strict=True)
     )
     return diff_payload(compared(a, b), _recording(pair.a.opened), _recording(pair.b.opened))
 

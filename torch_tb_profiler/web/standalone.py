@@ -14,7 +14,7 @@ HOST = "127.0.0.1"
 
 
 class QuietHandler(WSGIRequestHandler):
-    """Does not write a line per request: the page polls."""
+    """Logs no requests: the page polls."""
 
     protocol_version = "HTTP/1.1"
 
@@ -23,8 +23,7 @@ class QuietHandler(WSGIRequestHandler):
 
 
 def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSGIServer:
-    """A threaded server bound to ``host``; ``port`` 0 takes a free one (``server.port`` tells
-    which).
+    """A threaded server; ``port`` 0 picks a free one (``server.port``).
 
     Raises:
         SourceError: the address cannot be bound.
@@ -34,8 +33,7 @@ def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSG
     try:
         listener.bind((host, port))
         listener.listen(128)
-        # werkzeug duplicates the descriptor; binding here gives an error in words instead of its
-        # exit.
+        # Binding here allows an error message; werkzeug would exit.
         return make_server(
             host,
             listener.getsockname()[1],

@@ -1,6 +1,4 @@
-"""The built page: files of ``static/``, the stand-alone page around them, and what is shown when
-they were not built.
-"""
+"""The files of the built page, and the stand-alone page around them."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ ENTRY = "index.js"
 BOOT = "boot.js"
 IMMUTABLE = "public, max-age=31536000, immutable"
 
-# Fixed, because the machine's own table may say anything: Windows registries call .js text/plain.
+# Not the machine's table: Windows registries may call .js text/plain.
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
@@ -82,7 +80,7 @@ _NOT_BUILT = b"""export async function render() {
 
 
 class StaticFiles:
-    """Serves the files of one folder; small, read once per change."""
+    """Serves the small files of one folder from memory."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or Path(__file__).resolve().parents[1] / "static"
@@ -110,7 +108,7 @@ class StaticFiles:
         return send(request, self._body(name, path), TYPES[path.suffix], cache)
 
     def text(self, name: str) -> str:
-        """The same file as text.
+        """A file as text.
 
         Raises:
             NotFound: there is no such file.
@@ -152,7 +150,7 @@ class StaticFiles:
 
 
 def page(request: Request) -> Response:
-    """The stand-alone page: no inline script, everything from this origin."""
+    """The stand-alone page."""
     return send(
         request, Body(PAGE), "text/html; charset=utf-8", headers={"Content-Security-Policy": POLICY}
     )

@@ -1,4 +1,4 @@
-"""The routes of the Trace view: the file, the timeline's description, names and tiles."""
+"""The routes of the Trace view: file, timeline, names, tiles."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.runs.packed import packed
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import timeline_wire, wire
+from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.views.timeline import names_payload, timeline_payload
-from torch_tb_profiler.views.trace_page import trace_payload
 from torch_tb_profiler.web.downloads import GZIP, Download, Pieces, base_name, file_name, stem
 from torch_tb_profiler.web.parameters import OfTrace, Ranges, Steps, Whole, Wholes, Window
 from torch_tb_profiler.web.route import chosen, route
 
 MOST_CELLS = 1 << 14
-"""Tiles times lanes of one request: a page of 1,600 px and a thousand rows needs half of them."""
+"""Tiles times lanes per request: twice what 1,600 px and a thousand rows need."""
 
 
 LAST_NAME = OfTrace("the last name", lambda t, _: max(0, t.timeline["names"].n - 1))
@@ -30,29 +30,28 @@ Lanes = Annotated[list[int] | None, LANES]
 
 
 def all_lanes(timeline: OpenedTimeline, lanes: list[int] | None) -> list[int]:
-    """The asked lanes, ascending; all when none are named."""
+    """The requested lanes, ascending; by default all."""
     return list(range(timeline.timeline["lanes"].n)) if lanes is None else lanes
 
 
 @route("/trace")
 def trace(opened: Opened, settings: Settings, steps: Steps) -> wire.TracePayload:
     """Name and size of the file, number of events, span, time of the first event, steps."""
-    return trace_payload(
-        opened.facts,
-        chosen(opened, steps),
-        file_name(base_name(opened.span.path)),
-        opened.span.bytes,
-        opened.trace.entries,
-        opened.trace.origin_ns,
-        settings.perfetto_url,
+    return wire.TracePayload(
+        file=file_name(base_name(opened.span.path)),
+        bytes=opened.span.bytes,
+        events=opened.trace.entries,
+        span_ns=opened.facts.summary["span_ns"],
+        origin_ns=str(opened.trace.origin_ns),
+        perfetto_url=settings.perfetto_url,
+        steps=step_columns(opened.facts, chosen(opened, steps)),
     )
 
 
 @route("/trace/file", kept=False)
 def trace_file(opened: Opened, settings: Settings, window: Window | None = None) -> Download:
-    """A download. Without a window the file's own bytes, compressed as they are. This is the only
-    route that serves what the trace says about its environment. With a window a gzip of a small valid
-    trace: every event that touches the window, and all metadata events, cut while the file is read.
+    """A download. Without a window the file as it is; no other route serves what the trace says about
+    its environment. With a window a gzipped trace of the events that touch it, and of all metadata.
     """
     path = opened.span.path
     if window is None:
@@ -66,11 +65,10 @@ def trace_file(opened: Opened, settings: Settings, window: Window | None = None)
 
 @route("/trace/timeline", identified=False)
 def timeline(timeline: OpenedTimeline) -> timeline_wire.TimelinePayload:
-    """What the timeline consists of: groups of lanes (one kind of event of one thread or stream each,
-    with the depth of every lane), counter series, kinds of arrows, steps, marks of defects. Routes
-    that take ``id`` answer 409 ``outdated`` when the file changed since, and their replies may be kept
-    by the browser for ever. An *event* is a number within one content: a row of ``spans``, and from
-    the number of spans on a row of ``instants``. A *lane* is a number within one content, too.
+    """The timeline: groups of lanes (one kind of event of one thread or stream, with the depth of each
+    lane), counter series, kinds of arrows, steps, marks of defects. Routes with ``id`` answer 409
+    ``outdated`` after the file changed; browsers may cache their replies for ever. *Event* and *lane*
+    numbers hold for one content: events are rows of ``spans``, then rows of ``instants``.
     """
     opened = timeline.opened
     return timeline_payload(opened.trace, opened.facts, timeline.timeline, timeline.id)
@@ -91,26 +89,20 @@ def tiles(
     level: Annotated[int, Whole("The level.", 0, LEVEL_MAX)],
     k: Annotated[
         list[int],
-        Wholes(
-            "Tile numbers.",
-            most=64,
-            highest=OfTrace(
-                "the last tile", lambda t, values: last_tile(t.timeline, values["level"])
-            ),
-        ),
+        Wholes("Tile numbers.", most=64, highest=LAST_TILE),
     ],
     lanes: Lanes = None,
 ) -> bytes:
-    """Slices to draw, binary: ``torch_tb_profiler/views/tiles.py`` describes the layout. Tile k of
-    level L covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns. An event of 2^L ns or more is a slice of
-    its own; shorter ones in the same bucket of 2^L ns are one slice that says how many they are, how
-    busy they were, and which is the longest. At most 16,384 tiles times lanes are given at once.
+    """Slices to draw, in the binary layout of ``torch_tb_profiler/views/tiles.py``. Tile k of level L
+    covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns. Events of 2^L ns or more are slices of their own;
+    shorter ones in a bucket of 2^L ns share one, with their number, busy share and longest event. At
+    most 16,384 tiles times lanes per request.
     """
     rows = all_lanes(timeline, lanes)
     if len(k) * len(rows) > MOST_CELLS:
         raise BadRequest(
-            f"{len(k)} tiles of {len(rows)} lanes are asked for, at most {MOST_CELLS} of one lane"
-            " are given at once.",
-            "Ask for fewer.",
+            f"{len(k)} tiles of {len(rows)} lanes are requested, at most {MOST_CELLS} tiles times lanes"
+            " are allowed.",
+            "Request fewer.",
         )
     return encode_tiles(timeline.timeline, level, k, rows)

@@ -1,5 +1,6 @@
 /** Fetches JSON from the plugin's routes and decodes the one error shape. */
 
+import { messageOf } from "../base/errors";
 import type { Parameters, Routes } from "./routes.gen";
 import type { ErrorBody } from "./types.gen";
 
@@ -29,6 +30,13 @@ export class ApiError extends Error {
   get notReady(): boolean {
     return this.code === "not_ready";
   }
+}
+
+/** Anything thrown as the error that the page shows. */
+export function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const hint = "This is a bug of the page; please report it.";
+  return new ApiError({ code: "page", message: messageOf(thrown), hint, progress: null }, 0);
 }
 
 let base = new URL("./", document.baseURI);
@@ -121,7 +129,7 @@ function refusal(response: Response, text: string, value: unknown, wanted: strin
 function lost(thrown: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return thrown;
   const hint =
-    "Is TensorBoard still running? The page goes on by itself when the server answers again.";
+    "Is TensorBoard still running? The page continues by itself when the server answers again.";
   return new ApiError(
     { code: "network", message: "The server cannot be reached.", hint, progress: null },
     0,

@@ -6,19 +6,16 @@
  */
 
 export interface Report {
-  /** Shown where something was not kept. */
   about: string;
   answers: Readonly<Record<string, unknown>>;
 }
 
-/** Reads what the document holds. */
 export async function readReport(packed: string): Promise<Report> {
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text()) as Report;
 }
 
-/** The key of a route's answer. */
 export function keyOf(url: URL, base: URL): string {
   const route = decodeURIComponent(url.pathname.slice(base.pathname.length));
   return JSON.stringify([

@@ -97,7 +97,7 @@ export interface Routes {
 /** What each route takes. */
 export interface Parameters {
   runs: {
-    /** Look at the logdir again, in the background. */
+    /** Scan the logdir again, in the background. */
     rescan?: "0" | "1";
   };
   diagnosis: Record<string, never>;
@@ -125,11 +125,11 @@ export interface Parameters {
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
   "module/flame": OfTrace & OfSteps & {
-    /** What a frame is: modules and operators, or Python source lines. */
+    /** Frames: modules and operators, or Python source lines. */
     tree?: "module" | "line";
   };
   "module/flame/file": OfTrace & OfSteps & {
-    /** What a frame is: modules and operators, or Python source lines. */
+    /** Frames: modules and operators, or Python source lines. */
     tree?: "module" | "line";
     /** Whose time the values are. */
     metric?: "host" | "device";
@@ -220,13 +220,13 @@ export interface Parameters {
     lanes?: string;
   };
   "trace/search": OfTrace & OfContent & {
-    /** What is looked for. */
+    /** The text to search for. */
     q: string;
     /** `q` is a regular expression in RE2's syntax. */
     re?: "0" | "1";
-    /** Look in the arguments that the import keeps, too. */
+    /** Search the arguments that the import keeps, too. */
     args?: "0" | "1";
-    /** Capitals count; else `ß` is `ss`. */
+    /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
   };
   "trace/search/heat": OfTrace & OfContent & {
@@ -236,23 +236,23 @@ export interface Parameters {
     t1: string;
     /** Equal parts of the window. */
     n: string;
-    /** What is looked for. */
+    /** The text to search for. */
     q: string;
     /** `q` is a regular expression in RE2's syntax. */
     re?: "0" | "1";
-    /** Look in the arguments that the import keeps, too. */
+    /** Search the arguments that the import keeps, too. */
     args?: "0" | "1";
-    /** Capitals count; else `ß` is `ss`. */
+    /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
   };
   "trace/search/next": OfTrace & OfContent & {
-    /** What is looked for. */
+    /** The text to search for. */
     q: string;
     /** `q` is a regular expression in RE2's syntax. */
     re?: "0" | "1";
-    /** Look in the arguments that the import keeps, too. */
+    /** Search the arguments that the import keeps, too. */
     args?: "0" | "1";
-    /** Capitals count; else `ß` is `ss`. */
+    /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
     /** The hit that follows this event in time order. */
     after?: string;

@@ -153,9 +153,9 @@ describe("the page", () => {
   it("says how to record when there is no trace at all", async () => {
     serve({ ...RUNS, runs: [] });
     render(<App />);
-    expect(await screen.findByText("There is no trace yet")).toBeTruthy();
+    expect(await screen.findByText("No traces yet")).toBeTruthy();
     expect(screen.getByText(/torch_tb_profiler\.record\("\/logs"\)/)).toBeTruthy();
-    expect(screen.getByRole("link", { name: /every file/ }).getAttribute("href")).toContain(
+    expect(screen.getByRole("link", { name: /all files/ }).getAttribute("href")).toContain(
       "#view=diagnosis",
     );
   });

@@ -1,6 +1,5 @@
 /** The page around the views: what is chosen, and what is said when there is nothing to choose from. */
 
-import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
@@ -19,7 +18,7 @@ import { Header } from "./Header";
 import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
 import { VIEWS, type View } from "./registry";
 
-export function App(): JSX.Element {
+export function App() {
   const page = useStore(pageStore);
   const { payload, error } = useStore(runsStore);
   useEffect(pollRuns, []);
@@ -33,7 +32,7 @@ export function App(): JSX.Element {
   return (
     <div class="app" onClick={followLink}>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <Header
         payload={payload}
@@ -59,18 +58,18 @@ interface ContentProps {
   payload: RunsPayload | null;
 }
 
-function Content({ view, props, payload }: ContentProps): JSX.Element {
+function Content({ view, props, payload }: ContentProps) {
   const { selection } = props;
-  const found = find(payload, selection);
-  if (view.needsTrace && !found.span)
+  const entries = find(payload, selection);
+  if (view.needsTrace && !entries.span)
     return (
       <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />
     );
   // The catalogue knows the reason already; asking for the figures would only fail again.
-  if (view.needsTrace && found.span?.state === "failed")
+  if (view.needsTrace && entries.span?.state === "failed")
     return (
       <FailedTrace
-        span={found.span}
+        span={entries.span}
         worker={selection.worker}
         diagnosisHref={props.hrefOf("diagnosis")}
       />
@@ -95,7 +94,6 @@ function useCompletedSelection(payload: RunsPayload | null, page: PageState): vo
   }, [payload, page]);
 }
 
-/** Each view's last parameters, so that its tab leads back to the same search and order. */
 function useRemembered(page: PageState): (view: ViewId) => Params {
   const last = useRef(new Map<ViewId, Params>());
   last.current.set(page.view, page.params);

@@ -1,11 +1,8 @@
-/** Shows an error of the page instead of a blank page. */
-
 import { Component, type ComponentChildren } from "preact";
 import { messageOf } from "../base/errors";
 import { CopyButton, ErrorState } from "../widgets";
 
 interface BoundaryProps {
-  /** When it changes, the children get another chance. */
   reset: string;
   children: ComponentChildren;
 }
@@ -36,7 +33,7 @@ export class Boundary extends Component<BoundaryProps, BoundaryState> {
     return (
       <div class="panel boundary">
         <ErrorState
-          title="This view stopped with an error of the page"
+          title="This view stopped with an error"
           error={{
             message: messageOf(thrown),
             hint: "The other views still work. Please report this with the details below.",

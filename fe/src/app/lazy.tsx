@@ -1,6 +1,6 @@
 /** Views that come when they are first looked at, so that the first page is there sooner over a slow tunnel; the others follow while nobody waits. */
 
-import type { ComponentType, JSX } from "preact";
+import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ViewProps } from "../state/view";
 import { Skeleton } from "../widgets";
@@ -13,7 +13,7 @@ const loaders: Loader[] = [];
 export function lazy(load: Loader): ComponentType<ViewProps> {
   loaders.push(load);
   let loaded: ComponentType<ViewProps> | null = null;
-  return function LazyView(props: ViewProps): JSX.Element {
+  return function LazyView(props: ViewProps) {
     const [thrown, setThrown] = useState<Error | null>(null);
     const [, setCome] = useState(loaded !== null);
     useEffect(() => {
@@ -31,7 +31,7 @@ export function lazy(load: Loader): ComponentType<ViewProps> {
   };
 }
 
-function Waiting(): JSX.Element {
+function Waiting() {
   return (
     <div class="view-waiting" aria-busy="true">
       <Skeleton height={120} />

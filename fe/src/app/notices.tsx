@@ -1,6 +1,3 @@
-/** What the page says when there is no trace to show. */
-
-import type { JSX } from "preact";
 import type { ApiError } from "../api/client";
 import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { recordInto } from "../base/record";
@@ -14,8 +11,7 @@ interface NoTraceProps {
   diagnosisHref: string;
 }
 
-/** Waiting for the first answer, no run at all, or a selection that is gone. */
-export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps): JSX.Element {
+export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps) {
   if (!payload) return <Skeleton height={320} label="Loading the list of runs" />;
   if (selection.run)
     return <Gone payload={payload} selection={selection} diagnosisHref={diagnosisHref} />;
@@ -23,27 +19,23 @@ export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps): JS
   if (payload.scanning) {
     return (
       <EmptyState
-        title="Looking for traces"
-        text={`The page fills by itself as soon as one is found in ${where}.`}
+        title="Searching for traces"
+        text={`The page updates by itself as soon as one is found in ${where}.`}
         diagnosisHref={diagnosisHref}
       />
     );
   }
   return (
     <EmptyState
-      title="There is no trace yet"
-      text={`No trace of torch.profiler was found in ${where || "the log directory"}. The page fills by itself when one appears. This records one:`}
+      title="No traces yet"
+      text={`No torch.profiler trace was found in ${where || "the log directory"}. The page updates by itself when one appears. To record one:`}
       code={recordInto(payload.logdirs[0] ?? "./log")}
       diagnosisHref={diagnosisHref}
     />
   );
 }
 
-function Gone({
-  payload,
-  selection,
-  diagnosisHref,
-}: NoTraceProps & { payload: RunsPayload }): JSX.Element {
+function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: RunsPayload }) {
   const { run, worker } = find(payload, selection);
   const what = !run
     ? `The run ${selection.run}`
@@ -55,9 +47,9 @@ function Gone({
       title={`${what} is not there`}
       text={
         payload.scanning
-          ? "It may not have been found yet: the log directory is still being looked through."
-          : "It was removed or renamed, or the link is of another log directory. If it comes back, the page shows it." +
-            (payload.runs.length ? " Another one can be chosen above." : "")
+          ? "It may not have been found yet: the log directory is still being searched."
+          : "It was removed or renamed, or the link refers to another log directory. The page shows it if it comes back." +
+            (payload.runs.length ? " Choose another one above." : "")
       }
       diagnosisHref={diagnosisHref}
     />
@@ -72,20 +64,20 @@ export function FailedTrace({
   span: SpanItem;
   worker: string;
   diagnosisHref: string;
-}): JSX.Element {
+}) {
   return (
     <ErrorState
       title={`The trace of ${worker} could not be imported`}
       error={{
         message: span.message,
-        hint: "When the file changes it is imported again, and the page shows it by itself.",
+        hint: "It is imported again when the file changes.",
       }}
       diagnosisHref={diagnosisHref}
     />
   );
 }
 
-export function ConnectionLost({ error }: { error: ApiError }): JSX.Element {
+export function ConnectionLost({ error }: { error: ApiError }) {
   return (
     <div class="banner" role="status">
       <Icon name="warn" />

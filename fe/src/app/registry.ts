@@ -1,5 +1,3 @@
-/** The views, in the order of their tabs. */
-
 import type { ComponentType } from "preact";
 import type { ViewId, ViewProps } from "../state/view";
 import { DiagnosisView } from "../views/diagnosis/view";
@@ -11,7 +9,6 @@ import { lazy } from "./lazy";
 export interface View {
   id: ViewId;
   label: string;
-  /** Key of the definition. */
   term: string;
   component: ComponentType<ViewProps>;
   /** Whether the step selector is shown. The trace page has its own, beside the other ways to choose a part. */
@@ -28,93 +25,23 @@ const EfficiencyView = lazy(async () => (await import("./later")).EfficiencyView
 const CountersView = lazy(async () => (await import("./later")).CountersView);
 const DiffView = lazy(async () => (await import("./later")).DiffView);
 
+const view = (
+  id: ViewId,
+  label: string,
+  component: View["component"],
+  { term = id as string, usesSteps = true, needsTrace = true } = {},
+): View => ({ id, label, term, component, usesSteps, needsTrace });
+
 export const VIEWS: readonly View[] = [
-  {
-    id: "overview",
-    label: "Overview",
-    term: "overview",
-    component: OverviewView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "operator",
-    label: "Operator",
-    term: "operator",
-    component: OperatorView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "kernel",
-    label: "Kernel",
-    term: "kernel",
-    component: KernelView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "trace",
-    label: "Trace",
-    term: "trace",
-    component: TraceView,
-    usesSteps: false,
-    needsTrace: true,
-  },
-  {
-    id: "memory",
-    label: "Memory",
-    term: "memory_view",
-    component: MemoryView,
-    usesSteps: false,
-    needsTrace: true,
-  },
-  {
-    id: "module",
-    label: "Module",
-    term: "module",
-    component: ModuleView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "distributed",
-    label: "Distributed",
-    term: "distributed",
-    component: DistributedView,
-    usesSteps: false,
-    needsTrace: true,
-  },
-  {
-    id: "efficiency",
-    label: "Efficiency",
-    term: "efficiency_view",
-    component: EfficiencyView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "counters",
-    label: "Counters",
-    term: "counters_view",
-    component: CountersView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "diff",
-    label: "Diff",
-    term: "diff",
-    component: DiffView,
-    usesSteps: true,
-    needsTrace: true,
-  },
-  {
-    id: "diagnosis",
-    label: "Diagnosis",
-    term: "diagnosis",
-    component: DiagnosisView,
-    usesSteps: false,
-    needsTrace: false,
-  },
+  view("overview", "Overview", OverviewView),
+  view("operator", "Operator", OperatorView),
+  view("kernel", "Kernel", KernelView),
+  view("trace", "Trace", TraceView, { usesSteps: false }),
+  view("memory", "Memory", MemoryView, { term: "memory_view", usesSteps: false }),
+  view("module", "Module", ModuleView),
+  view("distributed", "Distributed", DistributedView, { usesSteps: false }),
+  view("efficiency", "Efficiency", EfficiencyView, { term: "efficiency_view" }),
+  view("counters", "Counters", CountersView, { term: "counters_view" }),
+  view("diff", "Diff", DiffView),
+  view("diagnosis", "Diagnosis", DiagnosisView, { usesSteps: false, needsTrace: false }),
 ];

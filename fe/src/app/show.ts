@@ -1,5 +1,3 @@
-/** Draws the page into the document's body. */
-
 import { createElement, render } from "preact";
 import { fetchJson } from "../api/client";
 import { define } from "../base/definitions";

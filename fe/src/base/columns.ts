@@ -19,12 +19,10 @@ export type CellKind =
   | "B/s";
 
 export interface DeclaredColumn {
-  /** Its name on the wire and in links. */
   key: string;
   /** May hold the vendor's words: `{device}`, `{Matrix_cores}`. */
   label: string;
   kind: CellKind;
-  /** Key of its definition. */
   term?: string;
   width?: number;
   bar?: boolean;

@@ -14,14 +14,12 @@ export function csvField(value: CsvCell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Header and rows, lines ended by CRLF. */
 export function csv(header: readonly string[], rows: Iterable<readonly CsvCell[]>): string {
   const lines = [header.map(csvField).join(",")];
   for (const row of rows) lines.push(row.map(csvField).join(","));
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** A file name from any text: letters, digits, dots, dashes. */
 export function fileName(...parts: readonly string[]): string {
   const name = parts
     .filter(Boolean)

@@ -1,5 +1,3 @@
-/** Ids that tie a label to its control. */
-
 import { useState } from "preact/hooks";
 
 let count = 0;

@@ -1,4 +1,3 @@
-/** A recording that this page can show, ready to paste. */
 export const recordInto = (folder: string): string => `import torch_tb_profiler
 
 with torch_tb_profiler.record(${JSON.stringify(folder)}) as profiler:

@@ -48,14 +48,13 @@ function compilePattern(text: string): Matcher {
   if (NESTED_REPEAT.test(text) || REPEATED_CHOICE.test(text)) {
     return {
       test: null,
-      error:
-        "The pattern repeats a repetition, which can take for ever. Write it without the outer one.",
+      error: "The pattern nests repetitions, which can take forever. Remove the outer one.",
     };
   }
   if (ADJACENT_REPEATS.test(text) || (text.match(REPEAT)?.length ?? 0) > MOST_REPEATS) {
     return {
       test: null,
-      error: `The pattern has repetitions side by side or more than ${MOST_REPEATS}, which can take for ever.`,
+      error: `The pattern has adjacent repetitions or more than ${MOST_REPEATS}, which can take forever.`,
     };
   }
   try {
@@ -64,12 +63,11 @@ function compilePattern(text: string): Matcher {
   } catch (thrown) {
     const reason =
       thrown instanceof Error ? thrown.message.replace(/^Invalid regular expression: /, "") : "";
-    return { test: null, error: `Not a regular expression: ${reason}` };
+    return { test: null, error: `Invalid regular expression: ${reason}` };
   }
 }
 
 export interface Matches {
-  /** One flag per text. */
   flags: Uint8Array;
   error: string | null;
 }
@@ -88,7 +86,7 @@ export function matchAll(
     if (i % 256 === 255 && now() - start > TIME_LIMIT) {
       return {
         flags: flags.fill(1),
-        error: "The pattern takes too long on these names. Make it simpler.",
+        error: "The pattern takes too long. Simplify it.",
       };
     }
   }

@@ -2,7 +2,6 @@
 
 const adopted = new Set<string>();
 
-/** Adds a style sheet to the document once. */
 export function adoptStyles(css: string): void {
   if (adopted.has(css)) return;
   adopted.add(css);

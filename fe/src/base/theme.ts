@@ -1,4 +1,4 @@
-/** Light and dark, and the colours of charts. */
+import { readStored, writeStored } from "./stored";
 
 export type Theme = "light" | "dark";
 /** What a person chose here; `system` follows TensorBoard, then the browser. */
@@ -19,7 +19,6 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** The colour of a step-time category, in both themes. */
 export function categoryColor(category: Category): string {
   return `var(--category-${category.replace("_", "-")})`;
 }
@@ -38,21 +37,8 @@ export function seriesColor(index: number): string {
 export const otherColor = "var(--series-other)";
 
 export function storedChoice(): ThemeChoice {
-  try {
-    const text = localStorage.getItem(STORAGE_KEY);
-    return text === "light" || text === "dark" ? text : "system";
-  } catch {
-    return "system";
-  }
-}
-
-export function storeChoice(choice: ThemeChoice): void {
-  try {
-    if (choice === "system") localStorage.removeItem(STORAGE_KEY);
-    else localStorage.setItem(STORAGE_KEY, choice);
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  const text = readStored(STORAGE_KEY);
+  return text === "light" || text === "dark" ? text : "system";
 }
 
 /** The body of TensorBoard's own page, or null when alone or when the host is of another origin. */
@@ -64,7 +50,6 @@ function parentBody(): HTMLElement | null {
   }
 }
 
-/** The theme of a choice, where nothing was chosen that of the surroundings. */
 export function resolveTheme(
   choice: ThemeChoice,
   body: HTMLElement | null,
@@ -96,7 +81,7 @@ export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => voi
   return {
     choose: (next) => {
       choice = next;
-      storeChoice(next);
+      writeStored(STORAGE_KEY, next === "system" ? null : next);
       apply();
     },
     end: () => {

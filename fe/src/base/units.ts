@@ -168,7 +168,6 @@ export function format(value: Maybe, unit: Unit): string {
 export interface Scale {
   unit: string;
   factor: number;
-  /** The value in this unit, without the unit. */
   text: (value: number) => string;
 }
 

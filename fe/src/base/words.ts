@@ -1,5 +1,3 @@
-/** Words of labels. */
-
 /** `matrix engines` → `Matrix engines`. */
 export function capitalised(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);

@@ -24,7 +24,6 @@ export interface PageState {
   view: ViewId;
   selection: Selection;
   steps: StepRange;
-  /** The view's own keys. */
   params: Params;
 }
 
@@ -53,7 +52,6 @@ export function parseSteps(text: string): Pick<StepRange, "first" | "last"> {
   return { first: Math.min(first, last), last: Math.max(first, last) };
 }
 
-/** Keys without the prefix to a state; what makes no sense is left at its start value. */
 export function fromEntries(entries: ReadonlyMap<string, string>): PageState {
   const get = (key: string): string => entries.get(key) ?? "";
   const view = VIEW_IDS.find((id) => id === get("view")) ?? "overview";
@@ -96,7 +94,6 @@ const partsOf = (hash: string): string[] => hash.replace(/^#/, "").split("&");
 
 const keyOf = (part: string): string => decode(part.split("=", 1)[0] ?? "");
 
-/** This page's keys in a hash, without their prefix. */
 export function readHash(hash: string, prefix: string): Map<string, string> {
   const entries = new Map<string, string>();
   for (const part of partsOf(hash)) {
@@ -204,7 +201,6 @@ function withoutHash(href: string): string {
   return cut < 0 ? href : href.slice(0, cut);
 }
 
-/** The absolute URL of a state, for links that can be opened in a new tab. */
 export function hrefOfPage(state: PageState): string {
   const { location } = host.window;
   return `${withoutHash(location.href)}${writeHash(location.hash, host.prefix, state)}`;

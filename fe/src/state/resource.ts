@@ -1,9 +1,15 @@
 /** The data hook: a route's payload with its loading, importing and failing. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, fetchJson, type Parameters, type Route, type Routes } from "../api/client";
+import {
+  type ApiError,
+  asApiError,
+  fetchJson,
+  type Parameters,
+  type Route,
+  type Routes,
+} from "../api/client";
 import type { OfTrace } from "../api/routes.gen";
-import { messageOf } from "../base/errors";
 import { freshnessOf, runsStore } from "./runs";
 import { useStore } from "./store";
 
@@ -16,7 +22,6 @@ export interface Resource<T> {
   error: ApiError | null;
   /** 0 to 1 while importing, else null. */
   progress: number | null;
-  /** What the server says about the wait. */
   message: string;
   reload: () => void;
 }
@@ -90,31 +95,22 @@ function ask<R extends Route>(
   const turn = async (): Promise<void> => {
     try {
       const data = await fetchJson(path, query, controller.signal);
-      if (!controller.signal.aborted)
-        heard({ state: "ready", data, stale: false, error: null, progress: null, message: "" });
+      if (!controller.signal.aborted) heard({ ...NOTHING, state: "ready", data });
     } catch (thrown) {
       if (controller.signal.aborted) return;
-      const error = thrown instanceof ApiError ? thrown : asApiError(thrown);
+      const error = asApiError(thrown);
       if (error.notReady) {
         heard({
+          ...NOTHING,
           state: "importing",
-          data: null,
           stale: true,
-          error: null,
           progress: error.progress,
           message: error.message,
         });
         again(pause);
         pause = Math.min(LONGEST_PAUSE, pause * 1.5);
       } else {
-        heard({
-          state: "error",
-          data: null,
-          stale: true,
-          error,
-          progress: null,
-          message: error.message,
-        });
+        heard({ ...NOTHING, state: "error", stale: true, error, message: error.message });
         if (error.code === "network") again(OFFLINE_PAUSE);
       }
     }
@@ -194,7 +190,7 @@ function traceOf(query: object | null): OfTrace {
 
 const keyOf = (query: object): string => JSON.stringify(Object.entries(query).sort());
 
-const NOTHING = {
+export const NOTHING = {
   state: "loading",
   data: null,
   stale: false,
@@ -211,16 +207,4 @@ function answerFor<T>(
   if (held?.subject !== subject) return NOTHING;
   if (held.key === key) return held.answer;
   return { ...held.answer, state: "loading", stale: held.answer.data !== null, error: null };
-}
-
-function asApiError(thrown: unknown): ApiError {
-  return new ApiError(
-    {
-      code: "page",
-      message: messageOf(thrown),
-      hint: "This is a fault of the page; please report it.",
-      progress: null,
-    },
-    0,
-  );
 }

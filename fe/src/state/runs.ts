@@ -1,13 +1,9 @@
-/** The catalogue of runs as the page knows it, kept fresh. */
-
-import { ApiError, fetchJson } from "../api/client";
+import { type ApiError, asApiError, fetchJson } from "../api/client";
 import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
-import { messageOf } from "../base/errors";
 import { createStore } from "./store";
 import type { Selection } from "./view";
 
 export interface Runs {
-  /** Null until the first answer. */
   payload: RunsPayload | null;
   /** Why the newest question failed, or null. The last payload stays. */
   error: ApiError | null;
@@ -21,9 +17,11 @@ export const POLL = { quiet: 3000, busy: 1000, hidden: 30_000 } as const;
 /** A text that changes when the server's answers about this trace may change; empty while the trace is not known. */
 export function freshnessOf(run: string, worker: string, span: string): string {
   if (!run) return runsStore.get().payload?.version ?? "";
-  const found = find(runsStore.get().payload, { run, worker, span });
+  const entries = find(runsStore.get().payload, { run, worker, span });
   // While a trace waits or is imported its questions repeat by themselves, so only the end of that counts as a change.
-  return found.span ? `${found.span.bytes} ${settled(found.span) ? found.span.state : "…"}` : "";
+  return entries.span
+    ? `${entries.span.bytes} ${settled(entries.span) ? entries.span.state : "…"}`
+    : "";
 }
 
 function settled(span: SpanItem): boolean {
@@ -36,7 +34,6 @@ export interface Found {
   span: SpanItem | null;
 }
 
-/** The catalogue's entries of a selection; null where a name is not in it. */
 export function find(payload: RunsPayload | null, selection: Selection): Found {
   const run = payload?.runs.find((item) => item.name === selection.run) ?? null;
   const worker = run?.workers.find((item) => item.name === selection.worker) ?? null;
@@ -62,7 +59,6 @@ export function complete(payload: RunsPayload | null, wanted: Selection): Select
   return { run: run.name, worker: worker.name, span };
 }
 
-/** Asks once and keeps the answer. */
 export async function refreshRuns(signal?: AbortSignal): Promise<void> {
   try {
     const payload = await fetchJson("runs", {}, signal);
@@ -76,15 +72,10 @@ export async function refreshRuns(signal?: AbortSignal): Promise<void> {
     runsStore.set({ payload, error: null });
   } catch (thrown) {
     if (signal?.aborted) return;
-    const error =
-      thrown instanceof ApiError
-        ? thrown
-        : new ApiError({ code: "page", message: messageOf(thrown), hint: "", progress: null }, 0);
-    runsStore.set({ payload: runsStore.get().payload, error });
+    runsStore.set({ payload: runsStore.get().payload, error: asApiError(thrown) });
   }
 }
 
-/** Starts to poll; returns the function that ends it. */
 export function pollRuns(): () => void {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,12 +1,8 @@
-/** A value that can be watched: the whole of the page's state management. */
-
 import { useEffect, useReducer } from "preact/hooks";
 
 export interface Store<T> {
   get: () => T;
-  /** Sets the value and tells the watchers, unless it is the same. */
   set: (value: T) => void;
-  /** Returns the function that ends the watching. */
   watch: (listener: () => void) => () => void;
 }
 

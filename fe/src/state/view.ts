@@ -48,7 +48,6 @@ export function isChosen({ first, last }: StepRange, index: number): boolean {
   return first === null || (index >= first && index <= (last ?? first));
 }
 
-/** That step alone, or all of them where it was alone already. */
 export function withOnly(steps: StepRange, index: number): StepRange {
   return index === onlyStep(steps)
     ? { ...steps, first: null, last: null }

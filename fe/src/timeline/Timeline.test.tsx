@@ -137,7 +137,7 @@ describe("what it shows", () => {
 
   it("says when no row is left", async () => {
     const { getByText } = await open({ rows: { ...NO_ROW_STATE, filter: "xyzzy" } });
-    expect(getByText(/No row has/).textContent).toContain("xyzzy");
+    expect(getByText(/No track matches/).textContent).toContain("xyzzy");
   });
 
   it("says that tiles cannot be had, and asks again", async () => {
@@ -172,7 +172,7 @@ describe("rows", () => {
     const { props, getByRole } = await open();
     fireEvent.click(getByRole("button", { name: /^main\.python/ }));
     expect([...(vi.mocked(props.onRows).mock.calls[0]?.[0].open ?? [])]).toEqual(["main.python"]);
-    fireEvent.click(getByRole("button", { name: "Fold all rows" }));
+    fireEvent.click(getByRole("button", { name: "Collapse all tracks" }));
     expect(vi.mocked(props.onRows).mock.calls[1]?.[0].shut.has("gpu")).toBe(true);
   });
 
@@ -180,7 +180,7 @@ describe("rows", () => {
     const { props, getByRole, getByLabelText } = await open();
     fireEvent.click(getByRole("button", { name: "Pin stream 9 to the top" }));
     fireEvent.click(getByRole("button", { name: "Move stream 9 up", hidden: true }));
-    fireEvent.input(getByLabelText("Filter the rows"), { target: { value: "gpu" } });
+    fireEvent.input(getByLabelText("Filter tracks"), { target: { value: "gpu" } });
     const told = vi.mocked(props.onRows).mock.calls.map(([state]) => state);
     expect([told[0]?.pinned, told[1]?.order, told[2]?.filter]).toEqual([
       ["stream 9"],
@@ -243,7 +243,7 @@ describe("moves", () => {
 
   it("leaves typing and other parts of the page alone", async () => {
     const page = await open();
-    fireEvent.keyDown(page.getByLabelText("Filter the rows"), { key: "m" });
+    fireEvent.keyDown(page.getByLabelText("Filter tracks"), { key: "m" });
     const other = document.createElement("button");
     document.body.append(other);
     fireEvent.keyDown(other, { key: "m" });
@@ -274,7 +274,7 @@ describe("moves", () => {
 
   it("draws areas while the tool is on", async () => {
     const page = await open();
-    fireEvent.click(page.getByRole("button", { name: /Select areas/ }));
+    fireEvent.click(page.getByRole("button", { name: /Select an area/ }));
     const at = (type: string, x: number, y: number): void => {
       fireEvent(
         canvas(page),
@@ -316,7 +316,7 @@ it("keeps the width of the names for the next visit", async () => {
   fireEvent.keyDown(first.getByRole("separator"), { key: "ArrowRight" });
   first.unmount();
   const second = await open();
-  expect(second.getByRole("separator").getAttribute("aria-valuenow")).toBe("252");
+  expect(second.getByRole("separator").getAttribute("aria-valuenow")).toBe("260");
 });
 
 describe("scales", () => {

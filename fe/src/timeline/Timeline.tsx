@@ -1,18 +1,16 @@
 /** The timeline: minimap, ruler, names and canvas, with their controls. The moving part is the scene (`scene.ts`). */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { messageOf } from "../base/errors";
 import { useId } from "../base/id";
 import { adoptStyles } from "../base/styles";
 import { formatTime } from "../base/units";
-import { Button } from "../widgets";
+import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
 import { HoverLayer } from "./hover_card";
 import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
 import { Minimap } from "./minimap_view";
-import { NamesHandle, useNamesWidth } from "./names_width";
 import type { TimelineProps } from "./props";
 import { neighbourOf, withAll, withMoved, withOpen, withPinned } from "./rows";
 import { RulerView } from "./ruler_view";
@@ -27,11 +25,12 @@ import { useAnnouncement, useScene, type SceneState } from "./use_scene";
 
 for (const sheet of [colours, css, names]) adoptStyles(sheet);
 
+const NAMES_WIDTH = 236;
 const INSTRUCTIONS =
-  "W and S zoom, A and D pan, the arrow keys go from the selected slice to its neighbours, F zooms to the selection, R makes a table of what is in view, " +
-  "slash searches, question mark shows all keys.";
+  "W and S zoom, A and D pan, the arrow keys move from the selected slice to its neighbours, F zooms to the selection, R lists the events in view, " +
+  "slash searches, question mark lists all keys.";
 
-export function Timeline(given: TimelineProps): JSX.Element {
+export function Timeline(given: TimelineProps) {
   const [settled, setSettled] = useState<TimeRange | null>(null);
   const props: TimelineProps = {
     ...given,
@@ -41,7 +40,7 @@ export function Timeline(given: TimelineProps): JSX.Element {
     },
   };
   const [areaTool, setAreaTool] = useState(false);
-  const [width, setWidth] = useNamesWidth();
+  const [width, setWidth] = useStoredSize("pytorch_profiler.timeline_names", NAMES_WIDTH);
   const state = useScene(props, areaTool);
   const { refs, scene, layout, rows } = state;
   const head = MINIMAP_HEIGHT + rulerHeight(props);
@@ -69,7 +68,17 @@ export function Timeline(given: TimelineProps): JSX.Element {
         onWhole={whole}
         onFold={(open) => props.onRows(withAll(props.rows, props.tree, open))}
       />
-      <NamesHandle width={width} onWidth={setWidth} />
+      <Splitter
+        class="timeline-handle"
+        label="Width of the track names"
+        orientation="vertical"
+        size={width}
+        leads
+        least={140}
+        most={520}
+        first={NAMES_WIDTH}
+        onSize={setWidth}
+      />
       <div class="timeline-scales">
         <Minimap canvas={refs.minimap} scene={scene} span={props.span} />
         <RulerView canvas={refs.ruler} scene={scene} props={props} height={rulerHeight(props)} />
@@ -89,7 +98,7 @@ export function Timeline(given: TimelineProps): JSX.Element {
 }
 
 /** A native scroll bar whose content is as high as the rows: the canvas itself cannot scroll. */
-function ScrollBar({ state: { refs, scene } }: { state: SceneState }): JSX.Element {
+function ScrollBar({ state: { refs, scene } }: { state: SceneState }) {
   const follow = (top: number): void => {
     const now = scene.current;
     if (!now || Math.abs(top - now.camera.scroll) < 1) return;
@@ -138,7 +147,7 @@ interface StageProps {
   areaTool: boolean;
 }
 
-function Stage({ props, state, areaTool }: StageProps): JSX.Element {
+function Stage({ props, state, areaTool }: StageProps) {
   const { refs, scene, layout, hover, problem, busy, grabbed } = state;
   const id = useId("timeline");
   const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : "";
@@ -158,11 +167,11 @@ function Stage({ props, state, areaTool }: StageProps): JSX.Element {
       <div ref={refs.frame} class="timeline-frame" hidden />
       {busy ? <div class="timeline-busy" /> : null}
       {layout.rows.length === 0 && props.rows.filter ? (
-        <p class="timeline-empty">No row has “{props.rows.filter}” in its name.</p>
+        <p class="timeline-empty">No track matches “{props.rows.filter}”.</p>
       ) : null}
       {problem === null ? null : (
         <div class="timeline-problem" role="alert">
-          <span>A part of the timeline cannot be loaded: {messageOf(problem)}</span>
+          <span>Part of the timeline could not be loaded: {messageOf(problem)}</span>
           <Button icon="reload" onClick={() => scene.current?.store.retry()}>
             Try again
           </Button>
@@ -173,7 +182,6 @@ function Stage({ props, state, areaTool }: StageProps): JSX.Element {
   );
 }
 
-/** What changed, for screen readers: the selection, and where the view came to rest. */
 function Spoken({
   props,
   state,
@@ -182,14 +190,14 @@ function Spoken({
   props: TimelineProps;
   state: SceneState;
   settled: TimeRange | null;
-}): JSX.Element {
+}) {
   const { selected, span, sources } = props;
   const { scene, layout, refs } = state;
   const selection = useAnnouncement(
     () => {
       if (!selected) return "";
       const row = layout.rows.find(
-        (one) => one.source === selected.source && one.lane === selected.lane,
+        (row) => row.source === selected.source && row.lane === selected.lane,
       );
       const name = (row && layout.notes.get(row.key)?.name) ?? "";
       const slice = scene.current?.sliceOf(selected) ?? null;

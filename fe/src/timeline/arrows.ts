@@ -1,7 +1,7 @@
 /** Arrows between slices: curved, with heads, those of the selected slice over the others. */
 
 import { topOf } from "./place";
-import type { Arrow, Frame, Row } from "./types";
+import type { Arrow, Context, Frame, Row } from "./types";
 import { xAt } from "./viewport";
 
 interface Point {
@@ -29,9 +29,9 @@ class Heights {
 
   /** The middle of the lane's row. A lane without one is behind the edge of the canvas, or in the folded row of the lane before it. */
   of(source: number, lane: number): number {
-    const here = this.lanes.filter((entry) => entry.source === source && entry.lane === lane);
-    const found = here.find((entry) => !entry.pinned) ?? here[0];
-    if (found) return Math.max(found.y, found.pinned ? 0 : this.frame.pinnedHeight);
+    const ofLane = this.lanes.filter((entry) => entry.source === source && entry.lane === lane);
+    const shown = ofLane.find((entry) => !entry.pinned) ?? ofLane[0];
+    if (shown) return Math.max(shown.y, shown.pinned ? 0 : this.frame.pinnedHeight);
     const loose = this.lanes.filter((entry) => !entry.pinned);
     const next = loose.findIndex(
       (entry) => entry.source > source || (entry.source === source && entry.lane > lane),
@@ -42,7 +42,7 @@ class Heights {
 }
 
 /** Draws arrows that have something in sight; returns how many. */
-export function drawArrows(ctx: CanvasRenderingContext2D, frame: Frame): number {
+export function drawArrows(ctx: Context, frame: Frame): number {
   if (frame.arrows.length === 0) return 0;
   const heights = new Heights(frame);
   const ends = (arrow: Arrow): readonly [Point, Point] => [
@@ -79,7 +79,7 @@ function inSight(frame: Frame, from: Point, to: Point): boolean {
 }
 
 function drawAll(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   arrows: readonly (readonly [Point, Point])[],
   colour: string,
   ground: string,
@@ -111,14 +111,14 @@ function bend(from: Point, to: Point): number {
   return Math.min(120, Math.max(across / 2, Math.min(24, Math.abs(to.y - from.y) / 3)));
 }
 
-function curve(ctx: CanvasRenderingContext2D, from: Point, to: Point): void {
+function curve(ctx: Context, from: Point, to: Point): void {
   const off = bend(from, to);
   ctx.moveTo(from.x, from.y);
   ctx.bezierCurveTo(from.x + off, from.y, to.x - off - HEAD, to.y, to.x - HEAD, to.y);
 }
 
 /** The curve arrives from the left, whichever way it came, so every head points to the right. */
-function head(ctx: CanvasRenderingContext2D, to: Point, size: number): void {
+function head(ctx: Context, to: Point, size: number): void {
   ctx.moveTo(to.x, to.y);
   ctx.lineTo(to.x - size - 1, to.y - size / 2);
   ctx.lineTo(to.x - size - 1, to.y + size / 2);

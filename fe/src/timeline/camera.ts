@@ -28,7 +28,6 @@ export class Camera {
   readonly keys = new HeldKeys();
   /** Share of the width about which held keys zoom. */
   keyCentre = 0.5;
-  /** Whether a person asked for less motion. */
   still = false;
   private span: TimeRange;
   private content = 0;
@@ -69,7 +68,6 @@ export class Camera {
     return this.flight?.to ?? this.view;
   }
 
-  /** Zooms about a share of the width; large steps glide. */
   zoom(at: number, factor: number): void {
     if (this.still || Math.abs(Math.log(factor)) < SMALL_STEP) {
       this.jump(zoomAt(this.view, at, factor, this.span));
@@ -93,14 +91,12 @@ export class Camera {
     this.jump(panBy(this.view, share, this.span));
   }
 
-  /** Shows a view, by way of an animation where wanted. */
   go(view: TimeRange, animate: boolean): void {
     const to = clamp(view, this.span);
     if (!animate || this.still) this.jump(to);
     else this.fly(to, FLIGHT_MS, ease);
   }
 
-  /** Brings a range into sight at the present scale. */
   bring(range: TimeRange, animate: boolean): void {
     const to = bring(this.goal, range, this.span);
     if (to !== this.goal) this.go(to, animate);
@@ -110,7 +106,6 @@ export class Camera {
     this.go(whole(this.span), animate);
   }
 
-  /** Returns whether anything moved. */
   scrollBy(px: number): boolean {
     this.slide = null;
     const before = this.scroll;
@@ -126,7 +121,6 @@ export class Camera {
       this.slide = { from: this.scroll, to, begun: null, length: SCROLL_MS, curve: easeOut };
   }
 
-  /** Ends what is on its way. */
   rest(): void {
     this.flight = null;
     this.slide = null;

@@ -1,8 +1,5 @@
-/** Colours of slices as packed numbers for the strip, and text colours that can be read on them. */
-
 import type { ColourBy, Palette, Source, Tile } from "./types";
 
-/** Red, green, blue, 0 to 255. */
 export type Rgb = readonly [number, number, number];
 
 /** Shades from hardly anything to all of a colour. */
@@ -91,9 +88,9 @@ export class ColourTable {
     if (value >= this.values.length) this.grow(value);
     const known = this.values[value] ?? UNSET;
     if (known !== UNSET) return known;
-    const found = this.resolve(value);
-    if (found !== UNSET) this.values[value] = found;
-    return found === UNSET ? fallback : found;
+    const colour = this.resolve(value);
+    if (colour !== UNSET) this.values[value] = colour;
+    return colour === UNSET ? fallback : colour;
   }
 
   private grow(value: number): void {
@@ -135,7 +132,6 @@ export class Colours {
     }
   }
 
-  /** CSS text of the label on a colour. */
   text(colour: number): string {
     return this.texts[colour] ?? this.palette.onSlice;
   }
@@ -149,9 +145,9 @@ export class Colours {
   table(source: Source, by: ColourBy): ColourTable {
     const tables = this.tables.get(source) ?? new Map<ColourBy, ColourTable>();
     this.tables.set(source, tables);
-    const found = tables.get(by) ?? new ColourTable(this.resolver(source, by));
-    tables.set(by, found);
-    return found;
+    const table = tables.get(by) ?? new ColourTable(this.resolver(source, by));
+    tables.set(by, table);
+    return table;
   }
 
   private resolver(source: Source, by: ColourBy): (value: number) => number {

@@ -1,5 +1,3 @@
-/** What gestures and keys do to the scene and to the view around it. */
-
 import type { GestureTarget, Point } from "./gestures";
 import { actionOf, takesKeys, type Action } from "./keyboard";
 import type { TimelineProps } from "./props";
@@ -8,7 +6,6 @@ import { areaInSight } from "./sight";
 import type { TimeRange } from "./types";
 import { xAt } from "./viewport";
 
-/** What the controls work on; the newest of each. */
 export interface Controlled {
   scene: Scene;
   props: () => TimelineProps;
@@ -73,7 +70,6 @@ function zoomToPoint(scene: Scene, at: Point): void {
   scene.invalidate();
 }
 
-/** The handler of keys that go down; returns whether the key was taken. */
 export function onKeyDown({ scene, props }: Controlled, event: KeyboardEvent): boolean {
   if (event.defaultPrevented || takesKeys(event.target)) return false;
   const { selected } = props();

@@ -1,12 +1,10 @@
 /** The controls beside minimap and ruler: which rows, how close, and the area tool. */
 
-import type { JSX } from "preact";
 import { Button, Icon } from "../widgets";
 
 interface CornerProps {
   filter: string;
   onFilter: (filter: string) => void;
-  /** Rows that the filter leaves of all. */
   filterResult: string;
   areaTool: boolean;
   onAreaTool: (on: boolean) => void;
@@ -15,10 +13,9 @@ interface CornerProps {
   onFold: (open: boolean) => void;
 }
 
-/** How much a button zooms. */
 const STEP = 2;
 
-export function Corner(props: CornerProps): JSX.Element {
+export function Corner(props: CornerProps) {
   const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold } = props;
   return (
     <div class="timeline-corner">
@@ -26,8 +23,8 @@ export function Corner(props: CornerProps): JSX.Element {
         <Icon name="search" size={13} />
         <input
           type="text"
-          aria-label="Filter the rows"
-          placeholder="Filter rows"
+          aria-label="Filter tracks"
+          placeholder="Filter tracks"
           spellcheck={false}
           autocomplete="off"
           value={filter}
@@ -40,7 +37,7 @@ export function Corner(props: CornerProps): JSX.Element {
         />
         {filter ? <span class="timeline-filter-result">{filterResult}</span> : null}
         {filter ? (
-          <Button kind="quiet" icon="close" label="Show all rows" onClick={() => onFilter("")} />
+          <Button kind="quiet" icon="close" label="Show all tracks" onClick={() => onFilter("")} />
         ) : null}
       </div>
       <div class="timeline-tools" role="group" aria-label="View">
@@ -50,12 +47,17 @@ export function Corner(props: CornerProps): JSX.Element {
         <Button
           kind="quiet"
           icon="area"
-          label="Select areas by dragging (or hold Shift)"
+          label="Select an area by dragging (or hold Shift)"
           pressed={areaTool}
           onClick={() => onAreaTool(!areaTool)}
         />
-        <Button kind="quiet" icon="fold" label="Fold all rows" onClick={() => onFold(false)} />
-        <Button kind="quiet" icon="unfold" label="Unfold all rows" onClick={() => onFold(true)} />
+        <Button
+          kind="quiet"
+          icon="fold"
+          label="Collapse all tracks"
+          onClick={() => onFold(false)}
+        />
+        <Button kind="quiet" icon="unfold" label="Expand all tracks" onClick={() => onFold(true)} />
       </div>
     </div>
   );

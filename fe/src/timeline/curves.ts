@@ -1,7 +1,7 @@
 /** A counter over time: a filled area of steps, with the span of its values behind where a px holds several. */
 
 import { xAt } from "./viewport";
-import type { Curve, Frame, Row } from "./types";
+import type { Context, Curve, Frame, Row } from "./types";
 
 /** Css px left free above and below the curve. */
 const MARGIN = 3;
@@ -20,9 +20,8 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
   return { y, base: y(curve.from <= 0 && curve.to >= 0 ? 0 : curve.from) };
 }
 
-/** Draws the curve of a row whose top is at `top`; `colour` as CSS text. */
 export function drawCurve(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   frame: Frame,
   row: Row,
   top: number,
@@ -44,7 +43,6 @@ export function drawCurve(
   scale(ctx, frame, row, top, curve);
 }
 
-/** First and last bucket in sight, exclusive. */
 function bucketsInSight(frame: Frame, curve: Curve): readonly [number, number] {
   const count = curve.highest.length;
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, count);
@@ -84,7 +82,7 @@ function stretches(
  * and end on whole device px, because smoothed edges side by side show as seams.
  */
 function area(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   frame: Frame,
   curve: Curve,
   values: Float64Array,
@@ -102,13 +100,7 @@ function area(
   });
 }
 
-function line(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  curve: Curve,
-  values: Float64Array,
-  axis: Axis,
-): void {
+function line(ctx: Context, frame: Frame, curve: Curve, values: Float64Array, axis: Axis): void {
   let end = NaN;
   ctx.beginPath();
   stretches(frame, curve, values, (x0, x1, i) => {
@@ -121,14 +113,7 @@ function line(
   ctx.stroke();
 }
 
-/** The bounds at the right, on a ground that keeps them readable; the upper one alone in a low row. */
-function scale(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  row: Row,
-  top: number,
-  curve: Curve,
-): void {
+function scale(ctx: Context, frame: Frame, row: Row, top: number, curve: Curve): void {
   const bounds: [number, number][] = [[curve.to, top + 8]];
   if (row.height >= 36) bounds.push([curve.from, top + row.height - 8]);
   for (const [value, middle] of bounds) {

@@ -1,5 +1,3 @@
-/** Draws a frame: the strip of all lanes stretched over their rows, and everything under and over it. */
-
 import { formatCount } from "../base/units";
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
@@ -31,13 +29,11 @@ export interface DrawStats {
   arrows: number;
   /** Rows in which another level stands in for a missing tile. */
   stoodIn: number;
-  /** Rows of which nothing is known yet. */
   missing: number;
 }
 
 export interface PainterOptions {
   surface?: MakeSurface;
-  /** Of labels on slices. */
   font?: string;
   now?: () => number;
 }
@@ -120,7 +116,6 @@ export class Painter {
     return this.painter;
   }
 
-  /** Writes the slices of all rows into the strip. */
   private paint(
     frame: Frame,
     store: TileStore,
@@ -144,7 +139,7 @@ export class Painter {
         table,
         hits: hits ? this.hitTable(hits) : null,
       });
-      const found: Found = store.visit(
+      const coverage: Found = store.visit(
         row.source,
         row.lane,
         levelFor(nsPerPx, source.levelMax),
@@ -152,8 +147,8 @@ export class Painter {
         painter.slicesOf,
       );
       painter.endRow();
-      if (found === "coarser") stats.stoodIn++;
-      if (found === "missing") stats.missing++;
+      if (coverage === "coarser") stats.stoodIn++;
+      if (coverage === "missing") stats.missing++;
     });
     stats.slices = painter.slices;
   }

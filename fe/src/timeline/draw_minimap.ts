@@ -1,9 +1,7 @@
-/** Draws the minimap: what was busy over the whole span, steps, marks, hits, and the window that is in view. */
-
 import { prepare } from "./draw_ruler";
 import { highest, LEAST_GRIP, MINIMAP_HEIGHT, windowOf } from "./minimap";
 import type { Activity, Heat } from "./props";
-import type { Boundary, Mark, Palette, TimeRange } from "./types";
+import type { Boundary, Context, Mark, Palette, TimeRange } from "./types";
 import { lengthOf, whole, xAt } from "./viewport";
 
 export interface MinimapFrame {
@@ -16,12 +14,10 @@ export interface MinimapFrame {
   marks: readonly Mark[];
   heat: Heat | null;
   palette: Palette;
-  /** Colours of the two densities. */
   device: string;
   host: string;
 }
 
-/** Draws the minimap; what was busy is drawn once and copied, because it is a thousand bars that stay the same while the window moves. */
 export class MinimapPainter {
   private readonly canvas: HTMLCanvasElement;
   private readonly densities: HTMLCanvasElement;
@@ -56,9 +52,8 @@ export class MinimapPainter {
   }
 }
 
-/** Bars that stand on `bottom`: 255 is `height` px. */
 function drawDensity(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   { width, span }: MinimapFrame,
   values: readonly number[],
   colour: string,
@@ -83,7 +78,7 @@ function drawDensity(
 }
 
 function drawTimes(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   { width, span, boundaries, marks, heat, palette, ratio }: MinimapFrame,
 ): void {
   const all = whole(span);
@@ -102,13 +97,7 @@ function drawTimes(
   if (heat) drawHeat(ctx, heat, all, width, palette.accent);
 }
 
-function drawHeat(
-  ctx: CanvasRenderingContext2D,
-  heat: Heat,
-  all: TimeRange,
-  width: number,
-  colour: string,
-): void {
+function drawHeat(ctx: Context, heat: Heat, all: TimeRange, width: number, colour: string): void {
   const { counts, range } = heat;
   const most = counts.reduce((a, b) => Math.max(a, b), 0);
   if (most === 0) return;
@@ -130,10 +119,7 @@ function drawHeat(
 }
 
 /** What is out of view recedes; the window's edges can be seen and held. */
-function drawWindow(
-  ctx: CanvasRenderingContext2D,
-  { width, span, view, palette, ratio }: MinimapFrame,
-): void {
+function drawWindow(ctx: Context, { width, span, view, palette, ratio }: MinimapFrame): void {
   const { x0, x1 } = windowOf(view, span, width);
   const from = Math.max(0, x0);
   const to = Math.min(width, Math.max(x1, from + 1.5));

@@ -1,7 +1,5 @@
-/** Draws the ruler: steps above, ticks below, marks, the area and the time under the pointer. */
-
 import { ticksOf, timeOnScreen } from "./ruler";
-import type { Boundary, Mark, Palette, TimeRange } from "./types";
+import type { Boundary, Context, Mark, Palette, TimeRange } from "./types";
 import { nsPerPx, xAt } from "./viewport";
 
 export const STEP_BAND = 18;
@@ -29,7 +27,7 @@ export function prepare(
   width: number,
   height: number,
   ratio: number,
-): CanvasRenderingContext2D | null {
+): Context | null {
   const w = Math.round(width * ratio);
   const h = Math.round(height * ratio);
   if (canvas.width !== w) canvas.width = w;
@@ -60,10 +58,7 @@ function crisp(x: number, ratio: number): number {
   return (Math.round(x * ratio) + 0.5) / ratio;
 }
 
-function drawSteps(
-  ctx: CanvasRenderingContext2D,
-  { boundaries, view, width, palette, ratio }: RulerFrame,
-): void {
+function drawSteps(ctx: Context, { boundaries, view, width, palette, ratio }: RulerFrame): void {
   let last = -Infinity;
   boundaries.forEach((step, i) => {
     const x0 = Math.max(-1, xAt(view, width, step.start));
@@ -82,7 +77,7 @@ function drawSteps(
 }
 
 /** The text, its last part when there is no room for all (steps differ in their number), or nothing. */
-function fitted(ctx: CanvasRenderingContext2D, text: string, room: number): string {
+function fitted(ctx: Context, text: string, room: number): string {
   if (room < 8) return "";
   if (ctx.measureText(text).width <= room) return text;
   const end = /[^\w]?\w+$/.exec(text)?.[0] ?? "";
@@ -90,7 +85,7 @@ function fitted(ctx: CanvasRenderingContext2D, text: string, room: number): stri
 }
 
 function drawTicks(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   frame: RulerFrame,
   { ticks, step, parts }: ReturnType<typeof ticksOf>,
 ): void {
@@ -116,17 +111,13 @@ function drawTicks(
   ctx.stroke();
 }
 
-function tickLine(ctx: CanvasRenderingContext2D, x: number, y0: number, y1: number): void {
+function tickLine(ctx: Context, x: number, y0: number, y1: number): void {
   ctx.moveTo(x, y0);
   ctx.lineTo(x, y1);
 }
 
 /** What all labels are to be added to, at the left, over the ticks. */
-function drawOffset(
-  ctx: CanvasRenderingContext2D,
-  { height, palette }: RulerFrame,
-  offset: string,
-): void {
+function drawOffset(ctx: Context, { height, palette }: RulerFrame, offset: string): void {
   const text = `${offset} +`;
   const room = ctx.measureText(text).width + 14;
   ctx.fillStyle = palette.ground;
@@ -141,10 +132,7 @@ function drawOffset(
   ctx.fillText(text, 7, height - TICK_BAND / 2 - 1);
 }
 
-function drawChosen(
-  ctx: CanvasRenderingContext2D,
-  { chosen, view, width, height, palette }: RulerFrame,
-): void {
+function drawChosen(ctx: Context, { chosen, view, width, height, palette }: RulerFrame): void {
   if (!chosen) return;
   const x0 = xAt(view, width, chosen.t0);
   const x1 = Math.max(x0 + 2, xAt(view, width, chosen.t1));
@@ -155,10 +143,7 @@ function drawChosen(
   ctx.fillRect(x0, height - 2, x1 - x0, 2);
 }
 
-function drawMarks(
-  ctx: CanvasRenderingContext2D,
-  { marks, view, width, height, palette }: RulerFrame,
-): void {
+function drawMarks(ctx: Context, { marks, view, width, height, palette }: RulerFrame): void {
   for (const mark of marks) {
     const x0 = xAt(view, width, mark.start);
     const x1 = xAt(view, width, mark.end);
@@ -173,8 +158,7 @@ function drawMarks(
   }
 }
 
-/** A little flag whose point stands on the time. */
-function flag(ctx: CanvasRenderingContext2D, x: number, height: number): void {
+function flag(ctx: Context, x: number, height: number): void {
   ctx.beginPath();
   ctx.moveTo(x, height);
   ctx.lineTo(x, height - 12);
@@ -185,7 +169,7 @@ function flag(ctx: CanvasRenderingContext2D, x: number, height: number): void {
 }
 
 function drawPointer(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   { pointer, view, width, height, palette, origin }: RulerFrame,
 ): void {
   if (pointer === null) return;

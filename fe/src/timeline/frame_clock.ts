@@ -5,7 +5,6 @@ const KEPT = 600;
 export class FrameClock {
   /** Main-thread time of each frame, ms. */
   readonly frames: number[] = [];
-  /** Of it, drawing the canvas. */
   readonly draws: number[] = [];
   /** Time from one frame to the next while moving, ms. */
   readonly gaps: number[] = [];

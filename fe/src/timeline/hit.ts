@@ -1,36 +1,29 @@
-/** Which slice is at a place. */
-
 import { levelFor, tileLength } from "./levels";
 import { rowUnder } from "./place";
 import type { TileStore } from "./tile_store";
 import { BEGAN_BEFORE, SATURATED } from "./tiles";
 import type { Frame, Row, Slice, Tile, TimeRange } from "./types";
-import { timeAt } from "./viewport";
+import { nsPerPx, timeAt } from "./viewport";
 
 /** Css px by which the pointer may miss a slice that is narrower than this. */
 const NEAR = 3;
 
-/** The slice under a point of the canvas; one that is hardly a px wide may be missed by little. */
 export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): Slice | null {
   const row = rowUnder(frame, y);
   if (!row || row.lane < 0) return null;
-  const near = (NEAR * (frame.view.t1 - frame.view.t0)) / Math.max(1, frame.width);
+  const near = NEAR * nsPerPx(frame.view, frame.width);
   return nearest(frame, store, row, timeAt(frame.view, frame.width, x), near);
 }
 
-/** All slices of a row's lane that touch a range, in order. */
 function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
   const source = frame.sources[row.source];
   if (!source) return [];
-  const level = levelFor(
-    (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width),
-    source.levelMax,
-  );
-  const found: Slice[] = [];
+  const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
+  const slices: Slice[] = [];
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
       const next = sliceOf(tile, i, row, source.offset);
-      const last = found[found.length - 1];
+      const last = slices[slices.length - 1];
       // A slice over several tiles is in each of them.
       if (
         last?.event === next.event &&
@@ -38,10 +31,10 @@ function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): S
         (tile.flags[i] ?? 0) & BEGAN_BEFORE
       )
         last.end = Math.max(last.end, next.end);
-      else found.push(next);
+      else slices.push(next);
     }
   });
-  return found;
+  return slices;
 }
 
 function sliceOf(tile: Tile, i: number, row: Row, offset: number): Slice {
@@ -84,10 +77,7 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   if (!source || slice.count > 1) return slice;
   const time = slice.start;
   let [start, end] = [NaN, NaN];
-  const level = levelFor(
-    (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width),
-    source.levelMax,
-  );
+  const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
   for (let at = level; at <= source.levelMax && (Number.isNaN(start) || Number.isNaN(end)); at++) {
     const own = time - source.offset;
     store.visit(

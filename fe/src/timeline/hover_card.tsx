@@ -1,6 +1,3 @@
-/** The text at the pointer. */
-
-import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Point } from "./gestures";
 import { hoverText, type HoverText } from "./hover_text";
@@ -28,13 +25,7 @@ export class HoverNews {
   }
 }
 
-export function HoverLayer({
-  news,
-  props,
-}: {
-  news: HoverNews;
-  props: TimelineProps;
-}): JSX.Element | null {
+export function HoverLayer({ news, props }: { news: HoverNews; props: TimelineProps }) {
   const [hovered, setHovered] = useState(news.value);
   useEffect(() => {
     news.onChange = setHovered;
@@ -55,13 +46,12 @@ export function HoverLayer({
 
 interface HoverCardProps {
   text: HoverText;
-  /** On the stage, px. */
   at: Point;
   room: { width: number; height: number };
 }
 
 /** Beside the pointer, on the side where there is room. Screen readers are told by the live region instead. */
-function HoverCard({ text, at, room }: HoverCardProps): JSX.Element {
+function HoverCard({ text, at, room }: HoverCardProps) {
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = card.current;

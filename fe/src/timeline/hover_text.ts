@@ -1,5 +1,3 @@
-/** What the text at the pointer says. Pure. */
-
 import { formatCount, formatShare, formatTime } from "../base/units";
 import { timeText } from "./ruler";
 import type { Slice, Source } from "./types";

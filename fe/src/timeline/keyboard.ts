@@ -35,33 +35,32 @@ const OTHERS: Readonly<Record<string, Action>> = {
 export const KEYS: readonly { keys: readonly string[]; text: string }[] = [
   { keys: ["W", "S"], text: "Zoom in and out at the pointer" },
   { keys: ["A", "D"], text: "Pan to earlier and later" },
-  { keys: ["Shift"], text: "with W, A, S, D: faster" },
+  { keys: ["Shift"], text: "With W, A, S, D: faster" },
   { keys: ["0", "Home"], text: "Show the whole trace" },
   { keys: ["F"], text: "Zoom to the selection" },
-  { keys: ["←", "→"], text: "Previous and next slice in the row" },
-  { keys: ["↑", "↓"], text: "Enclosing slice, and the first inside" },
-  { keys: ["Page ↑", "Page ↓"], text: "Scroll the rows" },
+  { keys: ["←", "→"], text: "Previous and next slice on the track" },
+  { keys: ["↑", "↓"], text: "Parent slice and first child slice" },
+  { keys: ["Page ↑", "Page ↓"], text: "Scroll the tracks" },
   { keys: ["/"], text: "Search" },
-  { keys: ["N", "P"], text: "Next and previous hit" },
-  { keys: ["M"], text: "Set a mark" },
-  { keys: ["R"], text: "Statistics of what is in view" },
-  { keys: ["G"], text: "Arrows of all kinds" },
+  { keys: ["N", "P"], text: "Next and previous match" },
+  { keys: ["M"], text: "Add a mark" },
+  { keys: ["R"], text: "Statistics of the events in view" },
+  { keys: ["G"], text: "Show or hide all flows" },
   { keys: ["Esc"], text: "Clear selection, area and search" },
-  { keys: ["?"], text: "This help" },
+  { keys: ["?"], text: "Show this help" },
 ];
 
-/** Gestures for the help. */
 export const GESTURES: readonly { keys: readonly string[]; text: string }[] = [
-  { keys: ["Wheel"], text: "Scroll the rows" },
-  { keys: ["Shift", "Wheel"], text: "Pan; so does a sideways stroke" },
-  { keys: ["Ctrl", "Wheel"], text: "Zoom at the pointer; so does a pinch" },
+  { keys: ["Wheel"], text: "Scroll the tracks" },
+  { keys: ["Shift", "Wheel"], text: "Pan (or scroll sideways)" },
+  { keys: ["Ctrl", "Wheel"], text: "Zoom at the pointer (or pinch)" },
   { keys: ["Drag"], text: "Pan" },
-  { keys: ["Shift", "Drag"], text: "Select an area for its statistics" },
+  { keys: ["Shift", "Drag"], text: "Select an area and show its statistics" },
   { keys: ["Click"], text: "Select a slice" },
-  { keys: ["Double click"], text: "Zoom to a slice, on the ruler to a step" },
-  { keys: ["Drag on the ruler"], text: "Select a stretch of time over all rows in view" },
-  { keys: ["Drag on the overview"], text: "Move or resize the window, or draw a new one" },
-  { keys: ["One finger"], text: "Pan; a tap selects, a long press tells what is there" },
+  { keys: ["Double click"], text: "Zoom to a slice; on the ruler, to a step" },
+  { keys: ["Drag on the ruler"], text: "Select a time range across all tracks in view" },
+  { keys: ["Drag on the overview"], text: "Move or resize the visible window, or draw a new one" },
+  { keys: ["One finger"], text: "Pan; tap to select, press and hold for details" },
   { keys: ["Two fingers"], text: "Zoom" },
 ];
 
@@ -87,9 +86,7 @@ export function actionOf(event: KeyLike, selected: boolean): Action | null {
 }
 
 export interface Motion {
-  /** Factor of the view's length. */
   zoom: number;
-  /** Share of the view's length. */
   pan: number;
 }
 
@@ -145,7 +142,6 @@ export class HeldKeys {
     return this.down.size + this.fresh.size > 0;
   }
 
-  /** The motion of so many seconds. */
   motion(seconds: number): Motion {
     if (!this.moving) return STILL;
     const speed = seconds * (this.fast ? FASTER : 1);

@@ -1,5 +1,3 @@
-/** Which level of detail and which tiles a view needs. */
-
 import { TILE_BITS } from "./tiles";
 import type { TimeRange } from "./types";
 
@@ -22,7 +20,7 @@ export function tilesFor(level: number, range: TimeRange, span: number): number[
   const first = Math.max(0, Math.floor(range.t0 / length));
   // An event without length may stand at the very end of the span.
   const last = Math.min(Math.floor(span / length), Math.ceil(range.t1 / length) - 1);
-  const found: number[] = [];
-  for (let k = first; k <= last; k++) found.push(k);
-  return found;
+  const numbers: number[] = [];
+  for (let k = first; k <= last; k++) numbers.push(k);
+  return numbers;
 }

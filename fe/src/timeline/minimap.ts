@@ -52,7 +52,6 @@ function ordered(a: number, b: number): TimeRange {
   return a <= b ? { t0: a, t1: b } : { t0: b, t1: a };
 }
 
-/** The view of the same length about a column, for a click. */
 export function centredAt(x: number, view: TimeRange, span: TimeRange, width: number): TimeRange {
   const time = timeAt(whole(span), width, x);
   const half = lengthOf(view) / 2;
@@ -61,11 +60,11 @@ export function centredAt(x: number, view: TimeRange, span: TimeRange, width: nu
 
 /** Highest value of each of `columns` equal columns; parts narrower than a column must not get lost. */
 export function highest(values: readonly number[], columns: number): Float64Array {
-  const found = new Float64Array(columns);
+  const peaks = new Float64Array(columns);
   for (let x = 0; x < columns; x++) {
     const from = Math.floor((x / columns) * values.length);
     const to = Math.max(from + 1, Math.ceil(((x + 1) / columns) * values.length));
-    for (let i = from; i < to; i++) found[x] = Math.max(found[x] ?? 0, values[i] ?? 0);
+    for (let i = from; i < to; i++) peaks[x] = Math.max(peaks[x] ?? 0, values[i] ?? 0);
   }
-  return found;
+  return peaks;
 }

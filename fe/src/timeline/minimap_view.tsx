@@ -1,6 +1,3 @@
-/** The minimap's element and its pointer. The keyboard has the same moves on the canvas, so it is no tab stop. */
-
-import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { centredAt, draggedTo, gripAt, MINIMAP_HEIGHT, type Grip } from "./minimap";
 import type { Scene } from "./scene";
@@ -28,7 +25,7 @@ const CURSORS: Readonly<Record<Grip, string>> = {
 };
 const SLOP = 3;
 
-export function Minimap({ canvas, scene, span }: MinimapProps): JSX.Element {
+export function Minimap({ canvas, scene, span }: MinimapProps) {
   const hold = useRef<Hold | null>(null);
   const [cursor, setCursor] = useState("default");
   const columnOf = (event: PointerEvent): number =>

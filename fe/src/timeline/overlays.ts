@@ -1,7 +1,7 @@
 /** What lies under and over the slices: bands of steps, marks, hatching, outlines, the area. Css px. */
 
 import { rowsOfLane, topOf } from "./place";
-import type { Boundary, Frame, Row } from "./types";
+import type { Boundary, Context, Frame, Row } from "./types";
 import { xAt } from "./viewport";
 
 /** Boundaries closer than this, px, would only be a grey veil. */
@@ -32,13 +32,7 @@ function boundariesInSight(frame: Frame): readonly [number, number] {
 const wideEnough = (frame: Frame, boundary: Boundary): boolean =>
   x(frame, boundary.end) - x(frame, boundary.start) >= CLOSEST;
 
-/** Every second step has a faint ground of its own. */
-export function drawBands(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  top: number,
-  bottom: number,
-): void {
+export function drawBands(ctx: Context, frame: Frame, top: number, bottom: number): void {
   const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.band;
   for (let i = first + (first % 2); i < last; i += 2) {
@@ -49,8 +43,7 @@ export function drawBands(
   }
 }
 
-/** Lines where steps begin and end. */
-export function drawBoundaries(ctx: CanvasRenderingContext2D, frame: Frame): void {
+export function drawBoundaries(ctx: Context, frame: Frame): void {
   const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.muted;
   let drawn = -Infinity;
@@ -71,8 +64,7 @@ export function drawBoundaries(ctx: CanvasRenderingContext2D, frame: Frame): voi
   ctx.globalAlpha = 1;
 }
 
-/** Marks of a person and stretches that a defect touches. */
-export function drawMarks(ctx: CanvasRenderingContext2D, frame: Frame): void {
+export function drawMarks(ctx: Context, frame: Frame): void {
   for (const mark of frame.marks) {
     const from = x(frame, mark.start);
     const to = x(frame, mark.end);
@@ -91,8 +83,7 @@ export function drawMarks(ctx: CanvasRenderingContext2D, frame: Frame): void {
   }
 }
 
-/** The chosen stretch: tinted, with edges. */
-export function drawArea(ctx: CanvasRenderingContext2D, frame: Frame): void {
+export function drawArea(ctx: Context, frame: Frame): void {
   if (!frame.area) return;
   const from = Math.max(-2, x(frame, frame.area.t0));
   const to = Math.min(frame.width + 2, x(frame, frame.area.t1));
@@ -106,11 +97,7 @@ export function drawArea(ctx: CanvasRenderingContext2D, frame: Frame): void {
 }
 
 /** Headers stand out from lanes, sub-rows of overlaps from their lane. */
-export function drawRowGrounds(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  rows: readonly Row[],
-): void {
+export function drawRowGrounds(ctx: Context, frame: Frame, rows: readonly Row[]): void {
   ctx.fillStyle = frame.palette.grid;
   ctx.globalAlpha = 0.45;
   for (const row of rows)
@@ -121,7 +108,7 @@ export function drawRowGrounds(
 }
 
 /** Diagonals and an edge in the colour of warnings: what is here runs at the same time as what is above. */
-function drawHatch(ctx: CanvasRenderingContext2D, frame: Frame, top: number, height: number): void {
+function drawHatch(ctx: Context, frame: Frame, top: number, height: number): void {
   ctx.strokeStyle = frame.palette.warn;
   ctx.lineWidth = 1;
   ctx.globalAlpha = 0.22;
@@ -137,11 +124,7 @@ function drawHatch(ctx: CanvasRenderingContext2D, frame: Frame, top: number, hei
 }
 
 /** Lines between rows; a quiet one above what begins a thread or stream. */
-export function drawRowLines(
-  ctx: CanvasRenderingContext2D,
-  frame: Frame,
-  rows: readonly Row[],
-): void {
+export function drawRowLines(ctx: Context, frame: Frame, rows: readonly Row[]): void {
   ctx.fillStyle = frame.palette.grid;
   for (const row of rows)
     if (row.kind !== "lane")
@@ -154,14 +137,14 @@ export function drawRowLines(
 }
 
 /** Frames around the slice under the pointer and the selected one, on every row that shows it. */
-export function drawOutlines(ctx: CanvasRenderingContext2D, frame: Frame): void {
+export function drawOutlines(ctx: Context, frame: Frame): void {
   const { hovered, selected, palette } = frame;
   if (hovered) outline(ctx, frame, hovered, palette.text, 1);
   if (selected) outline(ctx, frame, selected, palette.accent, 2);
 }
 
 function outline(
-  ctx: CanvasRenderingContext2D,
+  ctx: Context,
   frame: Frame,
   slice: { source: number; lane: number; start: number; end: number },
   colour: string,

@@ -4,7 +4,6 @@ import { colourColumn, DIMMED, SHADES, SUMMARY, type Colours, type ColourTable }
 import { BEGAN_BEFORE } from "./tiles";
 import type { ColourBy, Tile } from "./types";
 
-/** A run wide enough for a text. Px of the strip. */
 export interface LabelSpot {
   row: number;
   x0: number;
@@ -15,9 +14,7 @@ export interface LabelSpot {
   colour: number;
 }
 
-/** What holds for all slices of a row. */
 export interface RowLook {
-  /** Number of the row in the strip. */
   row: number;
   /** Own time at the left edge. */
   t0: number;

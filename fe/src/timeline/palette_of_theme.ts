@@ -1,5 +1,3 @@
-/** The colours that the page's theme gives the canvas, and the news that it changed. */
-
 import type { Palette } from "./types";
 
 /** More than the style sheet has of either. */
@@ -8,7 +6,6 @@ const MOST = 64;
 /** What a style sheet without the variable is shown by. */
 const MISSING = "#888888";
 
-/** The palette of the theme that the document shows now. */
 export function paletteOfTheme(root: HTMLElement = document.documentElement): Palette {
   const style = getComputedStyle(root);
   const token = (name: string): string => style.getPropertyValue(name).trim();
@@ -29,18 +26,16 @@ export function paletteOfTheme(root: HTMLElement = document.documentElement): Pa
   };
 }
 
-/** The variables of a numbered family. */
 function series(prefix: string, first: number, token: (name: string) => string): string[] {
-  const found: string[] = [];
+  const colours: string[] = [];
   for (let i = first; i < MOST; i++) {
     const colour = token(`${prefix}${i}`);
     if (!colour) break;
-    found.push(colour);
+    colours.push(colour);
   }
-  return found;
+  return colours;
 }
 
-/** Colours of the two densities of the minimap. */
 export function densitiesOfTheme(root: HTMLElement = document.documentElement): {
   device: string;
   host: string;

@@ -1,5 +1,3 @@
-/** Where rows stand on the canvas, css px. */
-
 import type { Frame, Row } from "./types";
 
 /** The top of a row; pinned rows do not scroll. */

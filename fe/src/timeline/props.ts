@@ -14,7 +14,6 @@ import type {
   TimeRange,
 } from "./types";
 
-/** A lane of a node. */
 export interface TrackLane {
   lane: number;
   depth: number;
@@ -31,12 +30,9 @@ export interface TrackNode {
   key: string;
   kind: "source" | "process" | "group" | "counter";
   label: string;
-  /** Second, quieter text, e.g. "1 234 events". */
   note: string;
-  /** Index of the source. */
   source: number;
   lanes: readonly TrackLane[];
-  /** How many events stand on overlap lanes. */
   overlapping: number;
   /** What a counter's row draws, the index of the counter; −1 none. */
   counter: number;
@@ -73,12 +69,10 @@ export const NO_ROW_STATE: RowState = {
 /** What can be seen now: told so that curves, arrows and heat can be fetched for it. */
 export interface Sight {
   view: TimeRange;
-  /** Width of the canvas, css px. */
   width: number;
   nsPerPx: number;
   /** Rows in sight, pinned ones first. */
   rows: readonly Row[];
-  /** Lanes of these rows by source. */
   lanes: ReadonlyMap<number, readonly number[]>;
 }
 
@@ -103,7 +97,6 @@ export interface TimelineHandle {
   /** Opens what hides the lane and scrolls to its row. */
   reveal: (source: number, lane: number) => void;
   view: () => TimeRange;
-  /** Draws again, e.g. when names came. */
   redraw: () => void;
   focus: () => void;
 }

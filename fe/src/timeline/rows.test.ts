@@ -7,7 +7,6 @@ import {
   lanesBelow,
   neighbourOf,
   pathTo,
-  rowAt,
   rowsInSight,
   withAll,
   withLane,
@@ -52,7 +51,7 @@ describe("layOut", () => {
 
   it("marks overlap rows and says so", () => {
     const row = layOut(TREE, state(), 1000).rows.at(-1);
-    expect([row?.overlap, row?.note]).toEqual([true, "overlaps the row above"]);
+    expect([row?.overlap, row?.note]).toEqual([true, "overlaps the track above"]);
   });
 
   it("calls lanes by the row that they belong to", () => {
@@ -230,9 +229,4 @@ describe("what is in sight", () => {
   });
   it("ends with the content", () =>
     expect(rowsInSight(layout, 0, 10_000)).toHaveLength(layout.rows.length));
-  it("finds the row under a point", () => {
-    expect(rowAt(layout, 30, 10)?.key).toBe("memory");
-    expect(rowAt(layout, 30, 45)?.key).toBe("main");
-    expect(rowAt(layout, 0, 9999)).toBeNull();
-  });
 });

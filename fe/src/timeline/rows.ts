@@ -1,5 +1,3 @@
-/** Which rows are on the canvas and where: from the tree of tracks and what a person did to it. Pure. */
-
 import { compileSearch } from "../base/search";
 import type { RowState, TrackLane, TrackNode } from "./props";
 import type { Row } from "./types";
@@ -9,13 +7,11 @@ export const LANE_HEIGHT = 22;
 export const NESTED_HEIGHT = 18;
 export const COUNTER_HEIGHT = 44;
 
-/** What the list beside the canvas shows of a row beyond the row itself. */
 export interface RowNote {
   /** The node whose row this is; `null` for further lanes of a node. */
   node: TrackNode | null;
   /** The node that the lane belongs to. */
   owner: TrackNode;
-  /** Key of the parent, "" at the top. */
   parent: string;
   /** What the row is called aloud: lanes have no label of their own. */
   name: string;
@@ -27,7 +23,6 @@ export interface RowLayout {
   notes: ReadonlyMap<string, RowNote>;
   pinnedCount: number;
   pinnedHeight: number;
-  /** Height of the content, pinned rows included. */
   height: number;
 }
 
@@ -39,7 +34,6 @@ export const NO_ROWS: RowLayout = {
   height: 0,
 };
 
-/** Whether what is below a node is shown. */
 export function isOpen(node: TrackNode, state: RowState): boolean {
   return state.open.has(node.key) || (!node.foldedByDefault && !state.shut.has(node.key));
 }
@@ -60,7 +54,6 @@ export function withPinned(state: RowState, key: string, pinned: boolean): RowSt
   return { ...state, pinned: pinned ? [...others, key] : others };
 }
 
-/** Siblings in the order that a person gave them. */
 export function inOrder(
   nodes: readonly TrackNode[],
   order: readonly string[],
@@ -122,21 +115,20 @@ const siblingIndex = new WeakMap<readonly TrackNode[], ReadonlyMap<string, reado
 function siblingsOf(tree: readonly TrackNode[], key: string): readonly TrackNode[] | null {
   let index = siblingIndex.get(tree);
   if (!index) {
-    const made = new Map<string, readonly TrackNode[]>();
+    const siblings = new Map<string, readonly TrackNode[]>();
     const walk = (nodes: readonly TrackNode[]): void => {
       for (const node of nodes) {
-        made.set(node.key, nodes);
+        siblings.set(node.key, nodes);
         walk(node.children);
       }
     };
     walk(tree);
-    siblingIndex.set(tree, made);
-    index = made;
+    siblingIndex.set(tree, siblings);
+    index = siblings;
   }
   return index.get(key) ?? null;
 }
 
-/** Nodes from the top down to the one that holds the lane; empty when none does. */
 export function pathTo(
   nodes: readonly TrackNode[],
   source: number,
@@ -150,7 +142,6 @@ export function pathTo(
   return [];
 }
 
-/** All lanes of a node and what is below it. */
 export function lanesBelow(node: TrackNode): readonly number[] {
   return [...node.lanes.map((own) => own.lane), ...node.children.flatMap(lanesBelow)];
 }
@@ -171,7 +162,6 @@ export function withLane(
     : next;
 }
 
-/** The state with every node open, or every node folded down to the first level. */
 export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
   let next = state;
   const walk = (node: TrackNode): void => {
@@ -242,17 +232,16 @@ class Builder {
     this.pinned = find(tree, new Set(state.pinned));
   }
 
-  /** The rows of a pinned node; its note says where it belongs. */
   pinnedRows(key: string): Row[] {
-    const found = this.pinned.get(key);
-    if (!found || (this.shown && !this.shown.has(found.node))) return [];
-    const [first, ...more] = this.rowsOfNode(found.node, found.parents.at(-1)?.key ?? "", 0);
+    const entry = this.pinned.get(key);
+    if (!entry || (this.shown && !this.shown.has(entry.node))) return [];
+    const [first, ...more] = this.rowsOfNode(entry.node, entry.parents.at(-1)?.key ?? "", 0);
     if (!first) return [];
-    const place = found.parents
+    const path = entry.parents
       .map((parent) => parent.label)
       .filter(Boolean)
       .join(" › ");
-    return [{ ...first, note: [place, first.note].filter(Boolean).join(" · ") }, ...more];
+    return [{ ...first, note: [path, first.note].filter(Boolean).join(" · ") }, ...more];
   }
 
   rowsOf(nodes: readonly TrackNode[], parent: string, indent: number): Row[] {
@@ -363,7 +352,7 @@ class Builder {
     const key = `${node.key}/${lane - (node.lanes[0]?.lane ?? 0)}`;
     this.notes.set(key, { node: null, owner: node, parent: node.key, name });
     const height = depth === 0 && index === 0 && !overlap ? LANE_HEIGHT : NESTED_HEIGHT;
-    const note = overlap ? "overlaps the row above" : "";
+    const note = overlap ? "overlaps the track above" : "";
     return {
       key,
       kind: "lane",
@@ -386,31 +375,21 @@ function find(
   tree: readonly TrackNode[],
   keys: ReadonlySet<string>,
 ): ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }> {
-  const found = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
+  const entries = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
   const walk = (node: TrackNode, parents: readonly TrackNode[]): void => {
-    if (keys.has(node.key)) found.set(node.key, { node, parents });
+    if (keys.has(node.key)) entries.set(node.key, { node, parents });
     for (const child of node.children) walk(child, [...parents, node]);
   };
   if (keys.size > 0) for (const node of tree) walk(node, []);
-  return found;
+  return entries;
 }
 
-/** The rows that touch a stretch of the canvas: pinned ones, then those between the scroll position and its bottom. */
 export function rowsInSight(layout: RowLayout, scroll: number, height: number): readonly Row[] {
   const { rows, pinnedCount, pinnedHeight } = layout;
   const first = firstEndingAfter(rows, pinnedCount, scroll + pinnedHeight);
   let last = first;
   while (last < rows.length && (rows[last]?.y ?? Infinity) < scroll + height) last++;
   return [...rows.slice(0, pinnedCount), ...rows.slice(first, last)];
-}
-
-/** The row at a height of the canvas, or `null`. */
-export function rowAt(layout: RowLayout, scroll: number, y: number): Row | null {
-  const { rows, pinnedCount, pinnedHeight } = layout;
-  if (y < pinnedHeight)
-    return rows.slice(0, pinnedCount).find((row) => y >= row.y && y < row.y + row.height) ?? null;
-  const row = rows[firstEndingAfter(rows, pinnedCount, y + scroll)];
-  return row && y + scroll >= row.y ? row : null;
 }
 
 function firstEndingAfter(rows: readonly Row[], from: number, y: number): number {

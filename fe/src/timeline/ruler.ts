@@ -1,5 +1,3 @@
-/** Ticks and texts of times. Pure: where the ticks stand, and how a time reads at a given resolution. */
-
 import type { TimeRange } from "./types";
 import { lengthOf } from "./viewport";
 
@@ -9,7 +7,6 @@ export interface Tick {
 }
 
 export interface Ticks {
-  /** Distance of two ticks, ns. */
   step: number;
   /** Thinner ticks between two labelled ones. */
   parts: number;
@@ -64,19 +61,16 @@ export function timeText(time: number, step = 1): string {
   return rounded === 0 ? "0" : `${decimal(rounded / factor, decimalsFor(step, factor))} ${unit}`;
 }
 
-/** A time at the resolution of the screen: to the power of ten below one px. */
 export function timeOnScreen(time: number, nsPerPx: number): string {
   return timeText(time, 10 ** Math.max(0, Math.floor(Math.log10(nsPerPx))));
 }
 
-/** The exact time without the zeros at its end. */
 function exactText(time: number): string {
   let step = 1;
   while (step < 1e9 && time % (step * 10) === 0) step *= 10;
   return timeText(time, step);
 }
 
-/** The ticks of a view; labels count from `origin`. */
 export function ticksOf(view: TimeRange, width: number, origin: number): Ticks {
   const step = niceStep((lengthOf(view) * ROOM) / Math.max(1, width));
   const from = view.t0 - origin;

@@ -1,6 +1,3 @@
-/** The ruler's element and its pointer: a drag chooses a stretch of time over all rows in sight, a double click on a step shows it. */
-
-import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { STEP_BAND } from "./draw_ruler";
 import { wheelFactor, wheelPixels } from "./gestures";
@@ -17,7 +14,7 @@ interface RulerProps {
 
 const SLOP = 4;
 
-export function RulerView({ canvas, scene, props, height }: RulerProps): JSX.Element {
+export function RulerView({ canvas, scene, props, height }: RulerProps) {
   const from = useRef<number | null>(null);
   const columnOf = (event: MouseEvent): number =>
     event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
@@ -46,8 +43,8 @@ export function RulerView({ canvas, scene, props, height }: RulerProps): JSX.Ele
     const now = scene.current;
     if (!now || event.offsetY > STEP_BAND) return;
     const time = now.timeUnder(columnOf(event));
-    const found = props.boundaries.find(({ start, end: stop }) => start <= time && time < stop);
-    if (found) now.showRange({ t0: found.start, t1: found.end }, 0.03, true);
+    const boundary = props.boundaries.find(({ start, end: stop }) => start <= time && time < stop);
+    if (boundary) now.showRange({ t0: boundary.start, t1: boundary.end }, 0.03, true);
   };
   return (
     <canvas

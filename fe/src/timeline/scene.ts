@@ -21,17 +21,14 @@ import { fit, timeAt, xAt } from "./viewport";
 import { Telling } from "./telling";
 
 export interface SceneElements {
-  /** What is as large as the canvas shall be. */
-  stage: HTMLElement;
+  stage: HTMLDivElement;
   canvas: HTMLCanvasElement;
   ruler: HTMLCanvasElement;
   minimap: HTMLCanvasElement;
-  /** Moves with the rows. */
-  list: HTMLElement;
+  list: HTMLDivElement;
   /** A native scroll bar; its only child is as high as the content. */
-  bar: HTMLElement;
-  /** Frames an area. */
-  frame: HTMLElement;
+  bar: HTMLDivElement;
+  frame: HTMLDivElement;
 }
 
 /** What the scene tells its component; each only when it changed. */
@@ -60,7 +57,6 @@ export class Scene {
   hovered: Slice | null = null;
   /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
   pointer: Point | null = null;
-  /** An area that is being drawn. */
   draft: Area | null = null;
   stats: DrawStats | null = null;
   readonly clock = new FrameClock();
@@ -106,7 +102,6 @@ export class Scene {
     this.endings.push(watchTheme(this.rePaint), this.watchSize(), this.watchMotion());
   }
 
-  /** Takes new props over. */
   update(props: TimelineProps): void {
     const { sources } = this.props;
     this.props = props;

@@ -1,16 +1,13 @@
-/** What is in sight and what an area takes in, from rows and px. Pure. */
-
 import type { Point } from "./gestures";
 import type { Sight } from "./props";
 import { lanesBelow, type RowLayout } from "./rows";
 import type { Area, Row, TimeRange } from "./types";
 import { nsPerPx, timeAt } from "./viewport";
 
-/** Lanes that the rows draw, by source. */
 export function lanesDrawn(rows: readonly Row[]): ReadonlyMap<number, readonly number[]> {
-  const found = new Map<number, number[]>();
-  for (const row of rows) if (row.lane >= 0) add(found, row.source, [row.lane]);
-  return sorted(found);
+  const lanes = new Map<number, number[]>();
+  for (const row of rows) if (row.lane >= 0) add(lanes, row.source, [row.lane]);
+  return sorted(lanes);
 }
 
 /** Lanes that the rows stand for: a folded row has all that is below it. */
@@ -18,13 +15,13 @@ export function lanesMeant(
   rows: readonly Row[],
   layout: RowLayout,
 ): ReadonlyMap<number, readonly number[]> {
-  const found = new Map<number, number[]>();
+  const lanes = new Map<number, number[]>();
   for (const row of rows) {
     const node = layout.notes.get(row.key)?.node;
-    if (row.open === false && node) add(found, row.source, lanesBelow(node));
-    else if (row.lane >= 0) add(found, row.source, [row.lane]);
+    if (row.open === false && node) add(lanes, row.source, lanesBelow(node));
+    else if (row.lane >= 0) add(lanes, row.source, [row.lane]);
   }
-  return sorted(found);
+  return sorted(lanes);
 }
 
 function add(lanes: Map<number, number[]>, source: number, more: readonly number[]): void {
@@ -44,7 +41,6 @@ export function sightOf(view: TimeRange, width: number, rows: readonly Row[]): S
   return { view, width, nsPerPx: nsPerPx(view, width), rows, lanes: lanesDrawn(rows) };
 }
 
-/** Rows that a stroke from one height to another touches. */
 export function rowsBetween(
   layout: RowLayout,
   rows: readonly Row[],
@@ -79,7 +75,6 @@ export function areaOf(
   return { t0, t1, lanes: touched.size > 0 ? touched : lanesMeant(rows, layout) };
 }
 
-/** All rows in sight over the whole view. */
 export function areaInSight(
   view: TimeRange,
   span: TimeRange,
@@ -93,7 +88,6 @@ export function areaInSight(
   };
 }
 
-/** Heights of an area's rows on the canvas, to frame them; `null` when none is in sight. */
 export function extentOf(
   area: Area,
   layout: RowLayout,

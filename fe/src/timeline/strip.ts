@@ -5,7 +5,6 @@
 
 /** Where the pixels go, so that tests can do without a canvas. */
 export interface Surface {
-  /** RGBA, row by row. */
   pixels: Uint32Array;
   /** Takes the first `rows` rows over into `image`. */
   put: (rows: number) => void;
@@ -14,7 +13,6 @@ export interface Surface {
 
 export type MakeSurface = (width: number, rows: number) => Surface;
 
-/** A surface on a canvas of its own. */
 export function canvasSurface(width: number, rows: number): Surface {
   const canvas = new OffscreenCanvas(width, rows);
   const context = canvas.getContext("2d", { willReadFrequently: true });
@@ -40,7 +38,6 @@ export class Strip {
     this.make = make;
   }
 
-  /** Empty rows to write into. */
   begin(width: number, rows: number): Uint32Array {
     if (!this.surface || width !== this.width || rows > this.made) {
       this.made = Math.max(1, rows + SPARE_ROWS);

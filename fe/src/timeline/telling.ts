@@ -4,7 +4,6 @@ import type { Sight } from "./props";
 import type { TimeRange } from "./types";
 
 const REST = 120;
-/** While it moves without rest, ms. */
 const MEANWHILE = 400;
 const SETTLED = 250;
 
@@ -21,7 +20,6 @@ export class Telling {
     this.onSettled = onSettled;
   }
 
-  /** A frame was drawn at `now`, ms. */
   see(now: number, sight: Sight): void {
     const before = this.sight;
     if (before && sameSight(before, sight)) return;

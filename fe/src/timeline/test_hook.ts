@@ -8,13 +8,11 @@ import type { Row, Slice, TimeRange } from "./types";
 import { xAt } from "./viewport";
 
 export interface ProfilerTest {
-  /** Rows in sight with their place on the canvas. */
   rows: () => (Row & { top: number })[];
   view: () => TimeRange;
   scroll: () => { at: number; range: number };
   size: () => { width: number; height: number };
   sliceAt: (x: number, y: number) => (Slice & { label: string }) | null;
-  /** The column of a time. */
   xOf: (time: number) => number;
   selected: () => TimelineProps["selected"];
   zoomTo: (range: TimeRange) => void;
@@ -36,7 +34,6 @@ declare global {
   }
 }
 
-/** Puts the hook up until the returned function is called. */
 export function expose(scene: Scene, props: () => TimelineProps): () => void {
   const hook = hookOf(scene, props);
   window.__profiler_test = hook;

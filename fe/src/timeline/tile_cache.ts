@@ -10,17 +10,13 @@ export type Found = "exact" | "coarser" | "missing";
 
 /** How many levels finer may stand in for a tile: each has up to twice as many slices. */
 const FINER = 2;
-/** What a lane's entry costs beside the typed arrays. */
 const PIECE_BYTES = 80;
 /** These many of the coarsest levels are never evicted, so that there is always something to show. */
 const KEPT_LEVELS = 2;
 
 /** The unit of eviction: typed arrays of all its tiles share one buffer, so only all of them together free it. */
-interface Reply {
+interface Reply extends TileQuery {
   source: number;
-  level: number;
-  ks: readonly number[];
-  lanes: readonly number[];
   bytes: number;
   used: number;
 }
@@ -67,14 +63,7 @@ export class TileCache {
         throw new Error(`Tile ${tile.k} of level ${tile.level} was not asked for.`);
     }
     const size = bytes + PIECE_BYTES * query.ks.length * query.lanes.length;
-    const reply: Reply = {
-      source,
-      level: query.level,
-      ks: query.ks,
-      lanes: query.lanes,
-      bytes: size,
-      used: this.clock,
-    };
+    const reply: Reply = { ...query, source, bytes: size, used: this.clock };
     const level = entry(
       this.levels[source] ?? new Map<number, Level>(),
       query.level,
@@ -111,15 +100,15 @@ export class TileCache {
     if (!about) return "missing";
     const own = { t0: range.t0 - about.offset, t1: range.t1 - about.offset };
     const length = tileLength(level);
-    let found: Found = "exact";
+    let coverage: Found = "exact";
     for (const k of tilesFor(level, own, about.span)) {
       const t0 = Math.max(own.t0, k * length);
       const t1 = Math.min(own.t1, (k + 1) * length);
       const piece = this.piece(source, level, k, lane);
       if (piece) this.show(piece, t0, t1, fn);
-      else found = worse(found, this.standIn(source, lane, level, k, t0, t1, fn));
+      else coverage = worse(coverage, this.standIn(source, lane, level, k, t0, t1, fn));
     }
-    return found;
+    return coverage;
   }
 
   private piece(source: number, level: number, k: number, lane: number): Piece | undefined {
@@ -224,11 +213,11 @@ export class TileCache {
 }
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  map.set(key, made);
-  return made;
+  const existing = map.get(key);
+  if (existing !== undefined) return existing;
+  const created = make();
+  map.set(key, created);
+  return created;
 }
 
 const ORDER: Readonly<Record<Found, number>> = { exact: 0, coarser: 1, missing: 2 };

@@ -10,11 +10,9 @@ import { decodeTiles } from "./tiles";
 import type { Source, TileQuery, TimeRange } from "./types";
 
 export interface StoreOptions {
-  /** Memory for tiles. */
   bytes?: number;
   /** Requests on their way over all sources. */
   requests?: number;
-  /** Milliseconds. */
   now?: () => number;
   /** Calls back after a pause, ms; returns how to call it off. */
   later?: (fn: () => void, pause: number) => () => void;
@@ -33,11 +31,9 @@ export interface StoreStats {
   failed: number;
   /** Received over the wire, before the browser's decompression. */
   received: number;
-  /** Kept now. */
   bytes: number;
   tiles: number;
   inFlight: number;
-  /** Of the last requests, ms. */
   latencies: readonly number[];
 }
 
@@ -141,7 +137,6 @@ export class TileStore {
     return state ? { source, error: state.error, failures: state.failures } : null;
   }
 
-  /** Whether something that can be seen is on its way. */
   get busy(): boolean {
     return this.states.some((state) => state.flight !== null);
   }
@@ -155,7 +150,6 @@ export class TileStore {
     };
   }
 
-  /** Asks again at once for what failed. */
   retry(): void {
     for (const state of this.states) {
       state.resume?.();
@@ -224,12 +218,12 @@ export class TileStore {
     const ks: number[] = [];
     let lacking: readonly number[] | null = null;
     for (const k of tilesFor(level, range, this.sources[index]?.span ?? 0)) {
-      const here = lanes
+      const absent = lanes
         .filter((lane) => !this.cache.has(index, level, k, lane))
         .slice(0, MOST_CELLS);
-      if (!here.length) continue;
-      lacking ??= here;
-      if (here.length === lacking.length && here.every((lane, i) => lane === lacking?.[i]))
+      if (!absent.length) continue;
+      lacking ??= absent;
+      if (absent.length === lacking.length && absent.every((lane, i) => lane === lacking?.[i]))
         ks.push(k);
       if (ks.length === MOST_TILES || (ks.length + 1) * lacking.length > MOST_CELLS) break;
     }

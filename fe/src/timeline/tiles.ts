@@ -12,17 +12,8 @@ export const SATURATED = 0xffffffff;
 /** Flag of a slice that began before the tile. */
 export const BEGAN_BEFORE = 1;
 
-const WIDTHS: Readonly<Record<number, number>> = {
-  1: 4,
-  2: 4,
-  3: 4,
-  4: 4,
-  5: 4,
-  6: 1,
-  7: 1,
-  8: 1,
-  9: 4,
-};
+/** Bytes per value by column id, which count from 1. */
+const WIDTHS = [0, 4, 4, 4, 4, 4, 1, 1, 1, 4];
 const ID = {
   start: 1,
   dur: 2,
@@ -101,7 +92,7 @@ function readTile(data: DataView, header: Header): Tile {
   const columns = readColumns(data, header, table, first);
   const four = (id: number): Uint32Array =>
     new Uint32Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
-  const one = (id: number): Uint8Array =>
+  const bytes = (id: number): Uint8Array =>
     new Uint8Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
   const ptr = new Uint32Array(data.buffer as ArrayBuffer, index + 4 * count, count + 1);
   checkPointers(ptr, slices, begin);
@@ -117,9 +108,9 @@ function readTile(data: DataView, header: Header): Tile {
     name: four(ID.name),
     event: four(ID.event),
     count: four(ID.count),
-    fill: one(ID.fill),
-    look: one(ID.look),
-    flags: one(ID.flags),
+    fill: bytes(ID.fill),
+    look: bytes(ID.look),
+    flags: bytes(ID.flags),
     module: columns.has(ID.module) ? four(ID.module) : null,
     bytes: end - begin,
   };
@@ -132,7 +123,7 @@ function readColumns(
   table: number,
   first: number,
 ): Map<number, number> {
-  const found = new Map<number, number>();
+  const offsets = new Map<number, number>();
   let at = first;
   for (let i = 0; i < header.columns; i++) {
     const id = data.getUint8(table + 4 * i);
@@ -142,14 +133,14 @@ function readColumns(
       throw new Error(
         `Tile at byte ${header.begin}: column ${id} has ${width} bytes per value instead of ${known}.`,
       );
-    found.set(id, at);
+    offsets.set(id, at);
     at += padded(width * header.slices);
   }
   if (at !== header.end)
     throw new Error(
       `Tile at byte ${header.begin}: its columns end at byte ${at}, the tile at ${header.end}.`,
     );
-  return found;
+  return offsets;
 }
 
 function placeOf(columns: ReadonlyMap<number, number>, id: number, begin: number): number {

@@ -1,6 +1,4 @@
-/** The names beside the canvas, with what folds, pins and moves them. Only rows in sight are in the document. */
-
-import type { CSSProperties, HTMLAttributes, JSX, Ref } from "preact";
+import type { CSSProperties, HTMLAttributes, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../base/units";
 import { Icon } from "../widgets";
@@ -12,13 +10,11 @@ import type { Row } from "./types";
 export interface TrackActions {
   fold: (node: TrackNode, open: boolean) => void;
   pin: (node: TrackNode, pinned: boolean) => void;
-  /** By one place among its siblings. */
   step: (node: TrackNode, by: 1 | -1) => void;
   canStep: (node: TrackNode, by: 1 | -1) => boolean;
   move: (key: string, to: string, behind: boolean) => void;
   /** A control in the row got the focus: bring it into sight. */
   focus: (row: Row) => void;
-  /** Px; whether there was anything to scroll. */
   scroll: (dy: number) => boolean;
 }
 
@@ -28,15 +24,14 @@ interface TrackListProps {
   rows: readonly Row[];
   pinned: readonly string[];
   actions: TrackActions;
-  /** What is moved when the rows scroll. */
   moving: Ref<HTMLDivElement>;
 }
 
 const INDENT = 12;
 
-export function TrackList({ layout, rows, pinned, actions, moving }: TrackListProps): JSX.Element {
+export function TrackList({ layout, rows, pinned, actions, moving }: TrackListProps) {
   const drag = useRowDrag(layout, actions);
-  const draw = (row: Row): JSX.Element => {
+  const draw = (row: Row) => {
     const note = layout.notes.get(row.key);
     if (!note?.node) return <LaneName key={row.key} row={row} />;
     return (
@@ -55,7 +50,7 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
     <div
       class="timeline-names"
       role="group"
-      aria-label="Rows of the timeline"
+      aria-label="Tracks of the timeline"
       // The rows move by a transform; a focus must not scroll the box behind it as well.
       onScroll={(event) => {
         event.currentTarget.scrollTop = 0;
@@ -81,7 +76,7 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
   );
 }
 
-function LaneName({ row }: { row: Row }): JSX.Element {
+function LaneName({ row }: { row: Row }) {
   return (
     <div
       class={row.overlap ? "timeline-name timeline-name-overlap" : "timeline-name"}
@@ -89,7 +84,7 @@ function LaneName({ row }: { row: Row }): JSX.Element {
       data-row={row.key}
     >
       {row.overlap ? (
-        <span class="timeline-overlap" title="These ran at the same time as those in the row above">
+        <span class="timeline-overlap" title="These slices overlap those on the track above">
           <Icon name="overlap" size={12} /> overlap
         </span>
       ) : null}
@@ -114,7 +109,7 @@ interface TrackNameProps {
   drag: RowDrag;
 }
 
-function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps): JSX.Element {
+function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps) {
   const target =
     drag.target?.key === row.key
       ? drag.target.behind
@@ -155,7 +150,7 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
   );
 }
 
-function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }): JSX.Element {
+function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }) {
   const title = [row.label, row.note].filter(Boolean).join(" · ");
   const text = (
     <span class="timeline-words">
@@ -185,8 +180,8 @@ function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }): 
   );
 }
 
-function OverlapNote({ events }: { events: number }): JSX.Element {
-  const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}: they have rows of their own below`;
+function OverlapNote({ events }: { events: number }) {
+  const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}; shown on tracks of their own below`;
   return (
     <span class="timeline-overlap" title={text}>
       <Icon name="overlap" size={12} />
@@ -203,13 +198,7 @@ interface RowButtonProps {
   onClick: () => void;
 }
 
-function RowButton({
-  icon,
-  label,
-  pressed,
-  disabled = false,
-  onClick,
-}: RowButtonProps): JSX.Element {
+function RowButton({ icon, label, pressed, disabled = false, onClick }: RowButtonProps) {
   return (
     <button
       type="button"
@@ -226,14 +215,11 @@ function RowButton({
 }
 
 interface RowDrag {
-  /** The row that is dragged. */
   key: string | null;
-  /** Where it would go. */
   target: { key: string; behind: boolean } | null;
   listeners: (row: Row) => HTMLAttributes<HTMLDivElement>;
 }
 
-/** Px before a press becomes a drag. */
 const SLOP = 5;
 
 /** Dragging a row among its siblings; over others nothing is offered. */

@@ -10,6 +10,11 @@ export interface TimeRange {
   t1: number;
 }
 
+export type Context = CanvasRenderingContext2D;
+
+/** Lanes by the index of their source. */
+export type LanesBySource = ReadonlyMap<number, readonly number[]>;
+
 /** Tiles that are wanted: lanes of one level. Tile `k` of level L covers `k · 2^(L+9)` to `(k+1) · 2^(L+9)` ns of the source's own time. */
 export interface TileQuery {
   level: number;
@@ -17,14 +22,12 @@ export interface TileQuery {
   lanes: readonly number[];
 }
 
-/** A trace that is drawn. */
 export interface Source {
   /** Distinguishes traces; part of the keys in the URL. */
   key: string;
   label: string;
   /** Add it to the source's own times. May be negative. */
   offset: number;
-  /** Length in ns. */
   span: number;
   /** The coarsest level that has tiles. */
   levelMax: number;
@@ -40,7 +43,6 @@ export interface Source {
 export interface Tile {
   level: number;
   k: number;
-  /** Own time of the tile's begin. */
   t0: number;
   /** `start` and `dur` are to be multiplied by 2^shift. */
   shift: number;
@@ -60,7 +62,6 @@ export interface Tile {
   flags: Uint8Array;
   /** Name number of the module + 1; 0 none. `null` where no module was recorded. */
   module: Uint32Array | null;
-  /** Memory of the tile. */
   bytes: number;
 }
 
@@ -73,7 +74,6 @@ export interface Slice {
   end: number;
   name: number;
   count: number;
-  /** 0 to 1. */
   busy: number;
   look: number;
 }
@@ -82,26 +82,19 @@ export type RowKind = "source" | "process" | "group" | "lane" | "counter";
 
 /** A row on the canvas. A header row (source, process, group) that is folded draws the lane that stands for it. */
 export interface Row {
-  /** Stable over reloads. */
   key: string;
   kind: RowKind;
-  /** Index of the source. */
   source: number;
   label: string;
-  /** Second, quieter text. */
   note: string;
   indent: number;
-  /** Content coordinates, css px. */
   y: number;
   height: number;
-  /** The lane drawn; −1 none. */
   lane: number;
-  /** Index of the counter curve drawn; −1 none. */
   counter: number;
   /** `null`: has nothing below it. */
   open: boolean | null;
   pinned: boolean;
-  /** An overlap sub-row. */
   overlap: boolean;
 }
 
@@ -112,10 +105,8 @@ export interface Curve {
   highest: Float64Array;
   /** `null`: draw the highest. */
   mean: Float64Array | null;
-  /** Bounds of the axis. */
   from: number;
   to: number;
-  /** The value as people read it. */
   format: (value: number) => string;
 }
 
@@ -124,11 +115,9 @@ export interface Arrow {
   kind: string;
   source: { source: number; lane: number; time: number };
   target: { source: number; lane: number; time: number };
-  /** Belongs to the selected slice. */
   strong: boolean;
 }
 
-/** A boundary through all rows with a name. */
 export interface Boundary {
   name: string;
   start: number;
@@ -159,7 +148,6 @@ export interface Palette {
   hues: readonly string[];
   /** Of counter curves, which are lines and have to stand out more than slices; `hues` where left out. */
   curves?: readonly string[];
-  /** Text on a slice. */
   onSlice: string;
 }
 
@@ -167,14 +155,13 @@ export interface Palette {
 export interface Area {
   t0: number;
   t1: number;
-  lanes: ReadonlyMap<number, readonly number[]>;
+  lanes: LanesBySource;
 }
 
 /** Everything that one drawing needs. `rows` are those in sight; pinned ones come first and do not scroll. */
 export interface Frame {
   width: number;
   height: number;
-  /** Device px per css px. */
   ratio: number;
   view: TimeRange;
   /** Css px from the top of the content to the top of the canvas. */

@@ -1,5 +1,3 @@
-/** The scene's life inside the component: made when the elements stand, fed with every new props, ended with the component. */
-
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { gestureTarget, onKeyDown, type Controlled } from "./controls";
 import { listen } from "./gestures";
@@ -10,21 +8,13 @@ import { Scene, type SceneElements } from "./scene";
 import { expose } from "./test_hook";
 import type { Row } from "./types";
 
-/** Where an element goes when it stands. */
 export interface Slot<T> {
   current: T | null;
 }
 
-export interface SceneRefs {
+type SceneRefs = { [E in keyof SceneElements]: Slot<SceneElements[E]> } & {
   root: Slot<HTMLDivElement>;
-  stage: Slot<HTMLDivElement>;
-  canvas: Slot<HTMLCanvasElement>;
-  ruler: Slot<HTMLCanvasElement>;
-  minimap: Slot<HTMLCanvasElement>;
-  list: Slot<HTMLDivElement>;
-  bar: Slot<HTMLDivElement>;
-  frame: Slot<HTMLDivElement>;
-}
+};
 
 export interface SceneState {
   refs: SceneRefs;
@@ -57,16 +47,16 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   useLayoutEffect(() => {
     const elements = elementsOf(refs);
     if (!elements) return undefined;
-    const made = new Scene(elements, newest.current.props, {
+    const live = new Scene(elements, newest.current.props, {
       onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
       onHover: (slice, at) =>
-        hover.set(slice && at && { slice, at, room: { width: made.width, height: made.height } }),
+        hover.set(slice && at && { slice, at, room: { width: live.width, height: live.height } }),
       onProblem: setProblem,
       onBusy: setBusy,
     });
-    scene.current = made;
+    scene.current = live;
     const controlled: Controlled = {
-      scene: made,
+      scene: live,
       props: () => newest.current.props,
       areaTool: () => newest.current.areaTool,
       onGrabbed: setGrabbed,
@@ -74,13 +64,13 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     const ends = [
       listen(elements.canvas, gestureTarget(controlled)),
       listenToKeys(controlled, refs.root),
-      expose(made, controlled.props),
+      expose(live, controlled.props),
     ];
-    newest.current.props.handle?.(handleOf(made, controlled.props, elements.canvas, wanted));
+    newest.current.props.handle?.(handleOf(live, controlled.props, elements.canvas, wanted));
     return () => {
       newest.current.props.handle?.(null);
       for (const end of ends) end();
-      made.dispose();
+      live.dispose();
       scene.current = null;
     };
   }, [refs, hover]);
@@ -109,34 +99,12 @@ function useSceneRefs(): SceneRefs {
   return refs;
 }
 
-function elementsOf({
-  stage,
-  canvas,
-  ruler,
-  minimap,
-  list,
-  bar,
-  frame,
-}: SceneRefs): SceneElements | null {
-  if (
-    !stage.current ||
-    !canvas.current ||
-    !ruler.current ||
-    !minimap.current ||
-    !list.current ||
-    !bar.current ||
-    !frame.current
-  )
-    return null;
-  return {
-    stage: stage.current,
-    canvas: canvas.current,
-    ruler: ruler.current,
-    minimap: minimap.current,
-    list: list.current,
-    bar: bar.current,
-    frame: frame.current,
-  };
+/** Null until all of them stand. */
+function elementsOf(refs: SceneRefs): SceneElements | null {
+  const elements = Object.entries(refs).map(([name, slot]) => [name, slot.current] as const);
+  return elements.every(([, element]) => element)
+    ? (Object.fromEntries(elements) as unknown as SceneElements)
+    : null;
 }
 
 /** Keys work while the timeline, or nothing at all, has the focus. */
@@ -212,14 +180,14 @@ export function useAnnouncement(
   dependencies: readonly unknown[],
   pause: number,
 ): string {
-  const [said, say] = useState("");
+  const [spoken, setSpoken] = useState("");
   const newest = useRef(text);
   newest.current = text;
   useEffect(() => {
-    const timer = setTimeout(() => say(newest.current()), pause);
+    const timer = setTimeout(() => setSpoken(newest.current()), pause);
     return () => clearTimeout(timer);
     // The text is read when the pause is over.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, dependencies);
-  return said;
+  return spoken;
 }

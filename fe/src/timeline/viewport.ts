@@ -11,7 +11,6 @@ export function lengthOf(view: TimeRange): number {
   return view.t1 - view.t0;
 }
 
-/** The time under a column of px. */
 export function timeAt(view: TimeRange, width: number, x: number): number {
   return view.t0 + (x / width) * (view.t1 - view.t0);
 }
@@ -55,7 +54,6 @@ export function zoomAt(view: TimeRange, at: number, factor: number, span: TimeRa
   return clamp({ t0, t1: t0 + length }, span);
 }
 
-/** Moved by a share of its length; positive: later. */
 export function panBy(view: TimeRange, share: number, span: TimeRange): TimeRange {
   const by = share * lengthOf(view);
   return clamp({ t0: view.t0 + by, t1: view.t1 + by }, span);
@@ -78,7 +76,6 @@ export function bring(view: TimeRange, range: TimeRange, span: TimeRange): TimeR
   return clamp({ t0, t1: t0 + length }, span);
 }
 
-/** Slow at both ends. `p` from 0 to 1. */
 export function ease(p: number): number {
   return p <= 0 ? 0 : p >= 1 ? 1 : p < 0.5 ? 4 * p ** 3 : 1 - (2 - 2 * p) ** 3 / 2;
 }

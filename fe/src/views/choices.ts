@@ -1,5 +1,3 @@
-/** The catalogue as options of the header's selects. Pure. */
-
 import type { RunItem, SpanItem, WorkerItem } from "../api/types.gen";
 import type { Option } from "../widgets";
 
@@ -19,7 +17,6 @@ export function stateNote(span: Pick<SpanItem, "state" | "progress">): string {
   }
 }
 
-/** The state of several traces as one remark. */
 export function groupNote(spans: readonly SpanItem[]): string {
   const failed = spans.filter((span) => span.state === "failed").length;
   const busy = spans.filter((span) => span.state === "importing");

@@ -1,5 +1,4 @@
-/** Columns of a page's tables from a payload's columns. */
-
+import { useMemo } from "preact/hooks";
 import type { Vocabulary } from "../api/types.gen";
 import type { DeclaredColumn } from "../base/columns";
 import { capitalised } from "../base/words";
@@ -15,12 +14,12 @@ export function declaredColumns(
   words?: Vocabulary,
 ): Column[] {
   const values = rows as Readonly<Record<string, ArrayLike<CellValue> | undefined>>;
-  return told(
+  return knownColumns(
     declared.flatMap((column) => {
-      const found = additions[column.key]?.values ?? values[column.key];
-      if (!found) return [];
+      const cells = additions[column.key]?.values ?? values[column.key];
+      if (!cells) return [];
       const label = words ? inWords(column.label, words) : column.label;
-      return [{ ...column, label, values: found, ...additions[column.key] }];
+      return [{ ...column, label, values: cells, ...additions[column.key] }];
     }),
   );
 }
@@ -33,7 +32,6 @@ function inWords(label: string, words: Vocabulary): string {
   });
 }
 
-/** The values of the rows, in their order. */
 export function pick<T>(values: readonly T[], rows: readonly number[]): T[] {
   return rows.map((row) => values[row] as T);
 }
@@ -42,6 +40,12 @@ export function pick<T>(values: readonly T[], rows: readonly number[]): T[] {
 export function pickRows<T extends object>(table: T, rows: readonly number[]): T {
   const columns = Object.entries(table as Readonly<Record<string, readonly unknown[]>>);
   return Object.fromEntries(columns.map(([key, values]) => [key, pick(values, rows)])) as T;
+}
+
+/** Columns that change with `data` alone: their links read the address bar when they are drawn or followed. */
+export function useColumns(make: () => Column[], data: readonly unknown[]): Column[] {
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  return useMemo(make, data);
 }
 
 type Make = (
@@ -67,7 +71,7 @@ export function columnsOf(page: string): Make {
 }
 
 /** Only columns of which at least one row knows something. */
-export const told = (columns: readonly Column[]): Column[] =>
+export const knownColumns = (columns: readonly Column[]): Column[] =>
   columns.filter(
     ({ kind, values }) =>
       !values.length ||

@@ -65,7 +65,7 @@ it("keeps the earlier figures while the next ones come or fail", () => {
   expect(document.querySelector(".view-stale")).toBeTruthy();
   cleanup();
   show({ state: "error", data: "figures", stale: true, error });
-  expect(text()).toContain("These are the figures from before");
+  expect(text()).toContain("These figures are out of date");
   expect(text()).toContain("figures");
 });
 

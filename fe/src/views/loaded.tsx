@@ -1,6 +1,6 @@
 /** What every view shows while its payload is not there, and what it shows where the recording lacks something. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type { Missing } from "../api/types.gen";
 import { adoptStyles } from "../base/styles";
 import type { Resource } from "../state/resource";
@@ -18,12 +18,7 @@ interface LoadedProps<T> {
 }
 
 /** The payload's drawing, or why there is none yet. An earlier payload stays, dimmed, until the next one is there. */
-export function Loaded<T>({
-  resource,
-  shape,
-  diagnosisHref,
-  children,
-}: LoadedProps<T>): JSX.Element {
+export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedProps<T>) {
   const { state, data, error, stale, progress, message, reload } = resource;
   if (data === null && error)
     return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref} />;
@@ -47,7 +42,7 @@ export function Loaded<T>({
       {error ? (
         <ErrorState
           error={error}
-          title="These are the figures from before"
+          title="These figures are out of date"
           retry={reload}
           diagnosisHref={diagnosisHref}
         />
@@ -55,7 +50,7 @@ export function Loaded<T>({
       {state === "importing" ? (
         <Progress
           value={progress}
-          label="The trace changed and is imported again"
+          label="The trace changed and is being imported again"
           detail={message}
         />
       ) : null}
@@ -65,7 +60,7 @@ export function Loaded<T>({
 }
 
 /** What was not recorded, one line each, with the call that records it on demand. */
-export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.Element | null {
+export function MissingList({ missing }: { missing: readonly Missing[] }) {
   if (!missing.length) return null;
   return (
     <div class="missing-list">
@@ -84,7 +79,7 @@ export function MissingList({ missing }: { missing: readonly Missing[] }): JSX.E
 }
 
 /** What a reader must know before trusting the figures. */
-export function Notes({ notes }: { notes: readonly string[] }): JSX.Element | null {
+export function Notes({ notes }: { notes: readonly string[] }) {
   if (!notes.length) return null;
   return (
     <ul class="notes">
@@ -107,18 +102,11 @@ interface NothingProps {
   text: string;
   missing: readonly Missing[];
   diagnosisHref?: string;
-  /** Where else to look. */
   actions?: ComponentChildren;
 }
 
 /** Instead of an empty chart or table: what is missing, why, and the call that records it. */
-export function Nothing({
-  title,
-  text,
-  missing,
-  diagnosisHref,
-  actions,
-}: NothingProps): JSX.Element {
+export function Nothing({ title, text, missing, diagnosisHref, actions }: NothingProps) {
   const [first] = missing;
   return (
     <EmptyState

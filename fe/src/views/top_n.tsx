@@ -1,18 +1,16 @@
 /** How many parts of the charts stand by themselves; the rest is pooled as "other". */
 
-import type { JSX } from "preact";
 import { Segmented } from "../widgets";
 
 const CHOICES = [5, 10, 20, 50];
 
 interface TopNProps {
-  /** What is counted, e.g. "operators". */
   what: string;
   value: number;
   onChange: (value: number) => void;
 }
 
-export function TopN({ what, value, onChange }: TopNProps): JSX.Element {
+export function TopN({ what, value, onChange }: TopNProps) {
   const choices = CHOICES.includes(value) ? CHOICES : [...CHOICES, value].sort((a, b) => a - b);
   return (
     <Segmented

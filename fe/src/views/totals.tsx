@@ -1,16 +1,12 @@
-/** Figures in one line, each behind its name. */
-
-import type { JSX } from "preact";
 import { Term } from "../widgets";
 
 export interface Total {
   label: string;
   text: string;
-  /** Key of the label's definition. */
   term?: string;
 }
 
-export function Totals({ parts }: { parts: readonly Total[] }): JSX.Element {
+export function Totals({ parts }: { parts: readonly Total[] }) {
   return (
     <dl class="totals">
       {parts.map(({ term, label, text }) => (

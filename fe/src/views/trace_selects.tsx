@@ -1,6 +1,3 @@
-/** Choosing a trace: run, worker and span. */
-
-import type { JSX } from "preact";
 import type { RunsPayload } from "../api/types.gen";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
@@ -20,12 +17,7 @@ interface TraceSelectsProps {
 const NO_RUN = { value: "", label: "none found" };
 
 /** A select each. Workers and spans that leave no choice are not asked for. */
-export function TraceSelects({
-  payload,
-  selection,
-  onSelect,
-  suffix = "",
-}: TraceSelectsProps): JSX.Element {
+export function TraceSelects({ payload, selection, onSelect, suffix = "" }: TraceSelectsProps) {
   const { run, worker } = find(payload, selection);
   const workers = run?.workers ?? [];
   const spans = worker?.spans ?? [];

@@ -191,7 +191,7 @@ describe("OperatorView", () => {
   it("says why there is no operator, with the call that records one", async () => {
     answers.operator = operators([], { missing: [missing] });
     show(OperatorView);
-    await waitFor(() => expect(text()).toContain("There is no operator in the selected steps"));
+    await waitFor(() => expect(text()).toContain("No operators in the selected steps"));
     expect(text()).toContain("It was not recorded.");
   });
 
@@ -223,7 +223,7 @@ describe("KernelView", () => {
   it("says why there is no kernel", async () => {
     answers.kernel = kernels([], { missing: [missing] });
     show(KernelView);
-    await waitFor(() => expect(text()).toContain("This trace holds no kernel"));
+    await waitFor(() => expect(text()).toContain("This trace has no kernels"));
     expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
   });
 
@@ -242,7 +242,7 @@ describe("KernelView", () => {
   it("does not say that the trace holds no kernel where only the steps hold none", async () => {
     answers.kernel = kernels([], { missing: [] });
     show(KernelView);
-    await waitFor(() => expect(text()).toContain("There is no kernel in the selected steps"));
+    await waitFor(() => expect(text()).toContain("No kernels in the selected steps"));
   });
 
   it("lists kernels without operator by reason", async () => {
@@ -253,7 +253,7 @@ describe("KernelView", () => {
     answers.kernel = kernels([], { group: "properties", rows });
     show(KernelView, { group: "properties" });
     await waitFor(() =>
-      expect(text()).toContain("Operator not known, by reason:no launch recorded 2 calls, 2.00 µs"),
+      expect(text()).toContain("Operator unknown, by reason:no launch recorded 2 calls, 2.00 µs"),
     );
   });
 });
@@ -333,7 +333,7 @@ describe("TraceView", () => {
   it("says why there is nothing to draw, or that it failed", async () => {
     answers["trace/timeline"] = timeline({ events: 0, groups: [] });
     show(TraceView);
-    await waitFor(() => expect(text()).toContain("This trace has nothing to draw"));
+    await waitFor(() => expect(text()).toContain("This trace has no timeline"));
     cleanup();
     answers["trace/timeline"] = {
       error: { code: "import_failed", message: `It broke: ${HOSTILE}`, hint: "Record again." },

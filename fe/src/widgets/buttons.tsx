@@ -1,6 +1,4 @@
-/** Buttons that copy and save, and the plain ones. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons";
 
@@ -23,7 +21,7 @@ export function Button({
   disabled = false,
   pressed,
   onClick,
-}: ButtonProps): JSX.Element {
+}: ButtonProps) {
   return (
     <button
       type="button"
@@ -65,13 +63,11 @@ function copyBySelection(text: string): boolean {
 
 interface CopyButtonProps {
   text: string | (() => string);
-  /** What is copied, e.g. "Copy the full name". */
   label?: string;
   children?: ComponentChildren;
 }
 
-/** Copies, and says for a moment that it did. */
-export function CopyButton({ text, label = "Copy", children }: CopyButtonProps): JSX.Element {
+export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) {
   const [state, setState] = useState<"idle" | "done" | "failed">("idle");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -81,26 +77,25 @@ export function CopyButton({ text, label = "Copy", children }: CopyButtonProps):
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setState("idle"), 1500);
   };
-  const said =
-    state === "done" ? "Copied" : state === "failed" ? "Copying was refused by the browser" : label;
+  const message =
+    state === "done" ? "Copied" : state === "failed" ? "The browser refused to copy" : label;
   return (
     <>
       <Button
         kind="quiet"
         icon={state === "done" ? "check" : "copy"}
-        label={said}
+        label={message}
         onClick={() => void copy()}
       >
         {children}
       </Button>
       <span class="visually-hidden" role="status">
-        {state === "idle" ? "" : said}
+        {state === "idle" ? "" : message}
       </span>
     </>
   );
 }
 
-/** Hands a file to the browser's downloads. */
 export function saveFile(name: string, content: string, type = "text/plain"): void {
   const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
   const link = document.createElement("a");
@@ -111,9 +106,7 @@ export function saveFile(name: string, content: string, type = "text/plain"): vo
 }
 
 interface DownloadButtonProps {
-  /** File name with extension. */
   name: string;
-  /** Made when the button is pressed. */
   content: () => string;
   type?: string;
   label?: string;
@@ -126,7 +119,7 @@ export function DownloadButton({
   type = "text/csv",
   label,
   children,
-}: DownloadButtonProps): JSX.Element {
+}: DownloadButtonProps) {
   return (
     <Button
       kind="quiet"

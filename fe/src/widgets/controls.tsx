@@ -1,6 +1,4 @@
-/** Form controls with labels. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
@@ -11,7 +9,6 @@ import { Tooltip } from "./tooltip";
 export interface Option {
   value: string;
   label: string;
-  /** Stands behind the label, e.g. "importing 43 %". */
   note?: string;
   disabled?: boolean;
 }
@@ -25,13 +22,7 @@ interface SelectProps {
 }
 
 /** A native select with its label; a value that is not among the options is added as "not found". */
-export function Select({
-  label,
-  value,
-  options,
-  onChange,
-  disabled = false,
-}: SelectProps): JSX.Element {
+export function Select({ label, value, options, onChange, disabled = false }: SelectProps) {
   const id = useId("select");
   const lost = value !== "" && !options.some((option) => option.value === value);
   return (
@@ -63,18 +54,16 @@ interface SegmentedProps<V extends string> {
   value: V;
   options: readonly { value: V; label: string; term?: string; disabled?: boolean }[];
   onChange: (value: V) => void;
-  /** Whether the label is drawn; screen readers always have it. */
   showLabel?: boolean;
 }
 
-/** One of a few: a radio group that looks like a row of buttons. */
 export function Segmented<V extends string>({
   label,
   value,
   options,
   onChange,
   showLabel = true,
-}: SegmentedProps<V>): JSX.Element {
+}: SegmentedProps<V>) {
   const id = useId("segment");
   return (
     <div class="field" role="radiogroup" aria-labelledby={`${id}-label`}>
@@ -113,12 +102,7 @@ interface CheckboxProps {
   disabled?: boolean;
 }
 
-export function Checkbox({
-  label,
-  checked,
-  onChange,
-  disabled = false,
-}: CheckboxProps): JSX.Element {
+export function Checkbox({ label, checked, onChange, disabled = false }: CheckboxProps) {
   return (
     <label class="checkbox">
       <input
@@ -139,12 +123,10 @@ interface SearchBoxProps {
   onChange: (search: { text: string; regex: boolean }) => void;
   /** Why the pattern cannot be used; stands below the box. */
   error?: string | null;
-  /** E.g. "12 of 340". */
   result?: string;
   placeholder?: string;
 }
 
-/** Search by words, or by regular expression. */
 export function SearchBox({
   label,
   text,
@@ -153,7 +135,7 @@ export function SearchBox({
   error,
   result,
   placeholder = "Search",
-}: SearchBoxProps): JSX.Element {
+}: SearchBoxProps) {
   const id = useId("search");
   return (
     <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
@@ -212,8 +194,7 @@ interface MenuProps {
   children: ComponentChildren;
 }
 
-/** A button that opens a box of controls below it; Esc and a click elsewhere close it. */
-export function Menu({ label, icon, focused = false, children }: MenuProps): JSX.Element {
+export function Menu({ label, icon, focused = false, children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId("menu");

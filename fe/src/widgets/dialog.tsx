@@ -1,6 +1,4 @@
-/** A window over the page that takes the focus until it is closed. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useId } from "../base/id";
 import { Button } from "./buttons";
@@ -12,7 +10,7 @@ interface DialogProps {
 }
 
 /** Stands as long as it is drawn. Esc, the button and a click beside it close it; the focus goes back to where it was. */
-export function Dialog({ title, children, onClose }: DialogProps): JSX.Element {
+export function Dialog({ title, children, onClose }: DialogProps) {
   const root = useRef<HTMLDialogElement>(null);
   const id = useId("dialog");
   useEffect(() => {

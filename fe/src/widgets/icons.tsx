@@ -1,7 +1,3 @@
-/** Line icons, 16 px, drawn in the text's colour. */
-
-import type { JSX } from "preact";
-
 const PATHS = {
   chevron: "M6 4l4 4-4 4",
   down: "M4 6l4 4 4-4",
@@ -38,7 +34,7 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 
 /** Decoration only: what it means must stand in words or in the button's label. */
-export function Icon({ name, size = 16 }: { name: IconName; size?: number }): JSX.Element {
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg
       class={`icon icon-${name}`}

@@ -23,5 +23,6 @@ export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./gri
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
+export { Splitter, useStoredSize } from "./splitter";
 export { FromTo, type StepChoice, StepSelector } from "./steps";
 export { Term, Tooltip } from "./tooltip";

@@ -1,5 +1,3 @@
-/** Texts that fit their slice. */
-
 /** Css px from which on a slice has a text. */
 export const LEAST_WIDTH = 34;
 /** The most texts of one drawing: each costs some 4 µs. */

@@ -1,12 +1,8 @@
-/** Long names. */
-
-import type { JSX } from "preact";
-
 /** Letters kept at the end of a name that is cut in the middle. */
 const TAIL = 14;
 
 /** Text that loses its middle, not its end, when it is too long. */
-export function MiddleCut({ text }: { text: string }): JSX.Element {
+export function MiddleCut({ text }: { text: string }) {
   if (text.length <= TAIL * 2) return <span class="mid-head">{text}</span>;
   return (
     <span class="mid">

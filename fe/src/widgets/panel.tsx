@@ -1,6 +1,4 @@
-/** The frames in which everything stands, and what stands there when there is nothing to show. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { formatShare } from "../base/units";
 import { useId } from "../base/id";
 import { Button, CopyButton } from "./buttons";
@@ -9,11 +7,8 @@ import { Term } from "./tooltip";
 
 interface PanelProps {
   title: string;
-  /** Key of the title's definition. */
   term?: string;
-  /** A short remark beside the title, e.g. "mean of 5 steps". */
   note?: ComponentChildren;
-  /** Controls at the right end of the title line. */
   actions?: ComponentChildren;
   children: ComponentChildren;
   class?: string;
@@ -21,7 +16,6 @@ interface PanelProps {
   flush?: boolean;
 }
 
-/** A card with a title: a named region of the page. */
 export function Panel({
   title,
   term,
@@ -30,7 +24,7 @@ export function Panel({
   children,
   class: name = "",
   flush = false,
-}: PanelProps): JSX.Element {
+}: PanelProps) {
   const id = useId("panel");
   return (
     <section class={`panel ${flush ? "panel-flush" : ""} ${name}`} aria-labelledby={id}>
@@ -44,8 +38,7 @@ export function Panel({
   );
 }
 
-/** A card around what has a title of its own. */
-export function Card({ children }: { children: ComponentChildren }): JSX.Element {
+export function Card({ children }: { children: ComponentChildren }) {
   return (
     <section class="panel">
       <div class="panel-body">{children}</div>
@@ -59,7 +52,7 @@ interface BadgeProps {
   title?: string;
 }
 
-export function Badge({ tone = "neutral", children, title }: BadgeProps): JSX.Element {
+export function Badge({ tone = "neutral", children, title }: BadgeProps) {
   return (
     <span class={`badge badge-${tone}`} title={title}>
       {children}
@@ -67,14 +60,7 @@ export function Badge({ tone = "neutral", children, title }: BadgeProps): JSX.El
   );
 }
 
-/** Text to be pasted, with a copy button. */
-export function CodeBlock({
-  code,
-  label = "Copy the code",
-}: {
-  code: string;
-  label?: string;
-}): JSX.Element {
+export function CodeBlock({ code, label = "Copy the code" }: { code: string; label?: string }) {
   return (
     <div class="code-block">
       <pre tabIndex={0} aria-label="Code">
@@ -88,12 +74,9 @@ export function CodeBlock({
 interface EmptyStateProps {
   title: string;
   text: ComponentChildren;
-  /** What to record or to type, ready to paste. */
   code?: string;
-  /** The diagnosis page, where it can help. */
   diagnosisHref?: string;
   actions?: ComponentChildren;
-  /** Inside a panel: smaller, without much air. */
   compact?: boolean;
 }
 
@@ -105,7 +88,7 @@ export function EmptyState({
   diagnosisHref,
   actions,
   compact = false,
-}: EmptyStateProps): JSX.Element {
+}: EmptyStateProps) {
   return (
     <div class={`empty${compact ? " empty-compact" : ""}`}>
       <p class="empty-title">{title}</p>
@@ -114,9 +97,7 @@ export function EmptyState({
       {diagnosisHref || actions ? (
         <p class="empty-actions">
           {actions}
-          {diagnosisHref ? (
-            <a href={diagnosisHref}>See every file that was found, and what became of it</a>
-          ) : null}
+          {diagnosisHref ? <a href={diagnosisHref}>See all files found and their state</a> : null}
         </p>
       ) : null}
     </div>
@@ -132,10 +113,10 @@ interface ErrorStateProps {
 
 export function ErrorState({
   error,
-  title = "This could not be shown",
+  title = "This could not be loaded",
   retry,
   diagnosisHref,
-}: ErrorStateProps): JSX.Element {
+}: ErrorStateProps) {
   // Nothing went wrong: a report holds a part of the figures, see `api/kept.ts`.
   if (error.code === "not_in_report") return <EmptyState title={error.message} text={error.hint} />;
   return (
@@ -162,11 +143,10 @@ interface ProgressProps {
   /** 0 to 1; null: it is not known how much there is. */
   value: number | null;
   label: string;
-  /** E.g. "12.3 MiB of 45.6 MiB". */
   detail?: string;
 }
 
-export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
+export function Progress({ value, label, detail }: ProgressProps) {
   const id = useId("progress");
   return (
     <div class="progress">
@@ -193,13 +173,7 @@ export function Progress({ value, label, detail }: ProgressProps): JSX.Element {
 }
 
 /** Grey bars in the shape of what is coming, so that the page does not jump when it comes. */
-export function Skeleton({
-  height = 120,
-  label = "Loading",
-}: {
-  height?: number;
-  label?: string;
-}): JSX.Element {
+export function Skeleton({ height = 120, label = "Loading" }: { height?: number; label?: string }) {
   return (
     <div class="skeleton" style={{ minHeight: `${height}px` }} role="status">
       <span class="visually-hidden">{label}</span>

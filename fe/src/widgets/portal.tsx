@@ -1,13 +1,9 @@
 /** Draws children at the end of the body, so that no scroll box cuts them off. */
 
-import { type ComponentChildren, type JSX, render } from "preact";
+import { type ComponentChildren, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-interface PortalProps {
-  children: ComponentChildren;
-}
-
-function Portal({ children }: PortalProps): null {
+function Portal({ children }: { children: ComponentChildren }): null {
   const host = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = document.createElement("div");
@@ -26,6 +22,6 @@ function Portal({ children }: PortalProps): null {
 }
 
 /** Preact's own `createPortal` lives in `preact/compat`, which would add 1.2 KiB for this alone. */
-export function createPortal(children: ComponentChildren): JSX.Element {
+export function createPortal(children: ComponentChildren) {
   return <Portal>{children}</Portal>;
 }

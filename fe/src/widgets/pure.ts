@@ -1,5 +1,3 @@
-/** Drawing again only what changed. */
-
 import { Component } from "preact";
 
 /** A component that draws again only when one of its props is another: of hundreds beside each other, a move of the pointer then costs two. */

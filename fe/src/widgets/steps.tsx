@@ -1,6 +1,3 @@
-/** Choosing steps: all, one, or a range. */
-
-import type { JSX } from "preact";
 import { useId } from "../base/id";
 import { formatTime } from "../base/units";
 import { Checkbox, type Option, Segmented, Select } from "./controls";
@@ -46,7 +43,7 @@ export function orderedRange(
   return { first: Math.min(a, b), last: Math.max(a, b) };
 }
 
-export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX.Element {
+export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
   const id = useId("steps");
   const mode = modeOf(value, steps.length);
   const first = value.first ?? 0;
@@ -90,7 +87,7 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps): JSX
         <Checkbox
           label={
             <>
-              Leave out cold steps <Badge>{cold}</Badge>
+              Skip cold steps <Badge>{cold}</Badge>
             </>
           }
           checked={value.skipCold}
@@ -109,8 +106,7 @@ interface FromToProps {
   onChange: (first: number, last: number) => void;
 }
 
-/** The two ends of a range: each takes the other along rather than pass it. */
-export function FromTo({ first, last, options, onChange }: FromToProps): JSX.Element {
+export function FromTo({ first, last, options, onChange }: FromToProps) {
   return (
     <>
       <Select
@@ -129,7 +125,6 @@ export function FromTo({ first, last, options, onChange }: FromToProps): JSX.Ele
   );
 }
 
-/** A first range around a step: it and the next one, or the one before at the end. */
 function wide(step: number, count: number): { first: number; last: number } {
   return step + 1 < count
     ? { first: step, last: step + 1 }

@@ -1,7 +1,5 @@
-/** Hover and focus explanations. */
-
 import { createPortal } from "./portal";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
@@ -10,7 +8,6 @@ const DELAY = 250;
 const MARGIN = 8;
 
 interface TooltipProps {
-  /** What is shown; nothing is shown when empty. */
   content: ComponentChildren;
   children: ComponentChildren;
   class?: string;
@@ -18,13 +15,7 @@ interface TooltipProps {
   focusable?: boolean;
 }
 
-/** Text that shows `content` on hover and on focus; Esc closes it. */
-export function Tooltip({
-  content,
-  children,
-  class: name = "",
-  focusable = true,
-}: TooltipProps): JSX.Element {
+export function Tooltip({ content, children, class: name = "", focusable = true }: TooltipProps) {
   const anchor = useRef<HTMLSpanElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [open, setOpen] = useState(false);
@@ -64,7 +55,6 @@ export function Tooltip({
   );
 }
 
-/** The floating text, placed below the anchor, or above where there is no room. */
 function Bubble({
   id,
   anchor,
@@ -73,7 +63,7 @@ function Bubble({
   id: string;
   anchor: Element;
   content: ComponentChildren;
-}): JSX.Element {
+}) {
   const bubble = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (bubble.current) place(bubble.current, anchor.getBoundingClientRect());
@@ -85,7 +75,6 @@ function Bubble({
   );
 }
 
-/** Puts a floating element beside a box and inside the window. */
 export function place(
   element: HTMLElement,
   box: { left: number; top: number; bottom: number; width: number },
@@ -109,14 +98,13 @@ export function place(
 }
 
 interface FloatingProps {
-  /** What it floats beside; asked when it is drawn, because a chart may draw both at once. */
   anchor: () => Element | null | undefined;
   class?: string;
   children: ComponentChildren;
 }
 
 /** The box at the pointer of a chart. Screen readers are told by the chart itself. */
-export function Floating({ anchor, class: name = "", children }: FloatingProps): JSX.Element {
+export function Floating({ anchor, class: name = "", children }: FloatingProps) {
   const put = (element: HTMLDivElement | null): void => {
     const beside = anchor();
     if (element && beside) place(element, beside.getBoundingClientRect());
@@ -129,15 +117,13 @@ export function Floating({ anchor, class: name = "", children }: FloatingProps):
 }
 
 interface TermProps {
-  /** Key in docs/definitions.md. */
   id: string;
-  /** Otherwise the definition's own label. */
   children?: ComponentChildren;
   focusable?: boolean;
 }
 
 /** A label with a dotted underline that shows its definition. Without a definition it is plain text. */
-export function Term({ id, children, focusable = true }: TermProps): JSX.Element {
+export function Term({ id, children, focusable = true }: TermProps) {
   const definition = definitionOf(id);
   const label = children ?? definition?.label ?? id;
   if (!definition) return <span>{label}</span>;

@@ -114,7 +114,7 @@ describe("StepSelector", () => {
   it("leaves cold steps out", () => {
     const onChange = vi.fn();
     render(<StepSelector steps={steps} value={all} onChange={onChange} />);
-    fireEvent.click(screen.getByRole("checkbox", { name: /Leave out cold steps/ }));
+    fireEvent.click(screen.getByRole("checkbox", { name: /Skip cold steps/ }));
     expect(onChange).toHaveBeenCalledWith({ ...all, skipCold: true });
   });
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
+from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
@@ -84,6 +85,17 @@ class Cause:
     operator: str | None
     module: str | None
     line: str | None
+
+
+@dataclass(frozen=True)
+class LateRank:
+    """Who was late in a step, and why. ``member``: its place among the workers of the run.
+    ``cause``: None where it is unknown or was not looked for.
+    """
+
+    member: int
+    late: StepStraggler
+    cause: Cause | None
 
 
 @dataclass(frozen=True)

@@ -118,28 +118,28 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
     taken = mask(selection, sums["step"])
     row = sums["kernel"][taken]
     name = table["name"][row]
-    first, of = group_rows((row if group == "properties" else name,))
+    first, group_of = group_rows((row if group == "properties" else name,))
     properties: dict[str, Any] = {}
     if group == "properties":
         properties = {key: table[column][row][first] for key, column in _PROPERTIES.items()}
         reasons = properties["no_operator"].tolist()
         properties["no_operator"] = [NoOperator(r).name.lower() if r else None for r in reasons]
     n = len(first)
-    calls, total = (sum_by(of, n, sums[key][taken]) for key in ("calls", "total"))
+    calls, total = (sum_by(group_of, n, sums[key][taken]) for key in ("calls", "total"))
     shortest = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(shortest, of, sums["shortest"][taken])
+    np.minimum.at(shortest, group_of, sums["shortest"][taken])
     longest = np.zeros(n, np.int64)
-    np.maximum.at(longest, of, sums["longest"][taken])
+    np.maximum.at(longest, group_of, sums["longest"][taken])
     blocks, blocks_time, occupancy, occupancy_time = (
-        sum_floats(of, n, sums[key][taken])
+        sum_floats(group_of, n, sums[key][taken])
         for key in ("blocks_weighted", "blocks_time", "occupancy_weighted", "occupancy_time")
     )
-    distinct, place = np.unique(name[first], return_inverse=True)
+    distinct, number = np.unique(name[first], return_inverse=True)
     short = [short_name(text) for text in facts.strings.many(distinct)]
     rows = KERNELS.build(
         facts.strings,
         name=name[first],
-        short_name=[short[i] for i in place.tolist()],
+        short_name=[short[i] for i in number.tolist()],
         **properties,
         calls=calls,
         total_ns=total,
@@ -148,9 +148,9 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         max_ns=longest,
         blocks_per_sm=_ratio(blocks, blocks_time),
         occupancy=_ratio(occupancy, occupancy_time) / 100,
-        matrix=join_knowledge(of, n, table["matrix"][row]),
-        matrix_eligible=join_knowledge(of, n, table["matrix_eligible"][row]),
-        communication=np.bincount(of[table["communication"][row] != 0], minlength=n) > 0,
+        matrix=join_knowledge(group_of, n, table["matrix"][row]),
+        matrix_eligible=join_knowledge(group_of, n, table["matrix_eligible"][row]),
+        communication=np.bincount(group_of[table["communication"][row] != 0], minlength=n) > 0,
     )
     return rows.take(np.argsort(-total, kind="stable"))
 

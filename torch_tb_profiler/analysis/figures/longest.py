@@ -23,6 +23,6 @@ def longest_kernels(trace: Trace) -> dict[str, int]:
 def _longest(trace: Trace, wanted: Mask) -> dict[str, int]:
     spans = trace["spans"]
     row = np.flatnonzero(wanted)
-    first, of = group_rows((spans["name"][row],))
-    event = row[largest_by(of, len(first), spans["dur"][row])]
+    first, group = group_rows((spans["name"][row],))
+    event = row[largest_by(group, len(first), spans["dur"][row])]
     return dict(zip(trace.strings.many(spans["name"][row[first]]), event.tolist(), strict=True))

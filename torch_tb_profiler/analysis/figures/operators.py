@@ -179,11 +179,11 @@ def operator_stacks(
 def frames(facts: Facts, stack: int) -> list[int]:
     """The frames of a call stack as numbers of strings, innermost first; empty for −1."""
     parent, frame = facts["stacks"]["parent"], facts["stacks"]["frame"]
-    found: list[int] = []
+    path: list[int] = []
     while stack >= 0:
-        found.append(int(frame[stack]))
+        path.append(int(frame[stack]))
         stack = int(parent[stack])
-    return found
+    return path
 
 
 def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> DisplayTable:
@@ -197,21 +197,21 @@ def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> Displ
         keys["input_dtypes"] = table["types"][row]
     if group.endswith("stack"):
         keys["stack"] = table["stack"][row]
-    first, of = group_rows(tuple(keys.values()))
+    first, group_of = group_rows(tuple(keys.values()))
     n = len(first)
-    total = {key: sum_by(of, n, per_operator[key][row]) for key in _SUMS}
+    total = {key: sum_by(group_of, n, per_operator[key][row]) for key in _SUMS}
     order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
     has_device = operators_have_device_time(facts)
     rows = OPERATORS.build(
         facts.strings,
         **{key: column[first] for key, column in keys.items()},
-        has_stack=np.bincount(of[table["stack"][row] >= 0], minlength=n) > 0,
+        has_stack=np.bincount(group_of[table["stack"][row] >= 0], minlength=n) > 0,
         calls=total["calls"],
         device_self_ns=known(total["device_self"], has_device),
         device_total_ns=known(total["device_total"], has_device),
         host_self_ns=total["host_self"],
         host_total_ns=total["host_total"],
-        matrix_eligible=join_knowledge(of, n, table["matrix_eligible"][row]),
+        matrix_eligible=join_knowledge(group_of, n, table["matrix_eligible"][row]),
         matrix_self_share=_share(
             total["matrix_self"], total["matrix_unknown_self"], total["kernel_self"]
         ),

@@ -74,9 +74,9 @@ def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -
         begin, end = np.append(0, end), np.append(begin, table.n)
     rows = expand_ranges(begin, end - begin)
     rows = rows[table[group][rows] >= 0]
-    of = table[group][rows]
-    found = {key: sum_by(of, len(total), table[key][rows]) for key, total in whole.items()}
-    return found if fewer else {key: whole[key] - values for key, values in found.items()}
+    groups = table[group][rows]
+    sums = {key: sum_by(groups, len(total), table[key][rows]) for key, total in whole.items()}
+    return sums if fewer else {key: whole[key] - values for key, values in sums.items()}
 
 
 def sums_over(

@@ -25,12 +25,12 @@ def lines_of_stacks(facts: Facts) -> Ints:
     the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
     stacks = facts["stacks"]
     rank = line_ranks(facts.strings, stacks["frame"])
-    found = np.arange(stacks.n)
+    shown = np.arange(stacks.n)
     # The better rank is written last, and wins.
     for least in (1, 2):
         near = nearest(stacks["parent"], rank[stacks["frame"]] >= least)
-        found = np.where(near >= 0, near, found)
-    return stacks["frame"][found].astype(np.int64)
+        shown = np.where(near >= 0, near, shown)
+    return stacks["frame"][shown].astype(np.int64)
 
 
 def line_ranks(strings: StringTable, frames: Array) -> Array:
@@ -54,8 +54,8 @@ def line_of_frames(frames: str) -> str:
 
 
 def _rank(frame: str) -> int:
-    found = _PYTHON.match(frame)
-    return 0 if found is None else 1 + is_user_code(found["file"])
+    match = _PYTHON.match(frame)
+    return 0 if match is None else 1 + is_user_code(match["file"])
 
 
 def is_user_code(file: str) -> bool:

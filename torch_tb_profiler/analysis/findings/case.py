@@ -1,4 +1,4 @@
-"""The evidence that rules share, each part made when it is first asked for."""
+"""The evidence that rules share, computed on first use."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ from torch_tb_profiler.store.timeline_schema import Look
 _WAITS = re.compile(
     r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
 )
-"""Runtime calls that return when the device has done something; tried at the begin of the name.
-NVIDIA, AMD, Ascend, Level Zero, MTIA.
-"""
+"""Runtime calls that wait for the device, matched at the start of the name."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Case:
-    """A trace before the rules; ``peaks_file``: path of the user's own figures of devices, empty
-    none.
-    """
+    """A trace before the rules; ``peaks_file``: path of the user's own device peaks, empty none."""
 
     trace: Trace
     facts: Facts
@@ -72,21 +68,17 @@ class Case:
 
     @cached_property
     def steps(self) -> Ints:
-        """Rows of the steps that are looked at: without cold ones and those that the recording cut
-        off, as long as others are there.
-        """
+        """Rows of the steps, without cold and cut ones if there are others."""
         flags = self.facts["steps"]["flags"]
         for unwanted in (StepFlag.COLD | StepFlag.CUT, StepFlag.CUT):
-            kept = np.flatnonzero((flags & unwanted) == 0)
-            if len(kept):
-                return kept
+            rows = np.flatnonzero((flags & unwanted) == 0)
+            if len(rows):
+                return rows
         return np.arange(self.facts["steps"].n)
 
     @cached_property
     def windows(self) -> Intervals:
-        """The time of those steps. Where a recording has none, from the first to the last device
-        work: nobody asked for what is before or after.
-        """
+        """The time of those steps; without steps from the first to the last device work."""
         table = self.facts["steps"]
         begin, end = table["start"][self.steps], table["end"][self.steps]
         if self.is_whole and len(self.work.row):
@@ -95,7 +87,7 @@ class Case:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the recording has no steps, so that all of it stands as one."""
+        """Whether the recording has no steps and counts as one."""
         return bool((self.facts["steps"]["flags"] & StepFlag.WHOLE).any())
 
     @cached_property
@@ -106,16 +98,14 @@ class Case:
 
     @cached_property
     def work(self) -> Work:
-        """What the device that is busiest did."""
+        """The work of the busiest device."""
         spans = self.trace["spans"]
         row = device_rows(self.trace)
         row = row[spans["dur"][row] > 0]
         device = device_of(self.trace, row)
         if len(row):
-            ids, of = np.unique(device, return_inverse=True)
-            row = row[
-                of == int(np.argmax(np.bincount(of, weights=spans["dur"][row], minlength=len(ids))))
-            ]
+            _, number = np.unique(device, return_inverse=True)
+            row = row[number == np.bincount(number, weights=spans["dur"][row]).argmax()]
         start = spans["start"][row]
         look = looks(self.trace, self.facts)[row]
         return Work(
@@ -129,7 +119,7 @@ class Case:
 
     @cached_property
     def peaks(self) -> Peaks:
-        """What the device can do at best."""
+        """The device's peaks."""
         return device_peaks(self.facts, self.peaks_file)
 
     @cached_property
@@ -189,10 +179,10 @@ class Case:
     def operators(self) -> Ints:
         """Rows of operators that compute: no regions, no collectives."""
         spans, names = self.trace["spans"], self.names
-        found = np.flatnonzero(spans["role"] == Role.OPERATOR)
-        name = spans["name"][found]
+        rows = np.flatnonzero(spans["role"] == Role.OPERATOR)
+        name = spans["name"][rows]
         return np.asarray(
-            found[
+            rows[
                 ~(names.region | names.collective | names.hidden | names.dataloader)[name]
                 & (names.step[name] < 0)
             ]
@@ -206,8 +196,8 @@ class Case:
     def alone(self, some: Work) -> tuple[Ints, Ints, Ints]:
         """When of all device work only ``some`` ran, piece by piece: ``(row, start, end)``."""
         others = self.work.take(~np.isin(self.work.row, some.row)).busy
-        of, start, end = shared(some.start, some.end, subtract(some.busy, others))
-        return some.row[of], start, end
+        piece, start, end = shared(some.start, some.end, subtract(some.busy, others))
+        return some.row[piece], start, end
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
         """Rows of runtime calls whose name begins like ``pattern``, within the windows."""
@@ -223,9 +213,9 @@ class Case:
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within the windows."""
         start = self.trace["spans"]["start"][rows]
-        place = np.searchsorted(self.windows.start, start, side="right") - 1
+        window = np.searchsorted(self.windows.start, start, side="right") - 1
         inside = (
-            (place >= 0) & (start < self.windows.end[np.maximum(place, 0)])
+            (window >= 0) & (start < self.windows.end[np.maximum(window, 0)])
             if len(self.windows.end)
             else np.zeros(len(rows), np.bool_)
         )

@@ -41,8 +41,8 @@ def find_findings(
     read, empty none.
     """
     case = Case(trace, facts, insight, peaks_file)
-    found = [_plain(case, key, claim) for key, claim in _claims(case)]
-    found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
+    findings = [_plain(case, key, claim) for key, claim in _claims(case)]
+    findings.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
     steps, length = len(case.steps), case.windows.length
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
     return {
@@ -51,12 +51,12 @@ def find_findings(
         "step_ns": round(length / steps) if steps and length else None,
         "busy": busy / length if length and len(case.work.row) else None,
         "unsure": unsure(case),
-        "found": found,
+        "found": findings,
     }
 
 
 def _claims(case: Case) -> list[tuple[str, Claim]]:
-    taken, kept = NOTHING, []
+    taken, claims = NOTHING, []
     # Sums that were laid end to end have neither gaps nor order.
     if not case.windows.length or case.facts.summary["sums"]:
         return []
@@ -67,8 +67,8 @@ def _claims(case: Case) -> list[tuple[str, Claim]]:
         claim = settle(candidate, taken, case.windows)
         if worth(claim, case.windows):
             taken = take(taken, claim)
-            kept.append((key, claim))
-    return kept
+            claims.append((key, claim))
+    return claims
 
 
 def _plain(case: Case, key: str, claim: Claim) -> dict[str, Any]:

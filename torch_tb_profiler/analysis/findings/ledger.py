@@ -1,6 +1,4 @@
-"""Who may claim which time: nobody what another has, and of waiting no more than it made the device
-idle.
-"""
+"""Who may claim which time: each nanosecond once, and of waiting only what idled the device."""
 
 from __future__ import annotations
 
@@ -55,8 +53,8 @@ def without_time(numbers: dict[str, float], row: Ints | None = None) -> Candidat
 
 @dataclass(frozen=True)
 class Claim:
-    """A candidate after the ledger: ``row`` and ``cost`` (ns, int64) of its evidence, the dearest
-    first, and what is its own alone.
+    """A candidate after the ledger: ``row`` and ``cost`` (ns, int64) of its evidence, the most
+    expensive first, and the time that is its own.
     """
 
     candidate: Candidate
@@ -69,8 +67,8 @@ def settle(candidate: Candidate, taken: Intervals, windows: Intervals) -> Claim:
     """What is left for a candidate of the windows, without what is ``taken``."""
     own = subtract(intersect(union(candidate.start, candidate.end), windows), taken)
     cost = measure(own, candidate.start, np.maximum(candidate.end, candidate.start))
-    row, of = np.unique(candidate.row, return_inverse=True)
-    total = sum_by(of, len(row), cost)
+    row, group = np.unique(candidate.row, return_inverse=True)
+    total = sum_by(group, len(row), cost)
     order = np.argsort(-total, kind="stable")
     if candidate.costs:
         order = order[total[order] > 0]
@@ -91,7 +89,7 @@ def take(taken: Intervals, claim: Claim) -> Intervals:
 
 def spent(begin: Ints, length: Ints, gap_start: Ints, gap_end: Ints) -> tuple[Ints, Ints]:
     """How much of each gap would close if the host had not been held up: int64 ns of shape (gaps,),
-    and the call it is laid at, -1 none.
+    and the call it is attributed to, -1 none.
 
     ``begin`` (ascending) and ``length`` say when and how long calls held the host up, ns. Without a
     hold-up of length b all later launches come b earlier: the gaps after it close by b in all, the
@@ -100,7 +98,7 @@ def spent(begin: Ints, length: Ints, gap_start: Ints, gap_end: Ints) -> tuple[In
 
         C[n] = max(0, C[n-1] + b[n] - gap[n])        closed[n] = min(gap[n], C[n-1] + b[n])
 
-    A gap is laid at the longest of the last calls before it where these could pay for it, else at
+    A gap is attributed to the longest of the last calls before it where these could pay for it, else at
     the longest of those since the lead was last used up.
     """
     slot = np.searchsorted(gap_end, begin, side="right")
@@ -119,7 +117,7 @@ def spent(begin: Ints, length: Ints, gap_start: Ints, gap_end: Ints) -> tuple[In
 
 
 def _payer(slot: Ints, length: Ints, earned: Ints, credit: Ints, closed: Ints) -> Ints:
-    """The call that each gap is laid at (see ``spent``); any where nothing was closed."""
+    """The call that each gap is attributed to (see ``spent``); any where nothing was closed."""
     n = len(closed)
     by_length = np.argsort(length, kind="stable")
     rank = np.empty(len(length), np.int64)

@@ -8,16 +8,14 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
 TRIED = 10
-"""Pieces of evidence that are asked, the dearest first."""
+"""Pieces of evidence to look at, the most expensive first."""
 LEAST = 0.25
 """Share of their cost from which on a line stands for them."""
 
 
 def line_of(trace: Trace, facts: Facts, rows: Ints, cost: Ints) -> str | None:
-    """The line that most of the dearest evidence stands on, the user's own where there is one, as
-    ``file(line): function``; None where none is known.
-
-    ``rows``: the evidence, the dearest first. ``cost``: of each, ns.
+    """The line of most of the costliest evidence, user code if possible, as ``file(line): function``;
+    None if unknown. ``rows``: evidence, the most expensive first; ``cost``: ns of each.
     """
     if not facts["stacks"].n:
         return None

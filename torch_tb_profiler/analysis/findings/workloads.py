@@ -42,8 +42,8 @@ def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]
     """
     row, start, end = case.alone(some)
     needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
-    place = positions_of(some.row, row)
-    start = np.maximum(start, some.start[place] + needed[place])
+    position = positions_of(some.row, row)
+    start = np.maximum(start, some.start[position] + needed[position])
     return row, start, np.maximum(start, end)
 
 
@@ -107,10 +107,12 @@ def padding(case: Case, workload: int, kernel: str) -> str:
         for key, size in sizes.items()
         if whole and size % whole and key in _contiguous(case, workload, sizes)
     }
-    found = _ALIGNED.search(kernel)
-    if found:
+    alignment = _ALIGNED.search(kernel)
+    if alignment:
         odd = {
-            key: size for key, size in odd.items() if math.gcd(size, whole) == int(found.group(1))
+            key: size
+            for key, size in odd.items()
+            if math.gcd(size, whole) == int(alignment.group(1))
         } or odd
     return " and ".join(
         f"{key} from {size} to {-(-size // whole) * whole}" for key, size in odd.items()
@@ -130,14 +132,14 @@ def _contiguous(case: Case, workload: int, sizes: Mapping[str, int]) -> Collecti
     call = read_call(name, *recorded) if name in _OPERANDS else None
     if call is None:
         return sizes
-    found = {"N"}
-    for place, (column, row) in zip(_OPERANDS[name], (("M", "K"), ("K", "N")), strict=True):
-        matrix = call.tensor(place)
+    dimensions = {"N"}
+    for number, (column, row) in zip(_OPERANDS[name], (("M", "K"), ("K", "N")), strict=True):
+        matrix = call.tensor(number)
         if matrix is None or len(matrix.strides or ()) < _SIDES:
             return sizes
-        found |= {
+        dimensions |= {
             dimension
             for dimension, step in zip((column, row), (matrix.strides or ())[-_SIDES:], strict=True)
             if step == 1
         }
-    return found
+    return dimensions

@@ -1,6 +1,5 @@
 /** The Counters page: what hardware counters measured, of which kernel and operator. */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { COUNTER_SAMPLES, COUNTERS } from "../../api/tables.gen";
 import type { CountersTablePayload } from "../../api/types.gen";
@@ -22,7 +21,7 @@ import {
   StackedBars,
 } from "../../widgets";
 import { useAllSteps } from "../all_steps";
-import { declaredColumns, told } from "../columns";
+import { declaredColumns, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
@@ -45,7 +44,7 @@ adoptStyles(tables);
 /** Charts that are drawn at once; a recording may have hundreds of counters. */
 const FIRST_CHARTS = 6;
 
-export function CountersView(props: ViewProps): JSX.Element {
+export function CountersView(props: ViewProps) {
   const resource = useResource("counters", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[60, 400, 300]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -67,7 +66,7 @@ export function CountersView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: CountersTablePayload };
 
-function CountersPage(props: PageProps): JSX.Element {
+function CountersPage(props: PageProps) {
   const { payload } = props;
   return (
     <>
@@ -84,7 +83,7 @@ function CountersPage(props: PageProps): JSX.Element {
   );
 }
 
-function Measured({ payload, params, setParam }: PageProps): JSX.Element | null {
+function Measured({ payload, params, setParam }: PageProps) {
   const search = params.search ?? "";
   const { points, roofs, groups, timed, left } = useMemo(
     () => measuredChart(payload, search),
@@ -148,7 +147,7 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
       bottom_op: operator(bottom_op),
       step: { kind: "text", values: stepNames(profiled.step, steps) },
     }),
-    ...told([
+    ...knownColumns([
       ...byUse(payload.values).map((place): Column => {
         const counter = counters[place] ?? { name: "", label: "", unit: "" };
         const { name, label } = counter;
@@ -176,15 +175,10 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   ];
 }
 
-function Profiled(props: PageProps): JSX.Element {
+function Profiled(props: PageProps) {
   const { payload, params, setParam } = props;
   const { profiled, counters, pooled } = payload;
-  const columns = useMemo(
-    () => profiledColumns(props),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => profiledColumns(props), [payload]);
   return (
     <Panel
       title="Profiled kernels"
@@ -225,7 +219,7 @@ function Profiled(props: PageProps): JSX.Element {
   );
 }
 
-function Sampled(props: PageProps): JSX.Element {
+function Sampled(props: PageProps) {
   const { payload, params, setParam, steps, setSteps, hrefOf } = props;
   const whole = useAllSteps("counters", props, payload);
   const { sampled } = payload;
@@ -292,7 +286,7 @@ function Sampled(props: PageProps): JSX.Element {
   );
 }
 
-function SampledTable({ payload }: { payload: CountersTablePayload }): JSX.Element {
+function SampledTable({ payload }: { payload: CountersTablePayload }) {
   const { sampled, steps } = payload;
   const columns = useMemo(
     () =>

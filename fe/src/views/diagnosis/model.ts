@@ -34,7 +34,6 @@ export function chooseFiles(files: FilesTable, state: FileState | null): FilesTa
   return pickRows(files, rows);
 }
 
-/** A state from the address bar, if it is one. */
 export function readState(text: string): FileState | null {
   return STATES.find((state) => state === text) ?? null;
 }

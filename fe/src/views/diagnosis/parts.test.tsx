@@ -50,7 +50,7 @@ it("fileColumns gives a reason for every file and keeps unknown counts unknown",
   );
   const of = (key: string): unknown[] =>
     Array.from(columns.find((c) => c.key === key)?.values ?? []);
-  expect(of("reason")).toEqual(["not a trace", "It can be looked at."]);
+  expect(of("reason")).toEqual(["not a trace", "OK"]);
   expect(of("events")).toEqual([null, 10]);
   expect(fileColumns(filesOf([])).every((c) => c.values.length === 0)).toBe(true);
 });

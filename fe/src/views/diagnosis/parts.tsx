@@ -1,6 +1,5 @@
 /** Pure parts of the Diagnosis page. */
 
-import type { JSX } from "preact";
 import { FILES } from "../../api/tables.gen";
 import type { DiagnosisPayload, FilesTable, FileState } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
@@ -13,14 +12,14 @@ import { countStates } from "./model";
 /** What each state means, in a word and in a sentence. */
 export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: string }>> = {
   failed: { word: "Failed", meaning: "A trace that could not be imported." },
-  rejected: { word: "Rejected", meaning: "Not a trace, or not readable as one." },
-  growing: { word: "Still being written", meaning: "It is imported when it stops growing." },
+  rejected: { word: "Rejected", meaning: "Not a readable trace." },
+  growing: { word: "Still being written", meaning: "Imported once it stops growing." },
   waiting: {
     word: "Waiting",
-    meaning: "It is imported when its turn comes, or when it is opened.",
+    meaning: "Imported in its turn, or when opened.",
   },
-  importing: { word: "Importing", meaning: "It is being read right now." },
-  ready: { word: "Ready", meaning: "It can be looked at." },
+  importing: { word: "Importing", meaning: "Being read now." },
+  ready: { word: "Ready", meaning: "OK" },
 };
 
 const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
@@ -32,8 +31,7 @@ const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
   ready: "check",
 };
 
-/** Where traces were looked for. */
-export function Places({ payload }: { payload: DiagnosisPayload }): JSX.Element {
+export function Places({ payload }: { payload: DiagnosisPayload }) {
   return (
     <div class="places">
       {payload.logdirs.length ? (
@@ -69,13 +67,8 @@ export function StateFilter({
   files: FilesTable;
   state: FileState | null;
   onState: (s: FileState | null) => void;
-}): JSX.Element {
-  const entry = (
-    value: FileState | null,
-    word: string,
-    count: number,
-    meaning: string,
-  ): JSX.Element => (
+}) {
+  const entry = (value: FileState | null, word: string, count: number, meaning: string) => (
     <button
       key={word}
       type="button"
@@ -90,7 +83,7 @@ export function StateFilter({
   );
   return (
     <div class="state-filter" role="group" aria-label="Show files by state">
-      {entry(null, "All", files.path.length, "Every file that was seen.")}
+      {entry(null, "All", files.path.length, "All files found.")}
       {countStates(files).map((x) =>
         entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning),
       )}
@@ -111,7 +104,7 @@ export function fileColumns(files: FilesTable): Column[] {
 }
 
 /** A reason at full length, below the row of its file. */
-export function FileDetail({ file }: { file: RowOf<FilesTable> }): JSX.Element {
+export function FileDetail({ file }: { file: RowOf<FilesTable> }) {
   return (
     <div class="file-detail">
       <p>{file.reason || STATE_TEXT[file.state as FileState].meaning}</p>
@@ -120,13 +113,12 @@ export function FileDetail({ file }: { file: RowOf<FilesTable> }): JSX.Element {
   );
 }
 
-/** What to do when nothing was found. */
-export function HowToRecord({ found }: { found: boolean }): JSX.Element {
+export function HowToRecord({ found }: { found: boolean }) {
   if (!found) {
     return (
       <EmptyState
         title="No file was found"
-        text="Every directory below the log directory is searched for traces, memory snapshots and profiler databases. This records a trace that shows up here; start TensorBoard with --logdir=./log."
+        text="Every directory below the log directory is searched for traces, memory snapshots and profiler databases. To record one (start TensorBoard with --logdir=./log):"
         code={recordInto("./log")}
       />
     );
@@ -134,10 +126,10 @@ export function HowToRecord({ found }: { found: boolean }): JSX.Element {
   return (
     <details class="missing">
       <summary>
-        <strong>None of these is your trace?</strong>{" "}
+        <strong>Your trace is not listed?</strong>{" "}
         <span class="missing-how">How to record one</span>
       </summary>
-      <p>This writes a trace that shows up here; start TensorBoard with --logdir=./log.</p>
+      <p>This records a trace that appears here (start TensorBoard with --logdir=./log):</p>
       <CodeBlock code={recordInto("./log")} label="Copy the example" />
     </details>
   );

@@ -1,6 +1,5 @@
 /** The Diagnosis page: where was looked, every file that was seen, what became of it and why. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { DiagnosisPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -19,7 +18,7 @@ adoptStyles(css);
 /** A reason up to this length is readable in its cell. */
 const SHORT_REASON = 64;
 
-export function DiagnosisView(props: ViewProps): JSX.Element {
+export function DiagnosisView(props: ViewProps) {
   const resource = useResource("diagnosis", {});
   return (
     <Loaded resource={resource} shape={[100, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -28,17 +27,13 @@ export function DiagnosisView(props: ViewProps): JSX.Element {
   );
 }
 
-function DiagnosisPage({
-  payload,
-  params,
-  setParam,
-}: ViewProps & { payload: DiagnosisPayload }): JSX.Element {
+function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: DiagnosisPayload }) {
   const state = readState(params.state ?? "");
   const files = useMemo(() => chooseFiles(payload.files, state), [payload, state]);
   const columns = useMemo(() => fileColumns(files), [files]);
   return (
     <>
-      <Panel title="Where traces were looked for">
+      <Panel title="Searched directories">
         <Places payload={payload} />
       </Panel>
       {payload.files.path.length ? (
@@ -61,7 +56,7 @@ function DiagnosisPage({
                 onState={(next) => setParam("state", next)}
               />
             }
-            empty="No file is in this state any more."
+            empty="No files in this state."
             {...gridParams(params, setParam)}
           />
         </Panel>

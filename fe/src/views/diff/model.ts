@@ -54,7 +54,6 @@ export function neighbour(payload: RunsPayload | null, a: Selection): Selection 
   return span ? { ...a, span: span.name } : null;
 }
 
-/** The one behind, at the end the one before. */
 function beside<T>(all: readonly T[], one: T): T | null {
   const at = all.indexOf(one);
   return all[at + 1] ?? all[at - 1] ?? null;

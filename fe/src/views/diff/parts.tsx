@@ -1,6 +1,3 @@
-/** Pure parts of the Diff page: step times and categories. */
-
-import type { JSX } from "preact";
 import type { DiffPayload, DiffSide } from "../../api/types.gen";
 import { categoryColor, CATEGORIES } from "../../base/theme";
 import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";
@@ -9,7 +6,7 @@ import { basisText, meanText, stripRow } from "./model";
 import { rowsOf } from "../rows";
 
 /** Each step of both sides on one axis: the spread beside the difference. */
-export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.Element {
+export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }) {
   const rows = [stripRow("A", "var(--side-a)", a), stripRow("B", "var(--side-b)", b)];
   return (
     <Figure
@@ -38,7 +35,7 @@ export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }): JSX.
   );
 }
 
-export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }): JSX.Element {
+export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }) {
   return (
     <article class="diff-card">
       <h3>
@@ -54,7 +51,7 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }): J
 }
 
 /** The step by category, A above B. */
-export function Categories({ payload: { changes, a } }: { payload: DiffPayload }): JSX.Element {
+export function Categories({ payload: { changes, a } }: { payload: DiffPayload }) {
   const rows = [...changes.table.keys()].filter(
     (row) =>
       changes.table[row] === "category" &&
@@ -64,7 +61,7 @@ export function Categories({ payload: { changes, a } }: { payload: DiffPayload }
     1,
     ...rows.flatMap((row) => [changes.time_a_ns[row] ?? 0, changes.time_b_ns[row] ?? 0]),
   );
-  const bar = (side: "a" | "b", ns: number | null | undefined): JSX.Element => (
+  const bar = (side: "a" | "b", ns: number | null | undefined) => (
     <span class={`pair-bar diff-${side}`} style={{ width: `${(100 * (ns ?? 0)) / largest}%` }} />
   );
   return (

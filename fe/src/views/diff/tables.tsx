@@ -1,6 +1,6 @@
 /** The tables of the Diff page: what changed, and where in the call tree. */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { DIFF, DIFF_TREE } from "../../api/tables.gen";
 import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
@@ -17,7 +17,7 @@ import {
   type Sort,
 } from "../../widgets";
 import { gridParams, onTimeline } from "../grid_params";
-import { declaredColumns, pickRows } from "../columns";
+import { declaredColumns, pickRows, useColumns } from "../columns";
 import {
   bothNames,
   changeRows,
@@ -108,18 +108,13 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
 }
 
 /** Operators, kernels, modules … by how much they changed. */
-export function ChangesTable(props: TableProps & { downloads: ComponentChildren }): JSX.Element {
+export function ChangesTable(props: TableProps & { downloads: ComponentChildren }) {
   const { payload, params, setParam, downloads } = props;
   const { changes, wholes } = payload;
   const table = readTable(params.table, changes);
   const status = readStatus(params.status);
   const rows = useMemo(() => changeRows(changes, table, status), [changes, table, status]);
-  const columns = useMemo(
-    () => changeColumns(props, rows),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [changes, rows],
-  );
+  const columns = useColumns(() => changeColumns(props, rows), [changes, rows]);
   const whole = wholes.find((item) => item.table === table);
   const counts = statusCounts(changes, table);
   const statuses = (["changed", "new", "gone", "same"] as const).map((value) => ({
@@ -176,13 +171,7 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
 }
 
 /** The full names, and the host's part. */
-function ChangeDetail({
-  payload: { changes },
-  row,
-}: {
-  payload: DiffPayload;
-  row: number;
-}): JSX.Element {
+function ChangeDetail({ payload: { changes }, row }: { payload: DiffPayload; row: number }) {
   const names = [changes.name[row], changes.name_b[row]].filter(
     (name) => name !== null && name !== undefined,
   );
@@ -208,11 +197,11 @@ function ChangeDetail({
 }
 
 /** Both call trees, matched on their structure. */
-export function TreeTable(props: TableProps & { device: boolean }): JSX.Element {
+export function TreeTable(props: TableProps & { device: boolean }) {
   const { payload, device } = props;
   const { tree } = payload;
   const [sort, setSort] = useState<Sort | null>({ key: "delta_ns", descending: true });
-  const columns = useMemo<Column[]>(() => {
+  const columns = useColumns(() => {
     const href = sidesOf(props);
     const name = tree.parent.map((_, node) =>
       bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null),
@@ -245,8 +234,6 @@ export function TreeTable(props: TableProps & { device: boolean }): JSX.Element 
       timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),
       timelineColumn({ label: "B", events: tree.event_b, names: nothing, href: href.b }),
     ];
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [tree, device]);
   if (!tree.parent.length)
     return (

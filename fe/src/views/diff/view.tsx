@@ -1,6 +1,5 @@
 /** The Diff page: what changed between two traces, or between two parts of one. */
 
-import type { JSX } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { DiffPayload } from "../../api/types.gen";
 import { type Parameters, urlOf } from "../../api/client";
@@ -32,7 +31,7 @@ import { rowsOf } from "../rows";
 adoptStyles(tables);
 adoptStyles(css);
 
-export function DiffView(props: ViewProps): JSX.Element {
+export function DiffView(props: ViewProps) {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const b = otherSide(runs, props.selection, props.params);
   const known = b !== null && find(runs, b.selection).span !== null;
@@ -78,13 +77,12 @@ function useFollowed(b: Selection | null, reload: () => void): void {
   }, [run, key, fresh, reload]);
 }
 
-/** Sets every key of the other side. */
 function setOther(setParam: ViewProps["setParam"], b: Side): void {
   for (const [key, value] of Object.entries(otherParams(b))) setParam(key, value);
 }
 
 /** There is one trace: its steps can still be compared with each other. */
-function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Element {
+function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps) {
   const { data } = useResource("steps", { ...selection });
   const count = data?.steps.step.length ?? 0;
   const compare = (): void => {
@@ -105,7 +103,7 @@ function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps): JSX.Elem
 }
 
 /** What is compared: A as the header says, B chosen here. */
-function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.Element {
+function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }) {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const { data } = useResource(find(runs, b.selection).span ? "steps" : null, { ...b.selection });
   const swap = (): void =>
@@ -155,7 +153,7 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }): JSX.
 
 export type PageProps = ViewProps & { payload: DiffPayload; b: Side };
 
-function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }): JSX.Element {
+function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }) {
   const { payload, params, setParam } = props;
   const { verdict } = payload;
   const host = params.time === "host" || !payload.device_time;
@@ -210,7 +208,7 @@ function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }
 }
 
 /** The whole comparison as files. */
-function Downloads({ query }: { query: Parameters["diff"] }): JSX.Element {
+function Downloads({ query }: { query: Parameters["diff"] }) {
   return (
     <>
       {(["csv", "markdown"] as const).map((format) => (

@@ -8,7 +8,6 @@ import type { Series, StackedBar } from "../../widgets";
 /** Per worker and step. */
 export type Table = readonly (readonly (number | null)[])[];
 
-/** How a worker is called on this page. */
 export function workerName({ rank, worker }: Pick<DistributedWorker, "rank" | "worker">): string {
   return rank === null ? worker : `rank ${rank}`;
 }
@@ -82,7 +81,6 @@ export function barTable(
 }
 
 export interface Laggard {
-  /** Place among the workers. */
   worker: number;
   /** Steps in which it is the last, the dearest first. */
   items: LateItem[];
@@ -121,7 +119,6 @@ export function laggards({
   return found.sort((a, b) => b.causedNs - a.causedNs);
 }
 
-/** The time of all steps of one worker. */
 function stepTotal(
   { computation_ns, overlap_ns, communication_ns, other_ns }: DistributedPayload["overlap"],
   worker: number,
@@ -184,7 +181,6 @@ function causeText(items: readonly LateItem[]): string {
   return `Before that its ${side} works ${formatTime(ns)} longer than that of the rank that waits longest${inStep}; the largest part: ${before}.`;
 }
 
-/** How the n-th worker is called. */
 export function nameAt(workers: readonly DistributedWorker[], place: number): string {
   const found = workers[place];
   return found ? workerName(found) : "";
@@ -241,7 +237,6 @@ export function notesOf({ notes, workers }: DistributedPayload): string[] {
   ];
 }
 
-/** Whether some workers are still to come. */
 export function incomplete({ progress }: Pick<DistributedPayload, "progress">): boolean {
   return progress < 1;
 }

@@ -1,6 +1,3 @@
-/** Pure parts of the Distributed page: the charts. */
-
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -51,15 +48,7 @@ const WAITING = [
   series("unsplit", "Not told apart", "category-other"),
 ];
 
-function WorkerChart({
-  payload,
-  step,
-  title,
-  term,
-  series: all,
-  tables,
-  empty,
-}: WorkerChartProps): JSX.Element {
+function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps) {
   const some = tables.map((table) => table.some((row) => row.some(Boolean)));
   const unsplit = some[all.findIndex(({ key }) => key === "unsplit")] ?? false;
   // Beside what could not be told apart a 0 of its parts is not known.
@@ -80,14 +69,13 @@ function WorkerChart({
           axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""}
         />
       ) : (
-        <p class="chart-nothing">{known ? "Nothing to show: every part is 0." : empty}</p>
+        <p class="chart-nothing">{known ? "Nothing to show: all values are 0." : empty}</p>
       )}
     </Figure>
   );
 }
 
-/** What the step consists of, per worker. */
-export function OverlapChart(props: ChartProps): JSX.Element {
+export function OverlapChart(props: ChartProps) {
   const { computation_ns, overlap_ns, communication_ns, other_ns } = props.payload.overlap;
   return (
     <WorkerChart
@@ -101,8 +89,7 @@ export function OverlapChart(props: ChartProps): JSX.Element {
   );
 }
 
-/** What communication consists of, per worker. */
-export function WaitingChart(props: ChartProps): JSX.Element {
+export function WaitingChart(props: ChartProps) {
   const { transfer_ns, waiting_ns, unsplit_ns } = props.payload.waiting;
   return (
     <WorkerChart
@@ -119,7 +106,7 @@ export function WaitingChart(props: ChartProps): JSX.Element {
 type Order = "rank" | "late";
 
 /** How late each worker was in each step. */
-export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Element {
+export function LateMap({ payload }: { payload: DistributedPayload }) {
   const { workers, steps, waiting, late } = payload;
   const [by, setBy] = useState<Order>("rank");
   const rows = useMemo(() => workers.map(workerName), [workers]);
@@ -174,7 +161,7 @@ export function LateMap({ payload }: { payload: DistributedPayload }): JSX.Eleme
 }
 
 /** How far the clocks of the workers can be trusted. */
-export function Clock({ payload }: { payload: DistributedPayload }): JSX.Element {
+export function Clock({ payload }: { payload: DistributedPayload }) {
   const { clock, skew_ns, left_out, matched } = payload;
   return (
     <ul class="notes">

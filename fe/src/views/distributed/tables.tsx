@@ -1,6 +1,3 @@
-/** The tables of the Distributed page. */
-
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedPayload } from "../../api/types.gen";
@@ -8,7 +5,7 @@ import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
-import { columnsOf, declaredColumns, pickRows } from "../columns";
+import { columnsOf, declaredColumns, pickRows, useColumns } from "../columns";
 import { beforeName, nameAt, operationRows, readWorker } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
@@ -25,10 +22,10 @@ function traceOf({ selection, payload }: TableProps, place: number): Selection {
 }
 
 /** Who was last in each step, what that cost, and what it did before. */
-export function LateTable(props: TableProps): JSX.Element {
+export function LateTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { late, steps, workers } = payload;
-  const columns = useMemo<Column[]>(() => {
+  const columns = useColumns(() => {
     const event = (row: number, key: "event" | "before_event"): string | null => {
       const item = late[row];
       const number = item?.[key] ?? null;
@@ -67,8 +64,6 @@ export function LateTable(props: TableProps): JSX.Element {
       column("module", "Module", "code", 120, of("before_module")),
       column("line", "Source line", "code", 170, of("before_line"), { grow: true }),
     ];
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   return (
     <Panel title="Who is late, per step" term="distributed_last" flush>
@@ -84,7 +79,7 @@ export function LateTable(props: TableProps): JSX.Element {
 }
 
 /** Communication by kind, size, type and group. */
-export function OperationsTable({ payload, params, setParam }: TableProps): JSX.Element {
+export function OperationsTable({ payload, params, setParam }: TableProps) {
   const { workers, operations } = payload;
   const chosen = readWorker(params.worker_of, workers);
   const rows = useMemo(() => operationRows(operations, chosen), [operations, chosen]);
@@ -122,7 +117,7 @@ export function OperationsTable({ payload, params, setParam }: TableProps): JSX.
 }
 
 /** Collectives that the workers did not record alike. */
-export function UnmatchedTable({ payload }: { payload: DistributedPayload }): JSX.Element {
+export function UnmatchedTable({ payload }: { payload: DistributedPayload }) {
   const { unmatched, workers } = payload;
   const columns = useMemo<Column[]>(
     () => [
@@ -189,11 +184,10 @@ export function countsText(
     .join("; ");
 }
 
-/** Nodes, processes and devices. */
-export function WorkersTable(props: TableProps): JSX.Element {
+export function WorkersTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { workers } = payload;
-  const columns = useMemo<Column[]>(() => {
+  const columns = useColumns(() => {
     const of = <K extends keyof (typeof workers)[number]>(key: K): (typeof workers)[number][K][] =>
       workers.map((item) => item[key]);
     return [
@@ -234,8 +228,6 @@ export function WorkersTable(props: TableProps): JSX.Element {
         workers.map(({ state, message }) => (message ? `${state}: ${message}` : state)),
       ),
     ];
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   return (
     <Panel title="Nodes, processes and devices" flush>

@@ -1,6 +1,5 @@
 /** The Distributed page: who waits for whom, how much of communication is hidden, and how fast it is. */
 
-import type { JSX } from "preact";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
@@ -17,7 +16,7 @@ import tables from "../tables.css?inline";
 
 adoptStyles(tables);
 
-export function DistributedView(props: ViewProps): JSX.Element {
+export function DistributedView(props: ViewProps) {
   const { run, worker, span } = props.selection;
   const resource = useResource("distributed", { run, worker, span });
   useUntilComplete(resource);
@@ -34,7 +33,7 @@ export function DistributedView(props: ViewProps): JSX.Element {
 
 export type PageProps = ViewProps & { payload: DistributedPayload };
 
-function DistributedPage(props: PageProps): JSX.Element {
+function DistributedPage(props: PageProps) {
   const { payload } = props;
   const { workers } = payload;
   const several = workers.length > 1;
@@ -66,7 +65,7 @@ function DistributedPage(props: PageProps): JSX.Element {
   );
 }
 
-function Charts({ payload, params, setParam }: PageProps): JSX.Element {
+function Charts({ payload, params, setParam }: PageProps) {
   const step = readStep(params.step, payload.steps);
   const waits = communicates(payload);
   const names = payload.steps.map((name) => ({ value: name, label: stepName(name) }));

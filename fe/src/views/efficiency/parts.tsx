@@ -1,5 +1,3 @@
-/** Pure parts of the Efficiency page: the sentences on top, the device and its peaks, MFU per step, and the use of matrix cores. */
-
 import type { JSX } from "preact";
 import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
@@ -16,8 +14,7 @@ import {
 } from "../../widgets";
 import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
 
-/** The answer in plain words. */
-export function Headline({ payload }: { payload: EfficiencyPayload }): JSX.Element {
+export function Headline({ payload }: { payload: EfficiencyPayload }) {
   const [first, ...rest] = topSentences(payload);
   return (
     <section class="headline" aria-label="In short">
@@ -28,7 +25,7 @@ export function Headline({ payload }: { payload: EfficiencyPayload }): JSX.Eleme
 }
 
 /** A figure that says on hover where it is from. */
-function Sourced({ text, source }: { text: string; source: string }): JSX.Element {
+function Sourced({ text, source }: { text: string; source: string }) {
   return (
     <Tooltip content={source} class={source ? "term" : ""}>
       {text}
@@ -36,7 +33,7 @@ function Sourced({ text, source }: { text: string; source: string }): JSX.Elemen
   );
 }
 
-const fact = (term: string, value: JSX.Element | string, label?: string): JSX.Element => (
+const fact = (term: string, value: JSX.Element | string, label?: string) => (
   <div class="fact">
     <dt>
       <Term id={term}>{label}</Term>
@@ -46,7 +43,7 @@ const fact = (term: string, value: JSX.Element | string, label?: string): JSX.El
 );
 
 /** What the device can do at best. */
-export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
+export function DeviceCard({ device }: { device: DevicePeaks }) {
   const { name, entry, bandwidth, peaks } = device;
   return (
     <>
@@ -65,7 +62,7 @@ export function DeviceCard({ device }: { device: DevicePeaks }): JSX.Element {
   );
 }
 
-function PeakTable({ peaks }: { peaks: readonly Peak[] }): JSX.Element {
+function PeakTable({ peaks }: { peaks: readonly Peak[] }) {
   const units = [...new Set(peaks.map((peak) => peak.unit))];
   const precisions = [
     ...new Set([...peaks].sort((a, b) => a.rate - b.rate).map((peak) => peak.precision)),
@@ -117,13 +114,7 @@ const rateOf = ({ flops, wall_ns }: StepMfu): number | null =>
   rateOfSteps([{ index: 0, name: "", mfu: null, flops, wall_ns }]);
 
 /** MFU per step; where no peak is known, FLOP/s. */
-export function StepChart({
-  payload,
-  steps,
-  chosen,
-  isChosen,
-  onChoose,
-}: StepChartProps): JSX.Element {
+export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepChartProps) {
   const shares = steps.some((step) => step.mfu !== null);
   const unit: Unit = shares ? "share" : "FLOP/s";
   const value = (step: StepMfu): number | null => (shares ? step.mfu : rateOf(step));
@@ -176,7 +167,7 @@ export function StepChart({
 }
 
 /** One bar would say less. */
-function StepFigures({ step }: { step: StepMfu }): JSX.Element {
+function StepFigures({ step }: { step: StepMfu }) {
   return (
     <dl class="facts">
       {step.mfu === null ? null : fact("efficiency_mfu", formatShare(step.mfu))}
@@ -199,7 +190,7 @@ interface FamiliesProps {
 }
 
 /** Time by family of models, and the part of it in kernels that use matrix cores. */
-export function Families({ payload, rows }: FamiliesProps): JSX.Element {
+export function Families({ payload, rows }: FamiliesProps) {
   const words = capitalised(payload.vocabulary.matrix_cores);
   const matrix = rows.some((row) => row.matrix !== null);
   const largest = Math.max(...rows.map((row) => row.time));
@@ -247,7 +238,7 @@ interface FamilyProps {
   without: string;
 }
 
-function Family({ row, largest, without }: FamilyProps): JSX.Element {
+function Family({ row, largest, without }: FamilyProps) {
   const { matrix, time } = row;
   const pieces = matrix
     ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] }))

@@ -1,12 +1,11 @@
 /** The table of the Efficiency page, and what is said of one row. */
 
-import type { JSX } from "preact";
 import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
 import type { Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
-import { columnsOf, declaredColumns, told } from "../columns";
+import { columnsOf, declaredColumns, knownColumns } from "../columns";
 import { Totals } from "../totals";
 import {
   callText,
@@ -84,7 +83,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     vocabulary,
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
-  return told([
+  return knownColumns([
     ...columns,
     column(
       "timeline",
@@ -128,7 +127,7 @@ export function RowDetail({
   payload: EfficiencyPayload;
   row: number;
   links: RowLinks;
-}): JSX.Element {
+}) {
   const { rows, group } = payload;
   const [name, kernel, event] = [
     rows.name[row] ?? null,

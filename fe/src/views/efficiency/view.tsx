@@ -1,6 +1,5 @@
 /** The Efficiency page: how far operators and kernels are from what the hardware can do, and what limits them. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
@@ -9,6 +8,7 @@ import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Card, Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
+import { useColumns } from "../columns";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
@@ -33,7 +33,7 @@ import { efficiencyColumns, RowDetail, type RowLinks } from "./table";
 adoptStyles(tables);
 adoptStyles(css);
 
-export function EfficiencyView(props: ViewProps): JSX.Element {
+export function EfficiencyView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("efficiency", viewQuery(props, { group }));
   return (
@@ -60,7 +60,7 @@ export function EfficiencyView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: EfficiencyPayload };
 
-function EfficiencyPage(props: PageProps): JSX.Element {
+function EfficiencyPage(props: PageProps) {
   const { payload, steps, hrefOf, params } = props;
   const drawable = useMemo(() => drawableRows(payload), [payload]);
   const families = useMemo(() => familiesOf(payload.rows, drawable), [payload, drawable]);
@@ -123,7 +123,7 @@ function RooflinePanel({
   search,
   params,
   setParam,
-}: PanelProps): JSX.Element {
+}: PanelProps) {
   const { rows, group } = payload;
   const precisions = useMemo(() => precisionsOf(rows, drawable), [rows, drawable]);
   const precision = precisions.find((item) => item === params.precision) ?? "";
@@ -192,14 +192,9 @@ function RooflinePanel({
   );
 }
 
-function TablePanel({ payload, links, params, setParam }: PanelProps): JSX.Element {
+function TablePanel({ payload, links, params, setParam }: PanelProps) {
   const { rows, group, pooled } = payload;
-  const columns = useMemo(
-    () => efficiencyColumns(payload, links),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => efficiencyColumns(payload, links), [payload]);
   const count = rows.calls.length;
   return (
     <Panel

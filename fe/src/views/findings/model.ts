@@ -48,7 +48,6 @@ export function gainOfAll(findings: readonly Finding[]): string {
 export const countText = (count: number): string =>
   `${formatCount(count)} ${count === 1 ? "finding" : "findings"}`;
 
-/** What the findings were looked for in. */
 export function basisText({ steps, step_ns }: FindingsPayload): string {
   if (step_ns === null) return "";
   return steps === 1

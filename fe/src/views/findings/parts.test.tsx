@@ -80,7 +80,7 @@ describe("FindingList", () => {
       "Peak: 1.00 KiB",
       "Device: 3",
       "Try: More workers.",
-      "But: More workers may not help.",
+      "Caveat: More workers may not help.",
       "train.py(12): main",
     ])
       expect(text()).toContain(part);
@@ -138,12 +138,12 @@ describe("FindingList", () => {
     expect(screen.getByText("profiler")).toBeTruthy();
     expect(text()).toContain("costs no step time");
     expect(document.querySelector(".meter")).toBeNull();
-    expect(text()).not.toMatch(/But:|Try:/);
+    expect(text()).not.toMatch(/Caveat:|Try:/);
   });
 });
 
 it("what could not be judged is counted, with its reasons", () => {
   render(<Unsure reasons={["No stacks were recorded.", "The ranks are still imported."]} />);
-  expect(text()).toContain("2 things could not be judged");
+  expect(text()).toContain("2 checks could not be made");
   expect(text()).toContain("No stacks were recorded.");
 });

@@ -1,12 +1,8 @@
-/** Pure parts of the findings. */
-
-import type { JSX } from "preact";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { Badge, CopyButton, Icon, Term } from "../../widgets";
 import { figureText, gainText } from "./model";
 
-/** Evidence that is shown at once; the rest is a press away. */
 const SHOWN = 4;
 
 export type EvidenceHref = (evidence: Evidence) => string;
@@ -16,8 +12,7 @@ interface FindingListProps {
   hrefOf: EvidenceHref;
 }
 
-/** Findings below each other, each with what it rests on and what to try. */
-export function FindingList({ findings, hrefOf }: FindingListProps): JSX.Element {
+export function FindingList({ findings, hrefOf }: FindingListProps) {
   return (
     <ol class="findings">
       {findings.map((finding) => (
@@ -33,14 +28,14 @@ export function FindingList({ findings, hrefOf }: FindingListProps): JSX.Element
   );
 }
 
-function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }): JSX.Element {
+function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
   return (
     <article>
       <div class="finding-head">
         <h3>
           {finding.title}{" "}
           {finding.artefact ? (
-            <Badge title="It is a cost of recording, which a run without the profiler does not have.">
+            <Badge title="A cost of recording; a run without the profiler does not have it.">
               profiler
             </Badge>
           ) : null}
@@ -62,7 +57,7 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
           <strong>Try:</strong> {finding.attempt}
         </p>
       ) : null}
-      {finding.caveat ? <p class="caveat">But: {finding.caveat}</p> : null}
+      {finding.caveat ? <p class="caveat">Caveat: {finding.caveat}</p> : null}
       {finding.line ? (
         <p class="finding-line">
           <code>{finding.line}</code>{" "}
@@ -75,8 +70,7 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
   );
 }
 
-/** The upper bound in words, and as a part of the step. */
-function Gain({ finding }: { finding: Finding }): JSX.Element {
+function Gain({ finding }: { finding: Finding }) {
   const { share } = finding;
   return (
     <p class="finding-gain">
@@ -90,17 +84,10 @@ function Gain({ finding }: { finding: Finding }): JSX.Element {
   );
 }
 
-/** The dearest events, each a press away from its place on the timeline. */
-function EvidenceLinks({
-  finding,
-  hrefOf,
-}: {
-  finding: Finding;
-  hrefOf: EvidenceHref;
-}): JSX.Element | null {
+function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
   const { evidence, evidence_count: count } = finding;
   if (!evidence.length) return null;
-  const item = (one: Evidence, place: number): JSX.Element => (
+  const item = (one: Evidence, place: number) => (
     <li key={place}>
       <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
         <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
@@ -127,7 +114,7 @@ function EvidenceLinks({
 }
 
 /** Only addresses of the web become links. */
-function WebLinks({ finding }: { finding: Finding }): JSX.Element | null {
+function WebLinks({ finding }: { finding: Finding }) {
   const links = finding.links.filter((link) => /^https?:\/\//i.test(link.url));
   if (!links.length) return null;
   return (
@@ -141,7 +128,7 @@ function WebLinks({ finding }: { finding: Finding }): JSX.Element | null {
   );
 }
 
-export function NothingFound({ children }: { children: string }): JSX.Element {
+export function NothingFound({ children }: { children: string }) {
   return (
     <p class="all-good">
       <Icon name="check" /> {children}
@@ -150,12 +137,12 @@ export function NothingFound({ children }: { children: string }): JSX.Element {
 }
 
 /** What could not be judged, and why. */
-export function Unsure({ reasons }: { reasons: readonly string[] }): JSX.Element | null {
+export function Unsure({ reasons }: { reasons: readonly string[] }) {
   if (!reasons.length) return null;
   return (
     <details class="unsure">
       <summary>
-        {reasons.length === 1 ? "1 thing" : `${reasons.length} things`} could not be judged
+        {reasons.length === 1 ? "1 check" : `${reasons.length} checks`} could not be made
       </summary>
       <ul>
         {reasons.map((reason) => (

@@ -45,8 +45,8 @@ describe("Findings", () => {
 
   it("calls nothing healthy that could not be judged", () => {
     list(findings([], { healthy: false, unsure: ["Only the device was recorded."] }));
-    expect(text()).toContain("Nothing was found in what could be judged.");
-    expect(text()).toContain("1 thing could not be judged");
+    expect(text()).toContain("No findings in what could be checked.");
+    expect(text()).toContain("1 check could not be made");
     cleanup();
     list(
       findings([], {
@@ -56,7 +56,7 @@ describe("Findings", () => {
         ],
       }),
     );
-    expect(text()).toContain("Nothing found that costs 2 % of a step or more.");
+    expect(text()).toContain("No finding costs 2 % of a step or more.");
     expect(text()).toContain("Not recorded: Shapes.");
     expect(text()).not.toContain("Not recorded: Stacks.");
   });
@@ -108,13 +108,13 @@ describe("FindingsStrip", () => {
   it("says so when nothing concerns the view", async () => {
     answer = findings();
     strip();
-    await waitFor(() => expect(text()).toContain("No finding concerns this view."));
+    await waitFor(() => expect(text()).toContain("No findings for this view."));
   });
 
   it("says why there is none", async () => {
     answer = { error: { code: "import_failed", message: "It broke.", hint: "" } };
     strip();
-    await waitFor(() => expect(text()).toContain("The findings could not be made: It broke."));
+    await waitFor(() => expect(text()).toContain("The findings could not be loaded: It broke."));
     expect(document.querySelector("[aria-busy=true]")).toBeNull();
   });
 });

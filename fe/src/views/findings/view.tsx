@@ -1,6 +1,5 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
-import type { JSX } from "preact";
 import type { FindingsPayload, FindingView, Missing } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
@@ -34,17 +33,16 @@ interface FindingsProps extends Place {
   known: readonly Missing[];
 }
 
-/** All findings, the largest first. */
-export function Findings({ resource, known, ...place }: FindingsProps): JSX.Element {
+export function Findings({ resource, known, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>
       {(payload) => (
         <>
           {payload.healthy ? (
-            <NothingFound>Nothing found that costs 2 % of a step or more.</NothingFound>
+            <NothingFound>No finding costs 2 % of a step or more.</NothingFound>
           ) : null}
           {!payload.healthy && !payload.findings.length ? (
-            <p>Nothing was found in what could be judged.</p>
+            <p>No findings in what could be checked.</p>
           ) : null}
           {payload.findings.length ? (
             <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} />
@@ -62,22 +60,20 @@ interface FindingsStripProps extends Place {
 }
 
 /** The findings that concern a view, in one line that opens; as high while they are looked for as afterwards, so that nothing jumps. */
-export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Element {
+export function FindingsStrip({ view, ...place }: FindingsStripProps) {
   const { data, error } = useFindings(place);
   if (!data) {
     return (
       <p class="findings-strip" aria-busy={error === null}>
-        {error
-          ? `The findings could not be made: ${error.message}`
-          : "Looking for what costs time …"}
+        {error ? `The findings could not be loaded: ${error.message}` : "Looking for findings …"}
       </p>
     );
   }
-  const found = findingsOf(data, view);
-  if (!found.length) {
+  const findings = findingsOf(data, view);
+  if (!findings.length) {
     return (
       <div class="findings-strip">
-        <NothingFound>No finding concerns this view.</NothingFound>
+        <NothingFound>No findings for this view.</NothingFound>
       </div>
     );
   }
@@ -85,13 +81,13 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps): JSX.Eleme
     <details class="findings-strip">
       <summary>
         <Icon name="chevron" size={12} />
-        <strong>{countText(found.length)}</strong>
+        <strong>{countText(findings.length)}</strong>
         <span class="findings-titles">
-          {[...new Set(found.map((finding) => finding.title))].join(" · ")}
+          {[...new Set(findings.map((finding) => finding.title))].join(" · ")}
         </span>
-        <span class="findings-gain">{gainOfAll(found)}</span>
+        <span class="findings-gain">{gainOfAll(findings)}</span>
       </summary>
-      <FindingList findings={found} hrefOf={timelineOf(place)} />
+      <FindingList findings={findings} hrefOf={timelineOf(place)} />
     </details>
   );
 }

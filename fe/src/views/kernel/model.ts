@@ -4,12 +4,10 @@ import type { Attribution, KernelGroup, KernelPayload } from "../../api/types.ge
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-/** `Knowledge` on the wire. */
 export const NO = 0;
 export const YES = 1;
 export const UNKNOWN = 2;
 
-/** Total time by full kernel name, drawn by its short one. */
 export function timeByKernel({ rows, pooled }: KernelPayload): Part[] {
   return partsByName(rows.name, rows.total_ns, pooled, rows.short_name);
 }
@@ -63,7 +61,6 @@ export interface Followed {
   operator: number | null;
 }
 
-/** Shares of the kernels that could be followed to a launch and to an operator; `null` when there is no kernel. */
 export function followed({ kernels, with_launch, with_operator }: Attribution): Followed {
   return kernels > 0
     ? { launch: with_launch / kernels, operator: with_operator / kernels }
@@ -80,13 +77,12 @@ export function rowKey(payload: KernelPayload, row: number): string {
   );
 }
 
-/** A grouping from the address bar; by name where it is none. */
 export function readGroup(text: string | undefined): KernelGroup {
   return text === "properties" ? "properties" : "name";
 }
 
 /** The rows of one kernel in a payload that is grouped by operator and properties, the costliest first. */
 export function rowsOf({ rows }: KernelPayload, name: string): number[] {
-  const found = rows.name.flatMap((other, row) => (other === name ? [row] : []));
-  return found.sort((a, b) => (rows.total_ns[b] ?? 0) - (rows.total_ns[a] ?? 0));
+  const matches = rows.name.flatMap((other, row) => (other === name ? [row] : []));
+  return matches.sort((a, b) => (rows.total_ns[b] ?? 0) - (rows.total_ns[a] ?? 0));
 }

@@ -1,6 +1,4 @@
-/** Pure parts of the Kernel page. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -22,8 +20,7 @@ interface KernelChartsProps {
   onSelect: (key: string) => void;
 }
 
-/** Time by kernel, and time by use of the matrix cores. */
-export function KernelCharts({ payload, top, onSelect }: KernelChartsProps): JSX.Element {
+export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
   const parts = timeByKernel(payload);
   const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
   const word = capitalised(payload.vocabulary.matrix_cores);
@@ -66,14 +63,13 @@ function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
   ];
 }
 
-/** How many kernels could be followed back to the host. */
 export function AttributionLine({
   attribution,
   onWhy,
 }: {
   attribution: Attribution;
   onWhy?: () => void;
-}): JSX.Element {
+}) {
   const { kernels, with_launch, with_operator, device_events } = attribution;
   const shares = followed(attribution);
   const part = (
@@ -101,23 +97,18 @@ export function AttributionLine({
       )}
       {onWhy && with_operator < kernels ? (
         <button type="button" class="link" onClick={onWhy}>
-          Which have no operator, and why?
+          Which kernels have no operator?
         </button>
       ) : null}
     </p>
   );
 }
 
-/** Kernels without a known operator, by reason. */
-export function UnattributedList({
-  items,
-}: {
-  items: readonly Unattributed[];
-}): JSX.Element | null {
+export function UnattributedList({ items }: { items: readonly Unattributed[] }) {
   if (!items.length) return null;
   return (
     <div class="unattributed">
-      <p>Operator not known, by reason:</p>
+      <p>Operator unknown, by reason:</p>
       <ul>
         {items.map((item) => (
           <li key={item.reason}>
@@ -130,13 +121,11 @@ export function UnattributedList({
   );
 }
 
-export interface KernelLinks {
-  operator: (name: string) => string;
-  onOperator: (name: string) => void;
-}
-
 /** The declared columns with what only the page has: short names, links, reasons. */
-export function kernelColumns(payload: KernelPayload, links: KernelLinks): Column[] {
+export function kernelColumns(
+  payload: KernelPayload,
+  operatorHref: (name: string) => string,
+): Column[] {
   const { rows, vocabulary } = payload;
   return declaredColumns(
     KERNELS,
@@ -153,15 +142,13 @@ export function kernelColumns(payload: KernelPayload, links: KernelLinks): Colum
       },
       operator: {
         unknown: (row) => reasonText(payload, row),
-        href: (row) => (rows.operator[row] ? links.operator(rows.operator[row]) : null),
-        onFollow: (row) => links.onOperator(rows.operator[row] ?? ""),
+        href: (row) => (rows.operator[row] ? operatorHref(rows.operator[row]) : null),
       },
     },
     vocabulary,
   );
 }
 
-/** What is below an open row: the full name, and who launched it. */
 export function KernelDetail({
   name,
   timelineHref,
@@ -170,7 +157,7 @@ export function KernelDetail({
   name: string;
   timelineHref: string;
   children?: ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <div class="kernel-detail">
       <div class="full-name">
@@ -192,33 +179,30 @@ export interface Launcher {
   ns: number;
 }
 
+const IDENTITY = { kernel_operator: "Launched by", grid: "Grid", block: "Block" };
+
 /** The operators that launched one kernel, with the launch properties. */
 export function Launchers({
   launchers,
-  links,
+  operatorHref,
 }: {
   launchers: readonly Launcher[];
-  links: KernelLinks;
-}): JSX.Element {
+  operatorHref: (name: string) => string;
+}) {
   return (
     <table class="plain-table launchers">
       <thead>
         <tr>
-          <th scope="col">
-            <Term id="kernel_operator">Launched by</Term>
-          </th>
-          <th scope="col">
-            <Term id="grid">Grid</Term>
-          </th>
-          <th scope="col">
-            <Term id="block">Block</Term>
-          </th>
-          <th scope="col" class="number">
-            Calls
-          </th>
-          <th scope="col" class="number">
-            Total
-          </th>
+          {Object.entries(IDENTITY).map(([term, label]) => (
+            <th key={term} scope="col">
+              <Term id={term}>{label}</Term>
+            </th>
+          ))}
+          {["Calls", "Total"].map((label) => (
+            <th key={label} scope="col" class="number">
+              {label}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -226,7 +210,7 @@ export function Launchers({
           <tr key={i}>
             <td>
               {x.operator ? (
-                <OperatorLink name={x.operator} links={links} />
+                <a href={operatorHref(x.operator)}>{x.operator}</a>
               ) : (
                 <span class="unknown">not known: {x.reason ?? "no reason given"}</span>
               )}
@@ -239,18 +223,5 @@ export function Launchers({
         ))}
       </tbody>
     </table>
-  );
-}
-
-function OperatorLink({ name, links }: { name: string; links: KernelLinks }): JSX.Element {
-  const follow = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    links.onOperator(name);
-  };
-  return (
-    <a href={links.operator(name)} onClick={follow}>
-      {name}
-    </a>
   );
 }

@@ -1,6 +1,5 @@
 /** The Kernel page: which kernels take the accelerator's time, how they fill it, and which operators launched them. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { KernelGroup, KernelPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
@@ -14,6 +13,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
+import { useColumns } from "../columns";
 import { readGroup, reasonText, rowKey, rowsOf, unattributed } from "./model";
 import {
   AttributionLine,
@@ -22,7 +22,6 @@ import {
   KernelDetail,
   Launchers,
   UnattributedList,
-  type KernelLinks,
   type Launcher,
 } from "./parts";
 import css from "../tables.css?inline";
@@ -33,7 +32,7 @@ const TOP = 10;
 /** Launchers listed below a kernel; the table grouped by operator has them all. */
 const LAUNCHERS = 20;
 
-export function KernelView(props: ViewProps): JSX.Element {
+export function KernelView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("kernel", viewQuery(props, { group }));
   return (
@@ -45,10 +44,10 @@ export function KernelView(props: ViewProps): JSX.Element {
           <Nothing
             title={
               lacks(payload.missing, "device", "device_times")
-                ? "This trace holds no kernel"
-                : "There is no kernel in the selected steps"
+                ? "This trace has no kernels"
+                : "No kernels in the selected steps"
             }
-            text="The accelerator ran no kernel that was launched in them. Choose other steps."
+            text="No kernels were launched in these steps. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
             actions={
@@ -65,7 +64,7 @@ export function KernelView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
 
-function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
+function KernelPage({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
   const top = readTop(params.top, TOP);
   const unknown = useMemo(() => unattributed(payload), [payload]);
@@ -100,15 +99,9 @@ function KernelPage({ payload, group, ...props }: PageProps): JSX.Element {
   );
 }
 
-function KernelTable({ payload, group, ...props }: PageProps): JSX.Element {
+function KernelTable({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
-  const links = linksOf(props);
-  const columns = useMemo(
-    () => kernelColumns(payload, links),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => kernelColumns(payload, operatorHref(props)), [payload]);
   const { rows } = payload;
   return (
     <Grid
@@ -144,30 +137,28 @@ function KernelTable({ payload, group, ...props }: PageProps): JSX.Element {
   );
 }
 
-function linksOf({ hrefOf, navigate }: ViewProps): KernelLinks {
-  return {
-    operator: (name) => hrefOf("operator", exactly(name)),
-    onOperator: (name) => navigate("operator", exactly(name)),
-  };
-}
+const operatorHref =
+  ({ hrefOf }: ViewProps) =>
+  (name: string) =>
+    hrefOf("operator", exactly(name));
 
 /** Who launched a kernel, fetched when its row opens. */
-function LaunchersOf({ name, ...props }: ViewProps & { name: string }): JSX.Element {
+function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
   const resource = useResource("kernel", viewQuery(props, { group: "properties" }));
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) => {
-        const found = rowsOf(payload, name);
+        const matches = rowsOf(payload, name);
         return (
           <>
             <Launchers
-              launchers={found.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
-              links={linksOf(props)}
+              launchers={matches.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
+              operatorHref={operatorHref(props)}
             />
-            {found.length > LAUNCHERS ? (
+            {matches.length > LAUNCHERS ? (
               <p class="muted">
-                {formatCount(found.length - LAUNCHERS)} more: group the table by operator and launch
-                properties to see them.
+                {formatCount(matches.length - LAUNCHERS)} more: group the table by operator and
+                launch properties to see them.
               </p>
             ) : null}
           </>

@@ -11,7 +11,7 @@ import type { Params } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-/** By what the parts of the memory that is alive are told apart; the names are those of the columns. */
+/** By what the parts of the memory that is alive are knownColumns apart; the names are those of the columns. */
 export const GROUPS = ["operator", "parent", "module", "line", "category"] as const;
 export type AliveGroup = (typeof GROUPS)[number];
 

@@ -1,6 +1,4 @@
-/** Pure parts of the Memory page. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { MEMORY_ALIVE, MEMORY_BLOCKS, MEMORY_STATISTICS } from "../../api/tables.gen";
 import type {
   MemoryAlivePayload,
@@ -14,7 +12,7 @@ import { otherColor, seriesColor } from "../../base/theme";
 import { formatBytes, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
-import { declaredColumns, told } from "../columns";
+import { declaredColumns, knownColumns } from "../columns";
 import type { Total } from "../totals";
 import type { Stretch } from "./model";
 import type { Step } from "../rows";
@@ -33,14 +31,7 @@ interface CurveProps {
   actions: ComponentChildren;
 }
 
-export function Curve({
-  curve,
-  categories,
-  steps,
-  note,
-  actions,
-  ...rest
-}: CurveProps): JSX.Element {
+export function Curve({ curve, categories, steps, note, actions, ...rest }: CurveProps) {
   const areas = curve.categories_bytes.map((values, i) => ({
     label: categories[i] ?? "",
     color: i === categories.length - 1 ? otherColor : seriesColor(i),
@@ -92,7 +83,7 @@ export function Curve({
 }
 
 /** The device's peak, and how near it is to what the device has. */
-export function Headline({ device }: { device: MemoryDevice }): JSX.Element {
+export function Headline({ device }: { device: MemoryDevice }) {
   const {
     name,
     peak_bytes,
@@ -172,7 +163,7 @@ export function blockColumns(rows: MemoryBlocksTable, links: MemoryLinks): Colum
       allocated_ns: before,
       released_ns: { unknown: () => "not in the recording" },
     }),
-    ...told([
+    ...knownColumns([
       {
         key: "timeline",
         label: "Timeline",

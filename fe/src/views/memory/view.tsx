@@ -21,6 +21,7 @@ import { exactly, gridParams } from "../grid_params";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
+import { useColumns } from "../columns";
 import {
   aliveParts,
   groupsOf,
@@ -65,7 +66,7 @@ const TABLE_LABELS: Readonly<Record<TableId, string>> = {
   module: "By module",
 };
 
-export function MemoryView(props: ViewProps): JSX.Element {
+export function MemoryView(props: ViewProps) {
   const { run, worker, span } = props.selection;
   const trace = { run, worker, span };
   const resource = useResource("memory", trace);
@@ -94,7 +95,7 @@ type PageProps = ViewProps & {
   trace: Parameters["memory"];
 };
 
-function MemoryPage(props: PageProps): JSX.Element {
+function MemoryPage(props: PageProps) {
   const { payload, device, params, setParam, hrefOf } = props;
   const window = readWindow(params, payload.span_ns);
   const setWindow = (next: Stretch | null): void => {
@@ -146,7 +147,7 @@ function CurvePanel({
   query,
   picked,
   ...props
-}: PanelProps & { picked: number }): JSX.Element {
+}: PanelProps & { picked: number }) {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
   const choose = (key: string): void => {
@@ -199,16 +200,11 @@ function AlivePanel({
   params,
   setParam,
   links,
-}: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }): JSX.Element {
+}: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }) {
   const [search, setSearch] = useState<Search>({ text: "", regex: false });
   const groups = groupsOf(alive.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
-  const columns = useMemo(
-    () => aliveColumns(alive.rows, links),
-    // The links read the address bar when they are followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [alive],
-  );
+  const columns = useColumns(() => aliveColumns(alive.rows, links), [alive]);
   const show = (key: string): void => {
     const name = nameOfKey(key);
     if (name === null) return;
@@ -257,7 +253,7 @@ function AlivePanel({
   );
 }
 
-function TablePanel(props: PanelProps): JSX.Element | null {
+function TablePanel(props: PanelProps) {
   const { payload, device, params, setParam, window, query } = props;
   const tables = tablesOf(payload, device);
   const table = tables.find((id) => id === params.table) ?? tables[0];
@@ -306,7 +302,7 @@ function Table({
   links,
   params,
   setParam,
-}: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }): JSX.Element {
+}: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }) {
   const columns = useMemo(
     () => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)),
     [data], // eslint-disable-line react-hooks/exhaustive-deps
@@ -346,7 +342,7 @@ interface ChoiceProps<T extends string> {
 }
 
 /** Nothing where there is no choice. */
-function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>): JSX.Element | null {
+function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>) {
   return ids.length > 1 ? (
     <Segmented<T> {...rest} options={ids.map((value) => ({ value, label: labels[value] }))} />
   ) : null;

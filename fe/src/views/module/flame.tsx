@@ -1,6 +1,5 @@
 /** The flame graph of the Module page: of modules and operators, or of Python lines. */
 
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { served, urlOf } from "../../api/client";
 import type { FlamePayload, FlameTree, Missing } from "../../api/types.gen";
@@ -41,20 +40,19 @@ import { FlameLegend, frameColumns, frameLines } from "./parts";
 export const FLAME_ID = "flame-graph";
 
 interface PanelProps extends ViewProps {
-  /** The word for the accelerator. */
   device: string;
   /** What the page says already that was not recorded. */
   known: readonly Missing[];
 }
 
-export function FlamePanel(props: PanelProps): JSX.Element {
+export function FlamePanel(props: PanelProps) {
   const tree = readTree(props.params.flame);
   const resource = useResource("module/flame", viewQuery(props, { tree }));
   return (
     <Panel
       title="Flame graph"
       term="flame_graph"
-      note="as wide as the time; children below their callers"
+      note="width shows time; children below their callers"
     >
       <div id={FLAME_ID} class="flame-anchor" />
       <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -66,7 +64,7 @@ export function FlamePanel(props: PanelProps): JSX.Element {
 
 type FlameProps = PanelProps & { payload: FlamePayload; tree: FlameTree };
 
-function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
+function FlameOf({ payload, tree, ...props }: FlameProps) {
   const { params } = props;
   const { rows } = payload;
   const metric = readMetric(params.metric, payload.has_device);
@@ -87,7 +85,7 @@ function FlameOf({ payload, tree, ...props }: FlameProps): JSX.Element {
       <Tools {...props} {...{ payload, tree, metric, order }} />
       {empty ? (
         <Nothing
-          title={tree === "line" ? "No Python line is known" : "There is nothing to draw"}
+          title={tree === "line" ? "No Python lines are known" : "There is nothing to draw"}
           text={
             metric === "device"
               ? "Nothing on the accelerator was launched by a known frame in the selected steps."
@@ -114,16 +112,7 @@ interface ToolsProps extends FlameProps {
   order: Order;
 }
 
-function Tools({
-  payload,
-  tree,
-  metric,
-  order,
-  params,
-  setParam,
-  device,
-  ...props
-}: ToolsProps): JSX.Element {
+function Tools({ payload, tree, metric, order, params, setParam, device, ...props }: ToolsProps) {
   const file = (format: "folded" | "speedscope"): string =>
     urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
   const choose = (key: string, value: string, first: string): void =>
@@ -179,8 +168,7 @@ function Tools({
   );
 }
 
-/** The same frames for other programs. */
-function Files({ file }: { file: (format: "folded" | "speedscope") => string }): JSX.Element {
+function Files({ file }: { file: (format: "folded" | "speedscope") => string }) {
   return (
     <span class="toolbar-end">
       <a
@@ -205,7 +193,7 @@ type GraphProps = ViewProps & {
   metric: Metric;
 };
 
-function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.Element {
+function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
   const { params, setParam } = props;
   const { rows } = payload;
   const find = params.find ?? "";
@@ -256,7 +244,6 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps): JSX.E
   );
 }
 
-/** What is not drawn. */
 function restText(
   { pooled, unattributed_device_ns: lost }: FlamePayload,
   metric: Metric,
@@ -264,10 +251,10 @@ function restText(
 ): string {
   return [
     pooled
-      ? `${formatCount(pooled)} frames under 1/10,000 of the time are summed up in those around them.`
+      ? `${formatCount(pooled)} frames below 1/10,000 of the time are merged into their callers.`
       : "",
     metric === "device" && lost
-      ? `${formatTime(lost)} of ${device} time was launched by no known frame.`
+      ? `${formatTime(lost)} of ${device} time was launched outside known frames.`
       : "",
   ]
     .filter(Boolean)
@@ -281,11 +268,9 @@ type DetailProps = ViewProps & {
   layout: FlameLayout;
 };
 
-/** The chosen frame in words, with the ways to other pages; as high without one, so that nothing jumps. */
-function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps): JSX.Element {
+function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps) {
   const { rows } = payload;
-  if (row < 0)
-    return <p class="flame-detail muted">Press a frame to zoom to it and to see where it leads.</p>;
+  if (row < 0) return <p class="flame-detail muted">Click a frame to zoom in and see its links.</p>;
   const [name = "", ...lines] = frameLines(
     rows,
     row,
@@ -314,7 +299,7 @@ function FrameTable({
   payload,
   device,
   ...props
-}: ViewProps & { device: string; payload: FlamePayload }): JSX.Element {
+}: ViewProps & { device: string; payload: FlamePayload }) {
   const { rows } = payload;
   const { params, setParam, hrefOf } = props;
   const [sort, setSort] = useState<Sort | null>(null);

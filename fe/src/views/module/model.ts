@@ -165,13 +165,13 @@ export function frameOfKey(rows: FlameTable, key: string | undefined): number {
 
 /** The names that lead to each frame, hashed. */
 function ways({ parent, name }: FlameTable): number[] {
-  const found: number[] = [];
+  const hashes: number[] = [];
   name.forEach((text, row) => {
-    let hash = found[parent[row] ?? -1] ?? 7;
+    let hash = hashes[parent[row] ?? -1] ?? 7;
     for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) >>> 0;
-    found.push((Math.imul(hash, 31) + 1) >>> 0);
+    hashes.push((Math.imul(hash, 31) + 1) >>> 0);
   });
-  return found;
+  return hashes;
 }
 
 const KIND_WORDS: Readonly<Record<string, string>> = {
@@ -179,7 +179,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   annotation: "annotation",
   operator: "operator",
   line: "Python line",
-  rest: "smaller ones, summed up",
+  rest: "smaller frames, merged",
 };
 
 export function kindText(rows: FlameTable, row: number): string {

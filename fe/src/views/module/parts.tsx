@@ -1,6 +1,5 @@
 /** Pure parts of the Module page. */
 
-import type { JSX } from "preact";
 import { FLAME, MODULES } from "../../api/tables.gen";
 import type { FlameTable, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -10,9 +9,7 @@ import { columnsOf, declaredColumns } from "../columns";
 import { byClass, type Flat, kindText } from "./model";
 
 export interface ModuleLinks {
-  /** The timeline at an event. */
   timeline: (event: number) => string;
-  /** The flame graph at a module. */
   flame: (event: number) => string;
   onFlame: (event: number) => void;
 }
@@ -21,13 +18,11 @@ const noClass = (): string => "not known";
 
 const column = columnsOf("module");
 
-/** The columns of the tree. */
 export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const { rows } = payload;
   return [...figureColumns(payload, rows), ...linkColumns(rows.event, links)];
 }
 
-/** The columns of the classes. */
 export function classColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
   const flat = byClass(payload.rows);
   const [kind, ...figures] = figureColumns(payload, flat);
@@ -80,7 +75,6 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
   ];
 }
 
-/** What is said of a frame; its name first. */
 export function frameLines(
   rows: FlameTable,
   row: number,
@@ -104,11 +98,11 @@ const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
   annotation: "Annotation",
   operator: "Operator",
   line: "Python line",
-  rest: "Smaller ones",
+  rest: "Smaller frames",
 };
 
 /** The kinds that occur, with their colour and their letters. */
-export function FlameLegend({ rows }: { rows: FlameTable }): JSX.Element {
+export function FlameLegend({ rows }: { rows: FlameTable }) {
   const kinds = new Set(rows.kind);
   return (
     <ul class="flame-legend" aria-label="Kinds of frames">
@@ -128,7 +122,6 @@ export function FlameLegend({ rows }: { rows: FlameTable }): JSX.Element {
   );
 }
 
-/** The frames as a table. */
 export function frameColumns(
   rows: FlameTable,
   device: string,

@@ -96,7 +96,7 @@ describe("the table", () => {
       missing,
     });
     show();
-    await waitFor(() => expect(text()).toContain("This trace names no module"));
+    await waitFor(() => expect(text()).toContain("This trace has no modules"));
     expect(text()).toContain("profile(with_stack=True)");
     expect(text()).not.toContain("Not this.");
     await waitFor(() => expect(screen.getByRole("application")).toBeTruthy());
@@ -128,8 +128,8 @@ describe("the flame graph", () => {
       asked.find((url) => url.pathname.endsWith("/module/flame"))?.searchParams.get("tree"),
     ).toBe("line");
     expect(text()).toContain("38.1 % of the time");
-    expect(text()).toContain("7 frames under 1/10,000");
-    expect(text()).not.toContain("launched by no known frame");
+    expect(text()).toContain("7 frames below 1/10,000");
+    expect(text()).not.toContain("launched outside known frames");
     expect(screen.getByText("speedscope").getAttribute("href")).toMatch(
       /module\/flame\/file\?run=r&worker=w&span=s&tree=line&metric=host&format=speedscope$/,
     );
@@ -154,7 +154,7 @@ describe("the flame graph", () => {
   it("says why there is nothing, and still offers the other tree", async () => {
     answers["module/flame"] = flame({ tree: "line", rows: flameRows({ device_ns: [0, 0, 0, 0] }) });
     const { setParam } = show({ flame: "line" });
-    await waitFor(() => expect(text()).toContain("No Python line is known"));
+    await waitFor(() => expect(text()).toContain("No Python lines are known"));
     fireEvent.click(screen.getByLabelText("Modules", { selector: "input" }));
     expect(setParam.mock.calls).toEqual([
       ["flame", null],
@@ -165,7 +165,7 @@ describe("the flame graph", () => {
   it("says that the pattern is wrong, and dims nothing", async () => {
     show({ find: "(", find_re: "1" });
     await waitFor(() =>
-      expect(screen.getByRole("alert").textContent).toMatch(/Not a regular expression/),
+      expect(screen.getByRole("alert").textContent).toMatch(/Invalid regular expression/),
     );
   });
 });

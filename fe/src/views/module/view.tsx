@@ -1,6 +1,5 @@
 /** The Module page: which modules take the time, forward and backward, and on which Python lines it is spent. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Missing, ModulePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -11,6 +10,7 @@ import { FindingsStrip } from "../findings/view";
 import { gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { Totals } from "../totals";
+import { useColumns } from "../columns";
 import { FLAME_ID, FlamePanel } from "./flame";
 import { pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns, type ModuleLinks } from "./parts";
@@ -21,7 +21,7 @@ adoptStyles(css);
 const TABLE_HEIGHT = 400;
 const NOTHING: readonly Missing[] = [];
 
-export function ModuleView(props: ViewProps): JSX.Element {
+export function ModuleView(props: ViewProps) {
   const resource = useResource("module", viewQuery(props));
   return (
     <>
@@ -40,14 +40,12 @@ export function ModuleView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: ModulePayload };
 
-function Modules({ payload, ...props }: PageProps): JSX.Element {
+function Modules({ payload, ...props }: PageProps) {
   if (!payload.rows.name.length) {
     return (
       <Nothing
-        title={
-          payload.source ? "No module ran in the selected steps" : "This trace names no module"
-        }
-        text="No call of a module was recorded in them. Choose other steps."
+        title={payload.source ? "No module ran in the selected steps" : "This trace has no modules"}
+        text="No module calls were recorded in these steps. Choose other steps."
         missing={payload.missing.filter(({ key }) => key === "modules")}
         diagnosisHref={props.hrefOf("diagnosis")}
       />
@@ -76,10 +74,10 @@ function Modules({ payload, ...props }: PageProps): JSX.Element {
   );
 }
 
-function ModuleTable({ payload, ...props }: PageProps): JSX.Element {
+function ModuleTable({ payload, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const flat = params.by === "class";
-  const columns = useMemo(() => {
+  const columns = useColumns(() => {
     const links: ModuleLinks = {
       timeline: (event) => hrefOf("trace", { sel: String(event) }),
       flame: (event) => hrefOf("module", { zoom: String(event) }),
@@ -90,8 +88,6 @@ function ModuleTable({ payload, ...props }: PageProps): JSX.Element {
       },
     };
     return flat ? classColumns(payload, links) : treeColumns(payload, links);
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload, flat]);
   const paths = useMemo(() => pathsOf(payload.rows), [payload]);
   return (

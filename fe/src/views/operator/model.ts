@@ -14,13 +14,17 @@ export interface Chart {
 /** The charts of a payload: four, or the two of the host when no accelerator was recorded. Rows of one name are one part. */
 export function charts(payload: OperatorPayload): Chart[] {
   const { rows, pooled } = payload;
-  const of = (duration: Duration, values: readonly (number | null)[]): Chart => ({
+  const chart = (duration: Duration, values: readonly (number | null)[]): Chart => ({
     duration,
     parts: partsByName(rows.name, values, pooled),
   });
-  const host = [of("host_self", rows.host_self_ns), of("host_total", rows.host_total_ns)];
+  const host = [chart("host_self", rows.host_self_ns), chart("host_total", rows.host_total_ns)];
   return payload.has_device
-    ? [of("device_self", rows.device_self_ns), of("device_total", rows.device_total_ns), ...host]
+    ? [
+        chart("device_self", rows.device_self_ns),
+        chart("device_total", rows.device_total_ns),
+        ...host,
+      ]
     : host;
 }
 
@@ -55,9 +59,9 @@ export interface Frame {
 
 /** `dir/net.py(12): forward` taken apart at the last `(number):`; anything else is all `func`. */
 export function splitFrame(text: string): Frame {
-  const found = /^(.+)\((\d+)\):\s*(.*)$/s.exec(text);
-  if (!found) return { file: "", line: null, func: text };
-  const [, file = "", line, func = ""] = found;
+  const match = /^(.+)\((\d+)\):\s*(.*)$/s.exec(text);
+  if (!match) return { file: "", line: null, func: text };
+  const [, file = "", line, func = ""] = match;
   return { file, line: Number(line), func };
 }
 
@@ -161,7 +165,6 @@ export function rowKey(payload: OperatorPayload, row: number): string {
   return JSON.stringify([name[row], input_shapes[row] ?? null, payload.stacks[row] ?? null]);
 }
 
-/** A grouping from the address bar; by operator where it is none. */
 export function readGroup(text: string | undefined): OperatorGroup {
   return text === "shape" || text === "stack" ? text : "name";
 }

@@ -11,9 +11,7 @@ afterEach(cleanup);
 const text = (): string => document.body.textContent;
 const links = {
   kernels: (name: string) => `#kernel=${name}`,
-  onKernels: vi.fn(),
   timeline: (name: string) => `#timeline=${name}`,
-  onTimeline: vi.fn(),
 };
 const stack = (over: Partial<StackItem> = {}): StackItem => ({
   frames: ["<built-in mm>", "dir/net.py(12): forward", "main.py(3): <module>"],

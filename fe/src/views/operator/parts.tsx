@@ -1,13 +1,9 @@
-/** Pure parts of the Operator page. */
-
-import type { JSX } from "preact";
 import type { OperatorPayload } from "../../api/types.gen";
 import { OPERATORS } from "../../api/tables.gen";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { capitalised, readableShapes, stackTexts, type Chart, type Duration } from "./model";
 
-/** The title of a chart in the vendor's words. */
 export function chartTitle(duration: Duration, device: string): string {
   const where = duration.startsWith("device") ? capitalised(device) : "Host";
   return `${where} ${duration.endsWith("self") ? "self" : "total"} time`;
@@ -20,13 +16,7 @@ interface OperatorChartsProps {
   onSelect: (key: string) => void;
 }
 
-/** The four charts, or two where no accelerator was recorded. */
-export function OperatorCharts({
-  charts,
-  device,
-  top,
-  onSelect,
-}: OperatorChartsProps): JSX.Element {
+export function OperatorCharts({ charts, device, top, onSelect }: OperatorChartsProps) {
   return (
     <div class="chart-grid">
       {charts.map(({ duration, parts }) => {
@@ -36,7 +26,7 @@ export function OperatorCharts({
             key={duration}
             title={title}
             term={duration}
-            note={duration.endsWith("total") ? "children included, so the parts overlap" : null}
+            note={duration.endsWith("total") ? "includes children, so the parts overlap" : null}
             table={{
               columns: [{ label: "Operator" }, { label: title, unit: "ns" }],
               rows: parts.map((part) => [part.label, part.value]),
@@ -59,9 +49,7 @@ export function OperatorCharts({
 
 export interface OperatorLinks {
   kernels: (name: string) => string;
-  onKernels: (name: string) => void;
   timeline: (name: string) => string;
-  onTimeline: (name: string) => void;
 }
 
 /** The declared columns with the calls stacks and links that only the page has. */
@@ -74,7 +62,6 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     label: string,
     text: string,
     linked: (row: number) => boolean,
-    onFollow: (name: string) => void,
   ): Column => ({
     key,
     label,
@@ -82,7 +69,6 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     width: 92,
     values: rows.name.map((_, row) => (linked(row) ? text : "")),
     href: (row) => (linked(row) ? links[key](rows.name[row] ?? "") : null),
-    onFollow: (row) => onFollow(rows.name[row] ?? ""),
   });
   const columns = declaredColumns(
     OPERATORS,
@@ -101,10 +87,8 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     ...columns.slice(0, identity),
     ...stack,
     ...columns.slice(identity),
-    ...(payload.has_device
-      ? [link("kernels", "Kernels", "its kernels", onDevice, links.onKernels)]
-      : []),
-    link("timeline", "Timeline", "its calls", named, links.onTimeline),
+    ...(payload.has_device ? [link("kernels", "Kernels", "its kernels", onDevice)] : []),
+    link("timeline", "Timeline", "its calls", named),
   ];
 }
 

@@ -1,6 +1,3 @@
-/** Pure parts of the Operator page: call stacks and their frames. */
-
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { StackItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -11,7 +8,7 @@ import { capitalised, splitFrame, stackLabels } from "./model";
 const PAGE = 50;
 
 /** One frame: where, and which function. */
-function FrameLine({ text }: { text: string }): JSX.Element {
+function FrameLine({ text }: { text: string }) {
   const { file, line, func } = splitFrame(text);
   if (line === null) return <li class="frame frame-plain">{func || "(no name)"}</li>;
   return (
@@ -25,8 +22,7 @@ function FrameLine({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** The frames of one stack, innermost first. */
-export function Frames({ frames }: { frames: readonly string[] }): JSX.Element {
+export function Frames({ frames }: { frames: readonly string[] }) {
   return (
     <div class="frames">
       <div class="frames-head">
@@ -48,14 +44,13 @@ export function Frames({ frames }: { frames: readonly string[] }): JSX.Element {
 
 interface StacksProps {
   stacks: readonly StackItem[];
-  /** Calls that have no stack. */
   without: number;
   hasDevice: boolean;
   device: string;
 }
 
 /** Call stacks of one operator with their figures, the costliest first; each opens to its frames. */
-export function Stacks({ stacks, without, hasDevice, device }: StacksProps): JSX.Element {
+export function Stacks({ stacks, without, hasDevice, device }: StacksProps) {
   const [count, setCount] = useState(PAGE);
   const drawn = stacks.slice(0, count);
   const labels = useMemo(
@@ -90,13 +85,12 @@ export function Stacks({ stacks, without, hasDevice, device }: StacksProps): JSX
 interface StackProps {
   stack: StackItem;
   label: string;
-  /** Whether it starts open. */
   first: boolean;
   hasDevice: boolean;
   device: string;
 }
 
-function Stack({ stack, label, first, hasDevice, device }: StackProps): JSX.Element {
+function Stack({ stack, label, first, hasDevice, device }: StackProps) {
   const [open, setOpen] = useState(first);
   return (
     <details class="stack" open={open}>
@@ -137,15 +131,7 @@ function Stack({ stack, label, first, hasDevice, device }: StackProps): JSX.Elem
   );
 }
 
-function StackFigure({
-  term,
-  label,
-  text,
-}: {
-  term: string;
-  label: string;
-  text: string;
-}): JSX.Element {
+function StackFigure({ term, label, text }: { term: string; label: string; text: string }) {
   return (
     <span class="stack-figure">
       <span class="muted">

@@ -1,6 +1,5 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -13,6 +12,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
+import { useColumns } from "../columns";
 import { charts, framesOf, readGroup, rowKey } from "./model";
 import { operatorColumns, OperatorCharts } from "./parts";
 import { Frames, Stacks } from "./stacks";
@@ -22,7 +22,7 @@ adoptStyles(css);
 
 const TOP = 10;
 
-export function OperatorView(props: ViewProps): JSX.Element {
+export function OperatorView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("operator", viewQuery(props, { group }));
   return (
@@ -34,10 +34,10 @@ export function OperatorView(props: ViewProps): JSX.Element {
           <Nothing
             title={
               lacks(payload.missing, "host")
-                ? "This trace holds no host operator"
-                : "There is no operator in the selected steps"
+                ? "This trace has no host operators"
+                : "No operators in the selected steps"
             }
-            text="No host operator ran in them. Choose other steps."
+            text="No host operators ran in these steps. Choose other steps."
             missing={payload.missing}
             diagnosisHref={props.hrefOf("diagnosis")}
           />
@@ -49,8 +49,8 @@ export function OperatorView(props: ViewProps): JSX.Element {
 
 type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
 
-function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
-  const { params, setParam, navigate } = props;
+function OperatorPage({ payload, group, ...props }: PageProps) {
+  const { params, setParam } = props;
   const top = readTop(params.top, TOP);
   const drawn = useMemo(() => charts(payload), [payload]);
   const select = (key: string): void => showPart(key, setParam);
@@ -76,27 +76,23 @@ function OperatorPage({ payload, group, ...props }: PageProps): JSX.Element {
         />
       </Panel>
       <Panel title="Operators" term="operator" flush>
-        <OperatorTable {...props} payload={payload} group={group} navigate={navigate} />
+        <OperatorTable {...props} payload={payload} group={group} />
       </Panel>
     </>
   );
 }
 
-function OperatorTable({ payload, group, ...props }: PageProps): JSX.Element {
-  const { params, setParam, navigate, hrefOf } = props;
-  const columns = useMemo(() => {
+function OperatorTable({ payload, group, ...props }: PageProps) {
+  const { params, setParam, hrefOf } = props;
+  const columns = useColumns(() => {
     const target = (name: string): Record<string, string> => ({
       group: "properties",
       ...exactly(name),
     });
     return operatorColumns(payload, {
       kernels: (name) => hrefOf("kernel", target(name)),
-      onKernels: (name) => navigate("kernel", target(name)),
       timeline: (name) => hrefOf("trace", onTimeline(name)),
-      onTimeline: (name) => navigate("trace", onTimeline(name)),
     });
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [payload]);
   const { rows } = payload;
   return (
@@ -139,17 +135,17 @@ function StacksOf({
   payload,
   row,
   ...props
-}: ViewProps & { payload: OperatorPayload; row: number }): JSX.Element {
+}: ViewProps & { payload: OperatorPayload; row: number }) {
   const name = payload.rows.name[row] ?? "";
   const shapes = payload.group === "name" ? null : (payload.rows.input_shapes[row] ?? null);
   const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(found) =>
-        found.stacks.length ? (
+      {(answer) =>
+        answer.stacks.length ? (
           <Stacks
-            stacks={found.stacks}
-            without={found.without}
+            stacks={answer.stacks}
+            without={answer.without}
             hasDevice={payload.has_device}
             device={payload.vocabulary.device}
           />
@@ -157,7 +153,7 @@ function StacksOf({
           <Nothing
             title="No call stack"
             text="No call of this operator has a call stack."
-            missing={found.missing}
+            missing={answer.missing}
           />
         )
       }

@@ -1,6 +1,3 @@
-/** Pure parts of the Overview page: how far the trace can be trusted. */
-
-import type { JSX } from "preact";
 import type { DefectItem } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { Badge, Icon } from "../../widgets";
@@ -15,7 +12,7 @@ const SEVERITIES: Readonly<
 };
 
 /** How many of which severity, for the panel's title line. */
-export function HealthNote({ items }: { items: readonly DefectItem[] }): JSX.Element {
+export function HealthNote({ items }: { items: readonly DefectItem[] }) {
   const counts = Object.entries(SEVERITIES)
     .map(([severity, { word, words, tone }]) => ({
       word,
@@ -37,7 +34,7 @@ export function HealthNote({ items }: { items: readonly DefectItem[] }): JSX.Ele
 }
 
 /** What was wrong with the trace, how much step time it touches, which figures to doubt. */
-export function Health({ items }: { items: readonly DefectItem[] }): JSX.Element {
+export function Health({ items }: { items: readonly DefectItem[] }) {
   if (!items.length)
     return (
       <p class="all-good">

@@ -23,7 +23,6 @@ export interface CategoryShare {
   share: number | null;
 }
 
-/** The categories of an average step in priority order. */
 export function categoryShares(average: Average): CategoryShare[] {
   return CATEGORIES.map((category) => {
     const ns = average.categories_ns[category];

@@ -1,6 +1,3 @@
-/** Pure parts of the Overview page: the sentences on top, the accelerators, the breakdown. */
-
-import type { JSX } from "preact";
 import type {
   Average,
   DeviceSummary,
@@ -42,13 +39,12 @@ interface HeadlineProps {
   onFindings: () => void;
 }
 
-/** The answer in plain words. */
-export function Headline({ payload, lead, findings, onFindings }: HeadlineProps): JSX.Element {
+export function Headline({ payload, lead, findings, onFindings }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
         <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
-          {lead ?? "Looking for what costs time …"}{" "}
+          {lead ?? "Looking for findings …"}{" "}
           {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
         </p>
       )}
@@ -99,7 +95,7 @@ export function metrics(words: Vocabulary): Metric[] {
   ];
 }
 
-function Meter({ share }: { share: number | null }): JSX.Element {
+function Meter({ share }: { share: number | null }) {
   return (
     <span class={`meter${share === null ? " meter-unknown" : ""}`} aria-hidden="true">
       {share === null ? null : (
@@ -110,18 +106,11 @@ function Meter({ share }: { share: number | null }): JSX.Element {
 }
 
 /** The figure, or the word unknown; never 0 for what is not known. */
-function Share({ share }: { share: number | null }): JSX.Element {
+function Share({ share }: { share: number | null }) {
   return share === null ? <span class="unknown">unknown</span> : <>{formatShare(share)}</>;
 }
 
-/** One accelerator with its four figures. */
-export function DeviceCard({
-  device,
-  words,
-}: {
-  device: DeviceSummary;
-  words: Vocabulary;
-}): JSX.Element {
+export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }) {
   return (
     <article class="device-card">
       <h3>
@@ -161,7 +150,7 @@ export function DeviceTable({
 }: {
   devices: readonly DeviceSummary[];
   words: Vocabulary;
-}): JSX.Element {
+}) {
   const all = metrics(words);
   return (
     <>
@@ -231,7 +220,7 @@ export function Devices({
 }: {
   devices: readonly DeviceSummary[];
   words: Vocabulary;
-}): JSX.Element {
+}) {
   const [only] = devices;
   return devices.length === 1 && only ? (
     <DeviceCard device={only} words={words} />
@@ -240,8 +229,7 @@ export function Devices({
   );
 }
 
-/** What ran where. */
-export function Configuration({ facts }: { facts: readonly Fact[] }): JSX.Element {
+export function Configuration({ facts }: { facts: readonly Fact[] }) {
   if (!facts.length)
     return <p class="muted">The trace says nothing about where it was recorded.</p>;
   return (
@@ -312,7 +300,7 @@ interface StepChartProps {
 }
 
 /** Stacked bars per step. */
-export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.Element {
+export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
   const { average } = payload;
   const steps = rowsOf(payload.steps);
   const series = occurring(steps).map((category) => ({
@@ -346,7 +334,7 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps): JSX.El
 }
 
 /** Which marks occur, with the steps that bear them. */
-function MarkLegend({ steps }: { steps: readonly Step[] }): JSX.Element | null {
+function MarkLegend({ steps }: { steps: readonly Step[] }) {
   const found = (["odd", "cold", "cut off"] as const)
     .map((word) => ({
       word,
@@ -375,7 +363,7 @@ interface AverageTableProps {
 }
 
 /** The average step by category with shares and the sum. */
-export function AverageTable({ average, whole = false }: AverageTableProps): JSX.Element {
+export function AverageTable({ average, whole = false }: AverageTableProps) {
   const shares = categoryShares(average);
   return (
     <table class="plain-table average-table">

@@ -1,6 +1,5 @@
 /** The Overview page: is the accelerator busy, which step is odd, what is at the top. */
 
-import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
@@ -18,7 +17,7 @@ import css from "./overview.css?inline";
 
 adoptStyles(css);
 
-export function OverviewView(props: ViewProps): JSX.Element {
+export function OverviewView(props: ViewProps) {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (
@@ -36,7 +35,7 @@ function OverviewPage({
   payload,
   findings,
   ...props
-}: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }): JSX.Element {
+}: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }) {
   const { devices, vocabulary } = payload;
   const list = useRef<HTMLDivElement>(null);
   return (
@@ -85,12 +84,7 @@ function OverviewPage({
   );
 }
 
-function Breakdown({
-  payload,
-  steps,
-  setSteps,
-  hrefOf,
-}: ViewProps & { payload: OverviewPayload }): JSX.Element {
+function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: OverviewPayload }) {
   const { average } = payload;
   if (!payload.steps.step.length) {
     return (

@@ -1,21 +1,17 @@
-/** Statistics of a stretch of time: by name, by row, and what the device did. */
-
-import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
 import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Grid, Term, type Column } from "../../widgets";
+import { columnsOf, useColumns } from "../columns";
 import { threadLabel, trackLabel } from "./labels";
 import { lookOf } from "./looks";
 
-export interface AreaTableProps {
+const column = columnsOf("area");
+
+interface AreaTableProps {
   label: string;
   payload: AreaPayload;
-  /** Of the whole trace, for the words of the rows' shares. */
   groups: readonly TimelineGroup[];
-  /** Height of the table in px. */
   height: number;
-  /** Called with an event when its name is followed. */
   onEvent: (event: number) => void;
   hrefOfEvent: (event: number) => string;
 }
@@ -27,14 +23,9 @@ export function AreaTable({
   height,
   onEvent,
   hrefOfEvent,
-}: AreaTableProps): JSX.Element {
+}: AreaTableProps) {
   const { rows, pooled } = payload;
-  const columns = useMemo(
-    () => areaColumns(payload, hrefOfEvent, onEvent),
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [payload],
-  );
+  const columns = useColumns(() => areaColumns(payload, hrefOfEvent, onEvent), [payload]);
   return (
     <div class="area">
       <div class="area-side" tabIndex={0} role="group" aria-label="Busy shares">
@@ -49,13 +40,13 @@ export function AreaTable({
           rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
           height={height}
           storage="trace-area"
-          empty="No event lies here."
+          empty="No events in this range."
           fileName={label.toLowerCase().replace(/ /g, "_")}
         />
         {pooled > 0 ? (
           <p class="drawer-note">
-            The {formatCount(rows.name.length)} costliest of{" "}
-            {formatCount(rows.name.length + pooled)} names.
+            The {formatCount(rows.name.length)} names with the longest total time, of{" "}
+            {formatCount(rows.name.length + pooled)}.
           </p>
         ) : null}
       </div>
@@ -70,78 +61,32 @@ export function areaColumns(
 ): Column[] {
   const { rows } = payload;
   const whole = rows.total_ns.reduce((sum, ns) => sum + ns, 0);
+  const shares = rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN));
+  const kinds = rows.look.map((look) => lookOf(look).label);
   const event = (row: number): number => rows.longest_event[row] ?? -1;
   return [
-    {
-      key: "name",
-      label: "Name",
-      kind: "code",
-      width: 216,
-      values: rows.name,
+    column("name", "Name", "code", 216, rows.name, {
       href: (row) => (event(row) >= 0 ? hrefOfEvent(event(row)) : null),
       onFollow: (row) => onEvent(event(row)),
-    },
-    {
-      key: "kind",
-      label: "Kind",
-      kind: "text",
-      width: 124,
-      values: rows.look.map((look) => lookOf(look).label),
-    },
-    {
-      key: "count",
-      label: "Count",
-      term: "area_count",
-      kind: "count",
-      width: 68,
-      values: rows.count,
-    },
-    {
-      key: "total",
-      label: "Total",
-      term: "area_total",
-      kind: "time",
-      width: 104,
-      bar: true,
-      values: rows.total_ns,
-    },
-    {
-      key: "share",
-      label: "Share",
-      term: "area_share",
-      kind: "share",
-      width: 76,
-      values: rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN)),
-    },
-    { key: "mean", label: "Mean", term: "mean", kind: "time", width: 88, values: rows.mean_ns },
-    {
-      key: "shortest",
-      label: "Shortest",
-      term: "shortest",
-      kind: "time",
-      width: 88,
-      values: rows.shortest_ns,
-    },
-    {
-      key: "longest",
-      label: "Longest",
-      term: "longest",
-      kind: "time",
-      width: 88,
-      values: rows.longest_ns,
-    },
+    }),
+    column("kind", "Kind", "text", 124, kinds),
+    column("count", "Count", "count", 68, rows.count),
+    column("total", "Total", "time", 104, rows.total_ns, { bar: true }),
+    column("share", "Share", "share", 76, shares),
+    column("mean", "Mean", "time", 88, rows.mean_ns, { term: "mean" }),
+    column("shortest", "Shortest", "time", 88, rows.shortest_ns, { term: "shortest" }),
+    column("longest", "Longest", "time", 88, rows.longest_ns, { term: "longest" }),
   ];
 }
 
 const OVERLAP_PARTS: readonly { key: keyof AreaOverlap; label: string; colour: string }[] = [
   { key: "computation_ns", label: "Computation only", colour: "var(--category-kernel)" },
-  { key: "overlap_ns", label: "Both at once", colour: "var(--series-8)" },
+  { key: "overlap_ns", label: "Overlapped", colour: "var(--series-8)" },
   { key: "communication_ns", label: "Communication only", colour: "var(--category-communication)" },
   { key: "idle_ns", label: "Idle", colour: "var(--category-other)" },
 ];
 
-/** What the devices did, as parts of one bar. */
-export function Overlap({ overlap }: { overlap: AreaOverlap }): JSX.Element | null {
+export function Overlap({ overlap }: { overlap: AreaOverlap }) {
   const whole = OVERLAP_PARTS.reduce((sum, part) => sum + overlap[part.key], 0);
   if (whole <= 0) return null;
   const share = (key: keyof AreaOverlap): number => overlap[key] / whole;
@@ -173,14 +118,13 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }): JSX.Element | nu
   );
 }
 
-/** Busy share of each group of rows, the busiest first. */
 function BusyShares({
   payload,
   groups,
 }: {
   payload: AreaPayload;
   groups: readonly TimelineGroup[];
-}): JSX.Element | null {
+}) {
   const length = payload.t1_ns - payload.t0_ns;
   const items = payload.groups
     .flatMap((item) => {

@@ -1,5 +1,3 @@
-/** Arrows: those of the selected event, and all of the kinds that were asked for. */
-
 import { useMemo } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import type { ArrowsPayload, EventPayload, EventRef } from "../../api/types.gen";
@@ -57,21 +55,10 @@ function questionsFor(
       .split(",")
       .filter((kind) => recording.timeline.arrow_kinds.some((had) => had.kind === kind))
       .join(",");
-    return own && known
-      ? [
-          {
-            recording,
-            source,
-            query: {
-              ...recording.query,
-              t0: String(own.t0),
-              t1: String(own.t1),
-              kinds: known,
-              cap: String(cap),
-            },
-          },
-        ]
-      : [];
+    if (!own || !known) return [];
+    const [t0, t1] = [String(own.t0), String(own.t1)];
+    const query = { ...recording.query, t0, t1, kinds: known, cap: String(cap) };
+    return [{ recording, source, query }];
   });
 }
 
@@ -82,18 +69,15 @@ function arrowsOf(
 ): Arrow[] {
   const payload = answer?.data;
   if (!payload) return [];
+  const end = (lane: number | undefined, time: number | undefined): Arrow["source"] => ({
+    source,
+    lane: lane ?? -1,
+    time: (time ?? 0) + offset,
+  });
   return payload.kind.map((kind, i) => ({
     kind,
-    source: {
-      source,
-      lane: payload.source_lane[i] ?? -1,
-      time: (payload.source_ns[i] ?? 0) + offset,
-    },
-    target: {
-      source,
-      lane: payload.target_lane[i] ?? -1,
-      time: (payload.target_ns[i] ?? 0) + offset,
-    },
+    source: end(payload.source_lane[i], payload.source_ns[i]),
+    target: end(payload.target_lane[i], payload.target_ns[i]),
     strong: false,
   }));
 }

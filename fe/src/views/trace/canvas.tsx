@@ -1,6 +1,3 @@
-/** The timeline itself, told what the page knows. */
-
-import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { Timeline } from "../../timeline/Timeline";
 import type { Slice, TimeRange } from "../../timeline/types";
@@ -17,7 +14,7 @@ interface CanvasProps {
 
 const describe = (slice: Slice): readonly string[] => [lookOf(slice.look).label];
 
-export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps): JSX.Element {
+export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = stage;
   const { tree, curves } = useTracks(stage);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);

@@ -1,5 +1,3 @@
-/** The counters' curves of what is in sight. */
-
 import { useMemo, useRef } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
@@ -39,20 +37,20 @@ export function useCurves(
   );
   const queries = useMemo(() => questions.map((question) => question.query), [questions]);
   const answers = useResources("trace/counters", queries);
-  const kept = useRef<ReadonlyMap<string, Curve>>(new Map());
+  const last = useRef<ReadonlyMap<string, Curve>>(new Map());
   return useMemo(() => {
-    const next = new Map(kept.current);
+    const next = new Map(last.current);
     questions.forEach((question, place) => addCurves(next, question, answers[place]));
-    kept.current = next;
+    last.current = next;
     return next;
   }, [questions, answers]);
 }
 
 /** The stretch that is fetched for what is in sight; the same object as long as it does. */
 export function useWindow(sight: Sight | null): Window | null {
-  const kept = useRef<Window | null>(null);
-  if (sight) kept.current = windowFor(kept.current, sight);
-  return kept.current;
+  const last = useRef<Window | null>(null);
+  if (sight) last.current = windowFor(last.current, sight);
+  return last.current;
 }
 
 function questionsFor(recordings: readonly Recording[], seen: string, window: Window): Question[] {

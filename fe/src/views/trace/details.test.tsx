@@ -7,7 +7,7 @@ import { Details, ordinal, rankText, Summary } from "./details";
 import { eventText } from "./event_text";
 import { event, group, ref, siblings } from "./fixtures";
 import { HelpDialog } from "./help";
-import { Splitter } from "./splitter";
+import { Splitter } from "../../widgets";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -53,7 +53,7 @@ describe("Details", () => {
         links={null}
       />,
     );
-    expect(text()).toContain("It overlaps another event of its row");
+    expect(text()).toContain("Overlaps another event of its track");
   });
 
   it("leads to the others of its name", () => {
@@ -87,7 +87,7 @@ describe("Details", () => {
     render(<Details on="GPU 0" payload={event(7)} go={none} allArguments={all} links={null} />);
     expect(text()).toContain("[1, 1, 1]");
     expect(all).not.toHaveBeenCalled();
-    fireEvent.click(screen.getByText(/^All arguments/));
+    fireEvent.click(screen.getByText(/^Show all arguments/));
     expect(text()).toContain("everything");
   });
 

@@ -1,6 +1,4 @@
-/** Everything about the selected event. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ChainKind, EventPayload, EventRef } from "../../api/types.gen";
 import {
@@ -21,16 +19,13 @@ export type Go = (ref: EventRef) => void;
 
 export interface DetailsProps {
   payload: EventPayload;
-  /** Where it ran. */
   on: string;
   go: Go;
-  /** Further arguments, fetched when asked for. */
   allArguments: () => ComponentChildren;
-  /** Links to the other views, and what else can be done. */
   links: ComponentChildren;
 }
 
-export function Details({ payload, on, go, allArguments, links }: DetailsProps): JSX.Element {
+export function Details({ payload, on, go, allArguments, links }: DetailsProps) {
   return (
     <div class="details">
       <Heading payload={payload} />
@@ -46,7 +41,7 @@ export function Details({ payload, on, go, allArguments, links }: DetailsProps):
   );
 }
 
-function Heading({ payload }: { payload: EventPayload }): JSX.Element {
+function Heading({ payload }: { payload: EventPayload }) {
   const look = lookOf(payload.ref.look);
   return (
     <>
@@ -65,14 +60,14 @@ function Heading({ payload }: { payload: EventPayload }): JSX.Element {
   );
 }
 
-function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Element {
+function Facts({ payload, on }: { payload: EventPayload; on: string }) {
   const { ref, step, launch_delay_ns, queue_ns } = payload;
   const time = (ns: number): [string, string] => [formatTime(ns), formatExactTime(ns)];
   return (
     <dl class="facts">
       {fact(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
       {fact(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
-      {fact("On", on)}
+      {fact("Track", on)}
       {payload.category
         ? fact(<Term id="event_category">Category</Term>, <code>{payload.category}</code>)
         : null}
@@ -87,24 +82,15 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }): JSX.Elem
       {payload.overlapping ? (
         <p class="details-note">
           <Icon name="warn" size={14} />{" "}
-          <Term id="overlapping">It overlaps another event of its row</Term>, so it has a row of its
-          own.
+          <Term id="overlapping">Overlaps another event of its track</Term>, so it is drawn on a
+          track of its own.
         </p>
       ) : null}
     </dl>
   );
 }
 
-/** An event as a button. */
-export function Ref({
-  item,
-  go,
-  current = false,
-}: {
-  item: EventRef;
-  go: Go;
-  current?: boolean;
-}): JSX.Element {
+export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }) {
   return (
     <button
       type="button"
@@ -134,7 +120,7 @@ function Section({
   term?: string;
   note?: string;
   children: ComponentChildren;
-}): JSX.Element {
+}) {
   return (
     <section class="details-section">
       <h3>
@@ -160,7 +146,7 @@ const CHAIN_WORDS: Readonly<Record<ChainKind, string>> = {
   device: "Device",
 };
 
-function Chain({ payload, go }: PartProps): JSX.Element | null {
+function Chain({ payload, go }: PartProps) {
   if (payload.chain.length < 2) return null;
   return (
     <Section title="From Python to the device" term="chain">
@@ -176,18 +162,9 @@ function Chain({ payload, go }: PartProps): JSX.Element | null {
   );
 }
 
-/** How many of a list stand there before somebody asks for all. */
 const FIRST = 5;
 
-function Refs({
-  items,
-  total,
-  go,
-}: {
-  items: readonly EventRef[];
-  total: number;
-  go: Go;
-}): JSX.Element {
+function Refs({ items, total, go }: { items: readonly EventRef[]; total: number; go: Go }) {
   const [all, setAll] = useState(false);
   const shown = all ? items : items.slice(0, FIRST);
   const more = items.length - shown.length;
@@ -214,7 +191,7 @@ function Refs({
   );
 }
 
-function Launched({ payload, go }: PartProps): JSX.Element | null {
+function Launched({ payload, go }: PartProps) {
   const { launched, launched_total, launched_ns } = payload;
   if (!launched.length) return null;
   return (
@@ -228,7 +205,6 @@ function Launched({ payload, go }: PartProps): JSX.Element | null {
   );
 }
 
-/** `3` → `3rd`. */
 export function ordinal(n: number): string {
   const ten = n % 100;
   const ending = ten >= 11 && ten <= 13 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
@@ -243,9 +219,9 @@ export function rankText({ calls, rank }: { calls: number; rank: number }): stri
   return `${formatCount(calls)} calls; this one is the ${ordinal(rank)} slowest.`;
 }
 
-function Same({ payload, go }: PartProps): JSX.Element {
+function Same({ payload, go }: PartProps) {
   const { siblings } = payload;
-  const jump = (label: string, ref: EventRef | null): JSX.Element => (
+  const jump = (label: string, ref: EventRef | null) => (
     <Button
       disabled={ref === null || ref.event === payload.ref.event}
       onClick={() => ref && go(ref)}
@@ -253,7 +229,7 @@ function Same({ payload, go }: PartProps): JSX.Element {
       {label}
     </Button>
   );
-  const time = (label: string, ns: number): JSX.Element => (
+  const time = (label: string, ns: number) => (
     <span class="figure" title={formatExactTime(ns)}>
       <span class="muted">{label}</span> {formatTime(ns)}
     </span>
@@ -281,12 +257,12 @@ function Same({ payload, go }: PartProps): JSX.Element {
   );
 }
 
-function Arrows({ payload, go }: PartProps): JSX.Element | null {
+function Arrows({ payload, go }: PartProps) {
   if (!payload.arrows.length) return null;
   const more = payload.arrows_total - payload.arrows.length;
   return (
     <Section
-      title="Arrows"
+      title="Flows"
       term="arrows"
       {...(more > 0
         ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` }
@@ -312,7 +288,7 @@ function Arguments({
 }: {
   payload: EventPayload;
   allArguments: () => ComponentChildren;
-}): JSX.Element {
+}) {
   const [all, setAll] = useState<number | null>(null);
   return (
     <Section title="Arguments" term="arguments">
@@ -322,7 +298,7 @@ function Arguments({
         <>
           <ArgumentList items={payload.arguments} />
           <button type="button" class="link" onClick={() => setAll(payload.ref.event)}>
-            All arguments, as they stand in the file
+            Show all arguments as recorded
           </button>
         </>
       )}
@@ -330,11 +306,7 @@ function Arguments({
   );
 }
 
-export function ArgumentList({
-  items,
-}: {
-  items: readonly { name: string; value: string }[];
-}): JSX.Element | null {
+export function ArgumentList({ items }: { items: readonly { name: string; value: string }[] }) {
   if (!items.length) return null;
   return (
     <dl class="facts arguments">
@@ -350,7 +322,7 @@ export function ArgumentList({
   );
 }
 
-function Stack({ frames }: { frames: readonly string[] }): JSX.Element | null {
+function Stack({ frames }: { frames: readonly string[] }) {
   if (!frames.length) return null;
   return (
     <Section title="Call stack" term="call_stack">
@@ -374,11 +346,11 @@ export interface SummaryProps {
 }
 
 /** What a slice holds that stands for several events. */
-export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProps): JSX.Element {
+export function Summary({ count, busy, longest, onZoom, onLongest }: SummaryProps) {
   return (
     <div class="details">
       <p class="details-kind">
-        <Term id="summary_slice">Several events, too short to be drawn apart here</Term>
+        <Term id="summary_slice">Several events, too short to draw separately at this zoom</Term>
       </p>
       <p class="summary-text">
         <strong>{formatEvents(count)}</strong>, {formatShare(busy)} busy, longest:{" "}

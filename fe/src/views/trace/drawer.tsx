@@ -1,12 +1,12 @@
 /** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
 
-import type { ComponentChildren, JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import type { AreaPayload } from "../../api/types.gen";
+import type { ComponentChildren } from "preact";
+import type { AreaPayload, SearchName } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource, type Resource } from "../../state/resource";
 import type { Area, TimeRange } from "../../timeline/types";
-import { Button, Grid, Segmented, Select, Skeleton, type Column } from "../../widgets";
+import { Button, Grid, Segmented, Select, Skeleton } from "../../widgets";
+import { columnsOf, useColumns } from "../columns";
 import { AreaTable } from "./area";
 import { lookOf } from "./looks";
 import { rangesText } from "./ranges";
@@ -26,7 +26,6 @@ interface DrawerProps {
   hasArea: boolean;
   hasHits: boolean;
   onTable: (table: TableName | null) => void;
-  /** Controls of the shown table. */
   actions: ComponentChildren;
   children: ComponentChildren;
 }
@@ -39,7 +38,7 @@ export function Drawer({
   onTable,
   actions,
   children,
-}: DrawerProps): JSX.Element {
+}: DrawerProps) {
   return (
     <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
       <h2 class="visually-hidden">Tables</h2>
@@ -51,8 +50,8 @@ export function Drawer({
           onChange={onTable}
           options={[
             { value: "view", label: "Events in view" },
-            { value: "area", label: "Chosen area", disabled: !hasArea },
-            { value: "hits", label: "Search hits", disabled: !hasHits },
+            { value: "area", label: "Selected area", disabled: !hasArea },
+            { value: "hits", label: "Search results", disabled: !hasHits },
           ]}
         />
         {actions}
@@ -66,17 +65,14 @@ export function Drawer({
 interface StatisticsProps {
   label: string;
   recordings: readonly Recording[];
-  /** Which recording is looked at. */
   source: number;
   range: TimeRange;
-  /** `null`: all lanes. */
   lanes: readonly number[] | null;
   height: number;
   onEvent: (source: number, event: number) => void;
   hrefOfEvent: (source: number, event: number) => string;
 }
 
-/** `/trace/area` of a stretch of one recording. */
 export function Statistics({
   label,
   recordings,
@@ -86,7 +82,7 @@ export function Statistics({
   height,
   onEvent,
   hrefOfEvent,
-}: StatisticsProps): JSX.Element {
+}: StatisticsProps) {
   const recording = recordings[source];
   const own = recording
     ? ownWindow({ ...range, parts: 1 }, recording.offset, recording.timeline.span_ns)
@@ -101,7 +97,7 @@ export function Statistics({
         }
       : null;
   const resource = useResource("trace/area", query);
-  if (!recording || !own) return <p class="drawer-note">Nothing of this trace lies here.</p>;
+  if (!recording || !own) return <p class="drawer-note">This trace has no events in this range.</p>;
   return (
     <Answer resource={resource}>
       {(payload) => (
@@ -124,7 +120,7 @@ function Answer({
 }: {
   resource: Resource<AreaPayload>;
   children: (payload: AreaPayload) => ComponentChildren;
-}): JSX.Element {
+}) {
   const { data, error, stale } = resource;
   if (error) {
     return (
@@ -133,7 +129,7 @@ function Answer({
       </p>
     );
   }
-  if (!data) return <Skeleton height={120} label="Counting" />;
+  if (!data) return <Skeleton height={120} label="Loading the statistics" />;
   return (
     <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>{children(data)}</div>
   );
@@ -151,11 +147,7 @@ interface SourceChoiceProps {
 }
 
 /** Figures are those of one worker at a time. */
-export function SourceChoice({
-  recordings,
-  source,
-  onSource,
-}: SourceChoiceProps): JSX.Element | null {
+export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps) {
   if (recordings.length < 2) return null;
   return (
     <Select
@@ -167,8 +159,9 @@ export function SourceChoice({
   );
 }
 
-/** The recordings that an area touches. */
 export const sourcesOf = (area: Area | null): number[] => (area ? [...area.lanes.keys()] : []);
+
+const column = columnsOf("hits");
 
 interface HitsProps {
   found: Found;
@@ -178,61 +171,42 @@ interface HitsProps {
 }
 
 /** Hits by name; following a name zooms to its hits. */
-export function Hits({ found, height, hrefOfName, onName }: HitsProps): JSX.Element {
+export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
   const { names, namesTotal, total } = found;
-  const columns = useMemo<Column[]>(
+  const pluck = <K extends keyof SearchName>(key: K): SearchName[K][] =>
+    names.map((name) => name[key]);
+  const columns = useColumns(
     () => [
-      {
-        key: "name",
-        label: "Name",
-        kind: "code",
-        width: 420,
-        values: names.map((item) => item.name),
+      column("name", "Name", "code", 420, pluck("name"), {
         href: (row) => hrefOfName(names[row]?.name ?? ""),
         onFollow: (row) => onName(names[row]?.name ?? ""),
-      },
-      {
-        key: "kind",
-        label: "Kind",
-        kind: "text",
-        width: 140,
-        values: names.map((item) => lookOf(item.look).label),
-      },
-      {
-        key: "count",
-        label: "Hits",
-        kind: "count",
-        width: 90,
-        values: names.map((item) => item.count),
-      },
-      {
-        key: "total",
-        label: "Total",
-        term: "total",
-        kind: "time",
-        width: 110,
-        bar: true,
-        values: names.map((item) => item.total_ns),
-      },
+      }),
+      column(
+        "kind",
+        "Kind",
+        "text",
+        140,
+        pluck("look").map((look) => lookOf(look).label),
+      ),
+      column("count", "Matches", "count", 90, pluck("count")),
+      column("total", "Total", "time", 110, pluck("total_ns"), { term: "total", bar: true }),
     ],
-    // The links read the address bar when they are drawn or followed; new functions need no new columns.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
     [names],
   );
   return (
     <div class="drawer-content">
       <Grid
-        label="Search hits"
+        label="Search results"
         columns={columns}
         rowCount={names.length}
         height={height}
         storage="trace-hits"
-        empty="Nothing was found."
+        empty="No matches."
       />
       {namesTotal > names.length ? (
         <p class="drawer-note">
-          The {formatCount(names.length)} costliest of {formatCount(namesTotal)} names,{" "}
-          {formatCount(total)} hits in all.
+          The {formatCount(names.length)} names with the longest total time, of{" "}
+          {formatCount(namesTotal)}; {formatCount(total)} matches in all.
         </p>
       ) : null}
     </div>

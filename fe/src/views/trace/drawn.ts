@@ -1,5 +1,3 @@
-/** What is drawn beside the slices: steps, marks, and the busy density of the strip that shows the whole span. */
-
 import type { Activity } from "../../timeline/props";
 import type { Boundary, Mark, TimeRange } from "../../timeline/types";
 import { readMarks } from "./params";
@@ -22,7 +20,6 @@ export function boundariesOf(recordings: readonly Recording[], main: number): Bo
     }));
 }
 
-/** Marks of the person, then stretches that a defect touches. */
 export function marksOf(recordings: readonly Recording[], text: string | undefined): Mark[] {
   const defects = recordings.flatMap(({ timeline, offset, key }) =>
     timeline.marks.slice(0, MOST_DEFECTS).map((mark, place) => ({

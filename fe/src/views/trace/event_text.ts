@@ -1,5 +1,3 @@
-/** An event as plain text, for a message or an issue. */
-
 import type { EventPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { lookOf } from "./looks";

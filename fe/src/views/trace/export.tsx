@@ -1,11 +1,11 @@
 /** Ways out of the page: a part of the trace, or all of it, as a file or in Perfetto. */
 
-import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { urlOf } from "../../api/client";
 import type { TracePayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import type { Selection, ViewProps } from "../../state/view";
+import type { TimeRange } from "../../timeline/types";
 import { Dialog } from "../../widgets";
 import { fetchBytes, type Progress } from "./bytes";
 import {
@@ -15,7 +15,6 @@ import {
   windowOfSteps,
   type Checked,
   type PartMode,
-  type TimeWindow,
 } from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, type HandoverStatus } from "./parts";
@@ -25,11 +24,11 @@ interface ExportProps {
   view: ViewProps;
   payload: TracePayload;
   /** What is seen, in the trace's own time; `null` where this worker is not drawn. */
-  seen: TimeWindow | null;
+  seen: TimeRange | null;
   onClose: () => void;
 }
 
-export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX.Element {
+export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
   const { selection, steps, params, setParam } = view;
   const { status, open, cancel } = useHandover(payload);
   const first = steps.first ?? 0;
@@ -39,7 +38,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX
   const mode = readMode(params.part, steps.first !== null);
   const part = chosenPart(payload, { mode, first, last, from, to, seen });
   const { run, worker, span } = selection;
-  const hrefTo = (window: TimeWindow | null): string =>
+  const hrefTo = (window: TimeRange | null): string =>
     urlOf("trace/file", {
       run,
       worker,
@@ -80,8 +79,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps): JSX
   );
 }
 
-/** What Perfetto shows as the trace's name. */
-function titleOf({ run, worker, span }: Selection, window: TimeWindow | null): string {
+function titleOf({ run, worker, span }: Selection, window: TimeRange | null): string {
   const times = window ? `${formatTime(window.t0)} to ${formatTime(window.t1)}` : "";
   return [run, worker, span, times].filter(Boolean).join(" · ");
 }
@@ -92,7 +90,7 @@ interface Choice {
   last: number;
   from: string;
   to: string;
-  seen: TimeWindow | null;
+  seen: TimeRange | null;
 }
 
 /** The window of the choice; none (and no problem) for the whole trace. */
@@ -102,7 +100,7 @@ function chosenPart(payload: TracePayload, { mode, first, last, from, to, seen }
   if (mode === "seen")
     return seen
       ? { window: seen, problem: "" }
-      : { window: null, problem: "Nothing of this worker's trace is in sight." };
+      : { window: null, problem: "This worker has no events in the visible range." };
   const window = windowOfSteps(rowsOf(payload.steps), first, last);
   return { window, problem: window ? "" : "The trace has no such step." };
 }
@@ -113,7 +111,6 @@ interface HandoverControl {
   cancel: () => void;
 }
 
-/** One handing over at a time; it ends with the dialog. */
 function useHandover(payload: TracePayload): HandoverControl {
   const [status, setStatus] = useState<HandoverStatus>(IDLE);
   const running = useRef<() => void>(undefined);

@@ -1,12 +1,9 @@
-/** All keys and gestures of the timeline. */
-
-import type { JSX } from "preact";
 import { GESTURES, KEYS } from "../../timeline/keyboard";
 import { Dialog } from "../../widgets";
 
 type Lines = readonly { keys: readonly string[]; text: string }[];
 
-export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
+export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys and gestures" onClose={onClose}>
       <div class="keys">
@@ -14,14 +11,14 @@ export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
         <Keys title="Mouse, trackpad, fingers" lines={GESTURES} />
       </div>
       <p class="muted">
-        Rows are folded, pinned and moved at their names. All that is shown stands in the address
-        bar: copy it to show someone the same. “Table” says in figures what the drawing shows.
+        Collapse, pin and move tracks by their names. The address bar holds the whole view: copy it
+        to share what you see. “Table” lists the events in view with their figures.
       </p>
     </Dialog>
   );
 }
 
-function Keys({ title, lines }: { title: string; lines: Lines }): JSX.Element {
+function Keys({ title, lines }: { title: string; lines: Lines }) {
   return (
     <section>
       <h3>{title}</h3>

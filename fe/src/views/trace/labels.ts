@@ -16,27 +16,26 @@ export function processLabel({ process, pid, device }: Named): string {
   if (ACCELERATOR.test(label)) return label;
   const name = rest.join(" · ") || (label === "CPU" ? "" : label);
   if (PROFILER.has(pid)) return `Profiler, ${pid.toLowerCase()}`;
-  if (!pid) return "Of no process";
+  if (!pid) return "No process";
   if (!name) return `${device ? "Device" : "Process"} ${pid}`;
   return name.includes(pid) ? name : `${name} ${pid}`;
 }
 
 export function threadLabel({ process, thread, pid, tid, device }: Named): string {
   const text = thread.trim();
-  const found = THREAD.exec(text);
-  if (found) {
-    const [, number = "", name = ""] = found;
+  const match = THREAD.exec(text);
+  if (match) {
+    const [, number = "", name = ""] = match;
     if (device) return `thread ${number}`;
     // On Linux the first thread of a process has its number.
     if (number === pid) return "main thread";
     return name && !process.endsWith(name) ? `${name} ${number}` : `thread ${number}`;
   }
   if (text) return text;
-  if (!tid) return "Of no thread";
+  if (!tid) return "No thread";
   return /^-?\d+$/.test(tid) ? `${device ? "stream" : "thread"} ${tid}` : tid;
 }
 
-/** Both in one line. */
 export function trackLabel(group: Named): string {
   return `${processLabel(group)} · ${threadLabel(group)}`;
 }

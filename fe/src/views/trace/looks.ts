@@ -1,9 +1,7 @@
 /** What kinds of events look like and are called: by `Look` of store/timeline_schema.py, which numbers them from 0. */
 
 export interface LookWords {
-  /** What one is called. */
   label: string;
-  /** Key of its definition. */
   term: string;
   /** CSS variable of its colour; the timeline's style sheet has them. */
   colour: string;
@@ -17,7 +15,7 @@ const LOOKS: readonly LookWords[] = [
   { label: "Memory copy", term: "memcpy", colour: "--look-4" },
   { label: "Memset", term: "memset", colour: "--look-5" },
   { label: "Annotation", term: "annotation", colour: "--look-6" },
-  { label: "Annotation on the device", term: "device_annotation", colour: "--look-7" },
+  { label: "Device annotation", term: "device_annotation", colour: "--look-7" },
   { label: "Python frame", term: "python_frame", colour: "--look-8" },
   { label: "Synchronisation", term: "synchronisation", colour: "--look-9" },
   { label: "Overhead", term: "overhead", colour: "--look-10" },

@@ -3,24 +3,19 @@
 import type { TimeRange } from "../../timeline/types";
 import type { Step } from "../rows";
 
-export interface TimeWindow {
-  t0: number;
-  t1: number;
-}
-
 const NS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9 };
 
 /** `1.5 ms`, `20us`, `3` (ms where no unit is given) as ns; `null` when it is not a time. Decimal commas are read as points. */
 export function parseTime(text: string): number | null {
-  const found = /^\s*(\d+(?:[.,]\d*)?|[.,]\d+)\s*(ns|us|µs|μs|ms|s)?\s*$/i.exec(text);
-  if (!found) return null;
-  const [, digits = "", unit = "ms"] = found;
+  const match = /^\s*(\d+(?:[.,]\d*)?|[.,]\d+)\s*(ns|us|µs|μs|ms|s)?\s*$/i.exec(text);
+  if (!match) return null;
+  const [, digits = "", unit = "ms"] = match;
   const ns = Math.round(Number(digits.replace(",", ".")) * (NS[unit.toLowerCase()] ?? NaN));
   return Number.isSafeInteger(ns) ? ns : null;
 }
 
 export interface Checked {
-  window: TimeWindow | null;
+  window: TimeRange | null;
   /** Why there is no window; empty when there is one. */
   problem: string;
 }
@@ -29,16 +24,13 @@ export interface Checked {
 export function checkWindow(from: string, to: string, spanNs: number): Checked {
   const t0 = from.trim() === "" ? 0 : parseTime(from);
   const t1 = to.trim() === "" ? spanNs : parseTime(to);
-  if (t0 === null)
-    return {
-      window: null,
-      problem: `“${from}” is not a time. Write for example 12.5 ms or 300 µs.`,
-    };
-  if (t1 === null)
-    return { window: null, problem: `“${to}” is not a time. Write for example 12.5 ms or 300 µs.` };
-  if (t0 >= t1) return { window: null, problem: "The window ends before it begins." };
-  if (t0 >= spanNs)
-    return { window: null, problem: "The window begins after the end of the trace." };
+  const refused = (problem: string): Checked => ({ window: null, problem });
+  const noTime = (text: string): Checked =>
+    refused(`“${text}” is not a time. Examples: 12.5 ms, 300 µs.`);
+  if (t0 === null) return noTime(from);
+  if (t1 === null) return noTime(to);
+  if (t0 >= t1) return refused("The range ends before it begins.");
+  if (t0 >= spanNs) return refused("The range begins after the end of the trace.");
   return { window: { t0, t1: Math.min(t1, spanNs) }, problem: "" };
 }
 
@@ -47,7 +39,7 @@ export function windowOfSteps(
   steps: readonly Pick<Step, "step" | "start_ns" | "wall_ns">[],
   first: number,
   last: number,
-): TimeWindow | null {
+): TimeRange | null {
   const chosen = steps.filter((step) => step.step >= first && step.step <= last);
   if (!chosen.length) return null;
   return {
@@ -59,9 +51,9 @@ export function windowOfSteps(
 /** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is no plain JSON is asked for as a window: gzip of JSON. */
 export function windowForPerfetto(
   file: string,
-  chosen: TimeWindow | null,
+  chosen: TimeRange | null,
   spanNs: number,
-): TimeWindow | null {
+): TimeRange | null {
   return chosen === null && !/\.json(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
 }
 
@@ -84,7 +76,7 @@ export function readMode(text: string | undefined, stepsChosen: boolean): PartMo
 }
 
 /** What is seen of a recording, in whole ns of its own time; `null` where they do not touch. */
-export function seenWindow(view: TimeRange, offset: number, spanNs: number): TimeWindow | null {
+export function seenWindow(view: TimeRange, offset: number, spanNs: number): TimeRange | null {
   const t0 = Math.max(0, Math.floor(view.t0 - offset));
   const t1 = Math.min(spanNs + 1, Math.ceil(view.t1 - offset));
   return t1 > t0 ? { t0, t1 } : null;

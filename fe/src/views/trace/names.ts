@@ -23,19 +23,18 @@ export class NameBook {
 
   /** The name, or `undefined` while it is on its way. */
   name(number: number): string | undefined {
-    const found = this.names[number];
-    if (found === undefined && number >= 0 && number < this.count)
+    const name = this.names[number];
+    if (name === undefined && number >= 0 && number < this.count)
       this.ask(number - (number % this.page));
-    return found;
+    return name;
   }
 
-  /** Numbers of the names that are here and pass. */
   numbers(passes: (name: string) => boolean): Set<number> {
-    const found = new Set<number>();
+    const numbers = new Set<number>();
     this.names.forEach((name, number) => {
-      if (name !== undefined && passes(name)) found.add(number);
+      if (name !== undefined && passes(name)) numbers.add(number);
     });
-    return found;
+    return numbers;
   }
 
   /** Calls back when names came; returns how to stop. */

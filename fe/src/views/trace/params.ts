@@ -38,7 +38,6 @@ export function writeView({ t0, t1 }: TimeRange): string {
   return `${begin},${Math.max(1, Math.ceil(t1) - begin)}`;
 }
 
-/** `begin,end` in ns. */
 function readStretch(text: string): { start: number; end: number } | null {
   const match = /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text);
   return match && Number(match[2]) >= Number(match[1])
@@ -54,14 +53,14 @@ export function readArea(
 ): Area | null {
   const stretch = readStretch(text ?? "");
   if (!stretch || stretch.end === stretch.start) return null;
-  const found = new Map<number, number[]>();
+  const lanesBySource = new Map<number, number[]>();
   for (const part of (lanes ?? "").split(";")) {
     const cut = part.indexOf(":");
     const source = keys.indexOf(cut < 0 ? "" : part.slice(0, cut));
     const chosen = parseRanges(part.slice(cut + 1), MOST_LANES);
-    if (source >= 0 && chosen.length) found.set(source, chosen);
+    if (source >= 0 && chosen.length) lanesBySource.set(source, chosen);
   }
-  return { t0: stretch.start, t1: stretch.end, lanes: found };
+  return { t0: stretch.start, t1: stretch.end, lanes: lanesBySource };
 }
 
 export function writeArea(
@@ -114,23 +113,14 @@ export function readColour(text: string | undefined): ColourBy {
   return text === "name" || text === "module" ? text : "category";
 }
 
-/** Marks that a person set. */
 export function readMarks(text: string | undefined): Mark[] {
   return (text ?? "")
     .split(";")
     .slice(0, MOST_KEYS)
-    .flatMap((part, place) => {
+    .flatMap((part, place): Mark[] => {
       const stretch = readStretch(part);
-      return stretch
-        ? [
-            {
-              key: `person-${place}`,
-              label: `Mark ${place + 1}`,
-              kind: "person" as const,
-              ...stretch,
-            },
-          ]
-        : [];
+      const key = `person-${place}`;
+      return stretch ? [{ key, label: `Mark ${place + 1}`, kind: "person", ...stretch }] : [];
     });
 }
 

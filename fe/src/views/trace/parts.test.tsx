@@ -65,7 +65,7 @@ describe("PartPicker", () => {
   });
   it("shows a problem where the summary stands", () => {
     render(
-      <PartPicker {...picker({ mode: "window", problem: "The window ends before it begins." })} />,
+      <PartPicker {...picker({ mode: "window", problem: "The range ends before it begins." })} />,
     );
     expect(screen.getByRole("alert").textContent).toContain("ends before it begins");
     expect(screen.getByLabelText("From").getAttribute("aria-invalid")).toBe("true");
@@ -123,7 +123,7 @@ describe("Handover", () => {
     ["blocked", "Allow pop-ups"],
     ["no_answer", "did not answer"],
     ["closed", "was closed"],
-    ["handed", "has the trace"],
+    ["handed", "open in Perfetto"],
     ["failed", "could not be fetched"],
   ] as const)("%s is said in words", (state, words) => expect(shown({ state })).toContain(words));
   it("passes on why it failed, as text", () => {

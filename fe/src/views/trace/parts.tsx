@@ -1,18 +1,17 @@
 /** Pure parts of the Trace page. */
 
-import type { JSX } from "preact";
 import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
+import type { TimeRange } from "../../timeline/types";
 import { Button, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { fact } from "./fact";
-import { wallClock, type PartMode, type TimeWindow } from "./model";
+import { wallClock, type PartMode } from "./model";
 import type { HandoverState } from "./perfetto";
 import type { Step } from "../rows";
 
-/** What is known of the file. */
-export function TraceFacts({ payload }: { payload: TracePayload }): JSX.Element {
+export function TraceFacts({ payload }: { payload: TracePayload }) {
   const clock = wallClock(payload.origin_ns);
   return (
     <dl class="facts">
@@ -38,7 +37,7 @@ interface TextFieldProps {
   onChange: (text: string) => void;
 }
 
-function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps): JSX.Element {
+function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps) {
   const id = useId("time");
   return (
     <div class="field">
@@ -71,12 +70,11 @@ export interface PartPickerProps {
   onTo: (text: string) => void;
   spanNs: number;
   /** The chosen part; `null`: see `problem`, or the whole when there is none. */
-  window: TimeWindow | null;
+  window: TimeRange | null;
   problem: string;
 }
 
-/** Which part of the trace is meant: all of it, some steps, or a window of time. */
-export function PartPicker(props: PartPickerProps): JSX.Element {
+export function PartPicker(props: PartPickerProps) {
   const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
   const options = steps.map((step) => ({ value: String(step.step), label: step.name }));
   return (
@@ -87,10 +85,10 @@ export function PartPicker(props: PartPickerProps): JSX.Element {
           value={mode}
           onChange={props.onMode}
           options={[
-            { value: "seen", label: "What is in sight" },
+            { value: "seen", label: "Visible range" },
             { value: "whole", label: "Whole trace" },
             { value: "steps", label: "Steps", disabled: steps.length === 0 },
-            { value: "window", label: "Time window" },
+            { value: "window", label: "Time range" },
           ]}
         />
         {mode === "steps" ? <FromTo {...{ first, last, options }} onChange={onSteps} /> : null}
@@ -118,7 +116,7 @@ export function PartPicker(props: PartPickerProps): JSX.Element {
   );
 }
 
-function PartSummary({ mode, window, problem, spanNs }: PartPickerProps): JSX.Element {
+function PartSummary({ mode, window, problem, spanNs }: PartPickerProps) {
   if (problem) {
     return (
       <p class="part-summary part-problem" role="alert">
@@ -147,24 +145,16 @@ export interface HandoverStatus {
 export const IDLE: HandoverStatus = { state: "idle", reason: "", progress: null };
 
 const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
-  handed: "Perfetto has the trace. Go to its window.",
-  blocked:
-    "The browser blocked the new window. Allow pop-ups for this page, then press the button again.",
+  handed: "The trace is open in Perfetto. Switch to its window.",
+  blocked: "The browser blocked the new window. Allow pop-ups for this page and try again.",
   no_answer:
     "Perfetto did not answer. Is its address reachable from this computer? Download the file instead and drop it onto Perfetto.",
-  closed: "The window was closed before Perfetto had the trace.",
+  closed: "The window was closed before Perfetto received the trace.",
   failed: "The trace could not be fetched.",
   cancelled: "Cancelled.",
 };
 
-/** How far the handing over is, in words. */
-export function Handover({
-  status,
-  onCancel,
-}: {
-  status: HandoverStatus;
-  onCancel: () => void;
-}): JSX.Element {
+export function Handover({ status, onCancel }: { status: HandoverStatus; onCancel: () => void }) {
   const { state, reason, progress } = status;
   if (state === "opening") {
     const known = progress?.total ? progress.received / progress.total : null;
@@ -173,7 +163,7 @@ export function Handover({
       : "waiting for the first byte";
     return (
       <div class="handover" role="status">
-        <Progress value={known} label="Handing the trace to Perfetto" detail={detail} />
+        <Progress value={known} label="Sending the trace to Perfetto" detail={detail} />
         <Button onClick={onCancel}>Cancel</Button>
       </div>
     );
@@ -192,7 +182,6 @@ export function Handover({
 
 interface OpenPanelProps {
   perfettoUrl: string;
-  /** `null` while no valid part is chosen. */
   fileHref: string | null;
   whole: boolean;
   status: HandoverStatus;
@@ -200,7 +189,6 @@ interface OpenPanelProps {
   onCancel: () => void;
 }
 
-/** The two ways out: Perfetto, and a file. */
 export function OpenPanel({
   perfettoUrl,
   fileHref,
@@ -208,7 +196,7 @@ export function OpenPanel({
   status,
   onOpen,
   onCancel,
-}: OpenPanelProps): JSX.Element {
+}: OpenPanelProps) {
   const host = hostOf(perfettoUrl);
   return (
     <div class="open-panel">
@@ -231,7 +219,7 @@ export function OpenPanel({
       </div>
       <p class="open-note">
         {host === null ? (
-          "The address of Perfetto in the settings is not a web address."
+          "The configured Perfetto address is not a web address."
         ) : (
           <>
             Perfetto is another site (<code>{host}</code>), opened in a new window. The trace goes

@@ -1,6 +1,3 @@
-/** The same collective on the other workers of the run. */
-
-import type { JSX } from "preact";
 import type { CollectivePeer, EventPayload, EventRef } from "../../api/types.gen";
 import { formatExactTime, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -66,13 +63,7 @@ interface PeersProps {
   go: (source: number, ref: EventRef) => void;
 }
 
-export function CollectivePeers({
-  recordings,
-  recording,
-  payload,
-  peers,
-  go,
-}: PeersProps): JSX.Element | null {
+export function CollectivePeers({ recordings, recording, payload, peers, go }: PeersProps) {
   if (peers.length === 0) return null;
   return (
     <section class="details-section">
@@ -105,8 +96,7 @@ interface PeerProps {
   current: boolean;
 }
 
-/** A button where the worker is drawn. */
-function Peer({ peer, source, go, current }: PeerProps): JSX.Element {
+function Peer({ peer, source, go, current }: PeerProps) {
   const content = (
     <>
       <span class="ref-name">{peer.worker}</span>
@@ -128,10 +118,7 @@ function Peer({ peer, source, go, current }: PeerProps): JSX.Element {
     );
   }
   return (
-    <span
-      class="ref"
-      title="Not drawn: choose “All of the run” under Workers to see it beside the others."
-    >
+    <span class="ref" title="Not shown: choose “All of the run” under Workers.">
       {content}
     </span>
   );

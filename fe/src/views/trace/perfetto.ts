@@ -7,7 +7,6 @@
 export type HandoverState =
   "opening" | "handed" | "blocked" | "no_answer" | "closed" | "failed" | "cancelled";
 
-/** The part of a window that is needed. */
 export interface Popup {
   readonly closed: boolean;
   postMessage(message: unknown, origin: string, transfer?: Transferable[]): void;
@@ -97,7 +96,6 @@ export function handOver(browser: Browser, handover: Handover): () => void {
   return () => end("cancelled");
 }
 
-/** The real browser. */
 export function realBrowser(host: Window): Browser {
   return {
     open: (url) => host.open(url, "_blank"),

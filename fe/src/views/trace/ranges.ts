@@ -1,6 +1,3 @@
-/** Whole numbers as the wire writes them: `0-9,12`. */
-
-/** Ascending numbers as ranges. */
 export function rangesText(numbers: readonly number[]): string {
   const parts: string[] = [];
   for (let i = 0; i < numbers.length; i++) {
@@ -14,12 +11,12 @@ export function rangesText(numbers: readonly number[]): string {
 
 /** The numbers of a text, each once and ascending; at most `most`. What is no range is left out. */
 export function parseRanges(text: string, most: number): number[] {
-  const found = new Set<number>();
+  const numbers = new Set<number>();
   for (const part of text.split(",")) {
     const match = /^(\d{1,7})(?:-(\d{1,7}))?$/.exec(part.trim());
     if (!match) continue;
     const last = Number(match[2] ?? match[1]);
-    for (let n = Number(match[1]); n <= last && found.size < most; n++) found.add(n);
+    for (let n = Number(match[1]); n <= last && numbers.size < most; n++) numbers.add(n);
   }
-  return [...found].sort((a, b) => a - b);
+  return [...numbers].sort((a, b) => a - b);
 }

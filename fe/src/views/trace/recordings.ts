@@ -1,11 +1,9 @@
-/** The traces that are shown: this worker's, or those of all workers of the run on one clock. */
-
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { ApiError, fetchColumns, fetchJson } from "../../api/client";
 import type { OfContent, OfTrace } from "../../api/routes.gen";
 import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api/types.gen";
 import type { Source, TimeRange } from "../../timeline/types";
-import { useResource, useResources, type Resource } from "../../state/resource";
+import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
 import type { Selection } from "../../state/view";
 import { NameBook } from "./names";
 import { rangesText } from "./ranges";
@@ -24,7 +22,6 @@ export interface Recording {
   source: Source;
 }
 
-/** A worker that is asked for. */
 export interface Wanted {
   key: string;
   label: string;
@@ -76,15 +73,7 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
   };
 }
 
-const WAITING: Resource<TimelinePayload> = {
-  state: "loading",
-  data: null,
-  stale: false,
-  error: null,
-  progress: null,
-  message: "",
-  reload: () => undefined,
-};
+const WAITING: Resource<TimelinePayload> = { ...NOTHING, reload: () => undefined };
 
 /** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
 function useReload(resources: readonly Resource<TimelinePayload>[]): {
@@ -93,12 +82,12 @@ function useReload(resources: readonly Resource<TimelinePayload>[]): {
 } {
   const newest = useRef(resources);
   newest.current = resources;
-  const told = useRef(new Set<string>());
+  const reported = useRef(new Set<string>());
   const reload = useCallback(() => newest.current.forEach((resource) => resource.reload()), []);
   const outdated = useCallback(
     (id: string) => {
-      if (told.current.has(id)) return;
-      told.current.add(id);
+      if (reported.current.has(id)) return;
+      reported.current.add(id);
       reload();
     },
     [reload],
@@ -125,15 +114,15 @@ function useNewAlignment(
   alignment: Resource<AlignmentPayload>,
   resources: readonly Resource<TimelinePayload>[],
 ): void {
-  const here = resources.filter((resource) => resource.data).length;
+  const loaded = resources.filter((resource) => resource.data).length;
   const known = alignment.data?.workers.filter((item) => item.ready).length ?? 0;
   const { reload, state } = alignment;
   const asked = useRef(0);
   useEffect(() => {
-    if (state !== "ready" || here <= known || asked.current === here) return;
-    asked.current = here;
+    if (state !== "ready" || loaded <= known || asked.current === loaded) return;
+    asked.current = loaded;
     reload();
-  }, [here, known, reload, state]);
+  }, [loaded, known, reload, state]);
 }
 
 function bookFor(
@@ -141,8 +130,8 @@ function bookFor(
   query: OfTrace,
   timeline: TimelinePayload,
 ): NameBook {
-  const found = books.get(timeline.id);
-  if (found) return found;
+  const existing = books.get(timeline.id);
+  if (existing) return existing;
   const book = new NameBook(
     (first) => fetchJson("trace/names", { ...query, id: timeline.id, first: String(first) }),
     timeline.name_page,
@@ -187,16 +176,15 @@ export function recordingOf(
 
 /** The same array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
-  const kept = useRef(recordings);
+  const last = useRef(recordings);
   const text = (list: readonly Recording[]): string =>
     list
       .map(({ key, label, offset, timeline }) => [key, label, offset, timeline.id].join(" "))
       .join("\n");
-  if (text(kept.current) !== text(recordings)) kept.current = recordings;
-  return kept.current;
+  if (text(last.current) !== text(recordings)) last.current = recordings;
+  return last.current;
 }
 
-/** From the first begin to the last end. */
 export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
   if (!recordings.length) return { t0: 0, t1: 1 };
   const t0 = Math.min(...recordings.map((item) => item.offset));

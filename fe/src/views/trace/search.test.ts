@@ -112,7 +112,7 @@ it("resultText counts, and says when there is none", () => {
   const found = { idle: false, busy: false, error: null, total: 340 };
   expect(resultText(found, 11)).toBe("12 of 340");
   expect(resultText(found, null)).toBe("340");
-  expect(resultText({ ...found, total: 0 }, null)).toBe("no hit");
+  expect(resultText({ ...found, total: 0 }, null)).toBe("no match");
   expect(resultText({ ...found, idle: true }, null)).toBe("");
 });
 
@@ -139,10 +139,10 @@ describe("alignment in words", () => {
   it("says by what and what is left", () => {
     expect(alignmentText(worker)).toBe("aligned by 48 collectives, ± 12.0 µs left");
     expect(alignmentText({ ...worker, method: "clock", error_ns: null })).toBe(
-      "aligned by the machines' clocks only",
+      "aligned by system clocks only",
     );
   });
-  it("says why a worker is not here yet", () => {
+  it("says why a worker is still loading", () => {
     const resource = {
       state: "importing" as const,
       data: null,
@@ -150,7 +150,7 @@ describe("alignment in words", () => {
       progress: 0.42,
       message: "12 MiB of 30 MiB",
     };
-    expect(arrivalText(resource)).toBe("still being imported, 42 %: 12 MiB of 30 MiB");
+    expect(arrivalText(resource)).toBe("importing, 42 %: 12 MiB of 30 MiB");
   });
   it("sums up all of them", () => {
     const part = (data: unknown, method: "collectives" | "clock") =>
@@ -160,7 +160,7 @@ describe("alignment in words", () => {
     expect(
       alignmentSummary([part({}, "collectives"), part({}, "clock"), part(null, "clock")]),
     ).toBe(
-      "2 workers; aligned by collectives, ± 12.0 µs left at most; 1 aligned by the machines' clocks only; 1 not here yet",
+      "2 workers; aligned by collectives, ± 12.0 µs left at most; 1 aligned by system clocks only; 1 still loading",
     );
   });
 });

@@ -1,5 +1,3 @@
-/** Search over the recordings that are shown. */
-
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchJson } from "../../api/client";
 import type { EventRef, NextHitPayload, SearchName, SearchPayload } from "../../api/types.gen";
@@ -19,7 +17,6 @@ export interface Wish {
 
 export interface Found {
   wish: Wish;
-  /** Nothing is searched for. */
   idle: boolean;
   busy: boolean;
   error: string | null;
@@ -109,7 +106,6 @@ function useHeat(
   }, [recordings, span, answers]);
 }
 
-/** Counts of recordings that begin at different times, in equal parts of the whole span. */
 export function mergedHeat(
   parts: readonly { counts: readonly number[]; t0: number; t1: number }[],
   span: TimeRange,
@@ -151,7 +147,6 @@ function hitNumbers(
   return recording.names.numbers((name) => names.has(name));
 }
 
-/** A value that has rested for a moment. */
 export function useDebounced<T>(value: T, ms: number): T {
   const [rested, setRested] = useState(value);
   useEffect(() => {
@@ -164,7 +159,6 @@ export function useDebounced<T>(value: T, ms: number): T {
 export interface Hit {
   source: number;
   ref: EventRef;
-  /** Place among the hits of its recording, from 0. */
   index: number;
 }
 
@@ -176,7 +170,6 @@ export interface Start {
   time: number;
 }
 
-/** The hit that comes next on the common clock; goes round at the end. */
 export async function nextHit(
   recordings: readonly Recording[],
   wish: Wish,
@@ -186,8 +179,8 @@ export async function nextHit(
 ): Promise<Hit | null> {
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
-    const here = start.event?.source === source;
-    const place = here
+    const own = start.event?.source === source;
+    const position = own
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
       : {
           t: String(
@@ -197,7 +190,7 @@ export async function nextHit(
         };
     const payload = await fetchJson(
       "trace/search/next",
-      { ...recording.query, ...questionOf(wish), ...place },
+      { ...recording.query, ...questionOf(wish), ...position },
       signal,
     );
     return { source, payload, offset: recording.offset };
@@ -212,24 +205,14 @@ export function nearest(
   direction: Direction,
 ): Hit | null {
   const sign = direction === "next" ? 1 : -1;
-  const hits = answers.flatMap(({ source, payload, offset }) =>
-    payload.hit
-      ? [
-          {
-            source,
-            ref: payload.hit,
-            index: payload.index,
-            ahead: (payload.hit.start_ns + offset - from) * sign,
-          },
-        ]
-      : [],
+  const hits = answers.flatMap(({ source, payload: { hit: ref, index }, offset }) =>
+    ref ? [{ source, ref, index, ahead: (ref.start_ns + offset - from) * sign }] : [],
   );
   const ahead = hits.filter((hit) => hit.ahead >= 0);
   const [best] = (ahead.length ? ahead : hits).sort((a, b) => a.ahead - b.ahead);
   return best ? { source: best.source, ref: best.ref, index: best.index } : null;
 }
 
-/** From the first to the last hit of one name, and the first. */
 export async function extentOfName(
   recordings: readonly Recording[],
   name: string,

@@ -1,6 +1,4 @@
-/** The search of the timeline: what is looked for, how many there are, and the way from one to the next. */
-
-import type { JSX, Ref } from "preact";
+import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../../base/units";
 import { Button, SearchBox } from "../../widgets";
@@ -29,7 +27,7 @@ export function SearchBar({
   onWish,
   onNext,
   onList,
-}: SearchBarProps): JSX.Element {
+}: SearchBarProps) {
   const none = found.idle || found.total === 0;
   const toHit = useHitWhenFound(wish, found, onNext);
   const keys = (event: KeyboardEvent): void => {
@@ -39,7 +37,7 @@ export function SearchBar({
   return (
     <div class="search-bar" ref={box} onKeyDown={keys}>
       <SearchBox
-        label="Search the events"
+        label="Search events"
         placeholder="Search events  /"
         text={wish.text}
         regex={wish.regex}
@@ -50,20 +48,20 @@ export function SearchBar({
       <Button
         kind="quiet"
         icon="up"
-        label="Previous hit (P)"
+        label="Previous match (P)"
         disabled={none}
         onClick={() => onNext("previous")}
       />
       <Button
         kind="quiet"
         icon="down"
-        label="Next hit (N)"
+        label="Next match (N)"
         disabled={none}
         onClick={() => onNext("next")}
       />
       <Button
         kind="quiet"
-        label="args: look through the arguments, too"
+        label="args: search the arguments too"
         pressed={wish.args}
         onClick={() => onWish({ ...wish, args: !wish.args })}
       >
@@ -73,7 +71,7 @@ export function SearchBar({
         <Button
           kind="quiet"
           icon="table"
-          label={`${namesText(found.namesTotal)}: list the hits by name`}
+          label={`${namesText(found.namesTotal)}: list the matches by name`}
           pressed={listOpen}
           onClick={onList}
         >
@@ -93,18 +91,18 @@ function useHitWhenFound(
   found: Found,
   onNext: (direction: Direction) => void,
 ): (direction: Direction) => void {
-  const here = !found.busy && sameWish(found.wish, wish);
+  const settled = !found.busy && sameWish(found.wish, wish);
   const waiting = useRef<{ direction: Direction; wish: Wish } | null>(null);
   const go = useRef(onNext);
   go.current = onNext;
   useEffect(() => {
     const asked = waiting.current;
-    if (!here || !asked) return;
+    if (!settled || !asked) return;
     waiting.current = null;
     if (found.total > 0 && sameWish(asked.wish, wish)) go.current(asked.direction);
-  }, [here, found.total, wish]);
+  }, [settled, found.total, wish]);
   return (direction) => {
-    if (!here) waiting.current = { direction, wish };
+    if (!settled) waiting.current = { direction, wish };
     else if (found.total > 0) onNext(direction);
   };
 }
@@ -120,5 +118,5 @@ export function resultText(
   if (found.busy) return "…";
   if (index !== null && found.total > 0)
     return `${formatCount(index + 1)} of ${formatCount(found.total)}`;
-  return found.total === 0 ? "no hit" : formatCount(found.total);
+  return found.total === 0 ? "no match" : formatCount(found.total);
 }

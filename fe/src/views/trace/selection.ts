@@ -10,9 +10,7 @@ import { readEvent, writeEvent } from "./params";
 import type { Recording } from "./recordings";
 
 export interface Choice {
-  /** For the drawing; `null` while only the event's number is known. */
   selected: Selected | null;
-  /** A slice that stands for several events. */
   summary: Slice | null;
   recording: Recording | null;
   source: number;
@@ -92,7 +90,6 @@ export function useSelection(
   };
 }
 
-/** What the server knows of the event that the address bar names. */
 function useEvent(key: { event: number } | null, recording: Recording | null) {
   const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
   return useResource("trace/event", query);

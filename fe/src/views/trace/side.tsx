@@ -1,6 +1,3 @@
-/** The panel beside the timeline: what is selected, with its way out to the other pages. */
-
-import type { JSX } from "preact";
 import { useResource } from "../../state/resource";
 import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
@@ -16,17 +13,16 @@ interface SideProps {
   view: ViewProps;
   choice: Choice;
   recordings: readonly Recording[];
-  /** The selected event's collective on all workers. */
   peers: readonly CollectivePeer[];
   handle: Handle;
 }
 
-export function Side({ view, choice, recordings, peers, handle }: SideProps): JSX.Element {
+export function Side({ view, choice, recordings, peers, handle }: SideProps) {
   const { summary, event, recording, source, payload } = choice;
   if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
   if (event.error)
     return (
-      <ErrorState error={event.error} retry={event.reload} title="The event could not be read" />
+      <ErrorState error={event.error} retry={event.reload} title="The event could not be loaded" />
     );
   const shown = payload ?? event.data;
   if (!shown || !recording) return <Skeleton height={200} label="Loading the event" />;
@@ -50,7 +46,6 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps): JS
   );
 }
 
-/** The words of the row; those of the file where it has none. */
 function trackOf(
   { timeline, label, key }: Recording,
   { ref, process, thread }: EventPayload,
@@ -62,11 +57,7 @@ function trackOf(
   return key ? `${label} · ${track}` : track;
 }
 
-function SummaryOf({
-  choice,
-  recordings,
-  handle,
-}: Omit<SideProps, "view" | "peers">): JSX.Element | null {
+function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view" | "peers">) {
   const { summary } = choice;
   if (!summary) return null;
   const { start, end, source, event, name, count, busy } = summary;
@@ -89,7 +80,7 @@ function Links({
   view: ViewProps;
   operator: string | null;
   kernel: string | null;
-}): JSX.Element | null {
+}) {
   if (operator === null && kernel === null) return null;
   return (
     <>
@@ -107,25 +98,24 @@ function Links({
   );
 }
 
-/** Everything that the file says of the event. */
-function AllArguments({ recording, event }: { recording: Recording; event: number }): JSX.Element {
+function AllArguments({ recording, event }: { recording: Recording; event: number }) {
   const { data, error, reload } = useResource("trace/event/args", {
     ...recording.query,
     event: String(event),
   });
   if (error)
-    return <ErrorState error={error} retry={reload} title="The arguments could not be read" />;
+    return <ErrorState error={error} retry={reload} title="The arguments could not be loaded" />;
   if (!data) return <Skeleton height={60} label="Reading the file" />;
   return (
     <>
       {data.arguments.length ? (
         <ArgumentList items={data.arguments} />
       ) : (
-        <p class="muted">The event has no argument.</p>
+        <p class="muted">The event has no arguments.</p>
       )}
       <details class="raw">
-        <summary>The event’s text in the file</summary>
-        <CodeBlock code={data.text} label="Copy the event’s text" />
+        <summary>Raw event from the file</summary>
+        <CodeBlock code={data.text} label="Copy the raw event" />
       </details>
     </>
   );

@@ -56,7 +56,6 @@ export interface Stage extends StageProps {
   kinds: readonly string[];
   all: ShownArrows;
   arrows: readonly Arrow[];
-  /** The selected event's collective on all workers. */
   peers: readonly CollectivePeer[];
   marks: readonly Mark[];
   boundaries: readonly Boundary[];
@@ -256,7 +255,6 @@ function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): v
   }, [idle, busy, total]);
 }
 
-/** What keys ask of the page around the timeline. */
 export function obey(
   stage: Stage,
   command: Command,
@@ -300,7 +298,6 @@ export const arrowKinds = (recordings: readonly Recording[]): string[] => [
   ),
 ];
 
-/** Marks of a person with one more. */
 export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
   const persons = stage.marks.filter((mark) => mark.kind === "person");
   stage.setParam("mark", writeMarks([...persons, { start: t0, end: t1 }]));
@@ -339,7 +336,6 @@ export function viewOfSteps(
     : null;
 }
 
-/** The tree of tracks, and the curves of the counters among them. */
 export function useTracks(stage: Stage): {
   tree: ReturnType<typeof treeOf>;
   curves: ReturnType<typeof useCurves>;

@@ -1,6 +1,3 @@
-/** Which table stands below the timeline, and what can be done with it. */
-
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../../widgets";
 import {
@@ -22,7 +19,7 @@ const AROUND_TABLE = 100;
 /** Pause before the figures of a moved view are asked for, ms. */
 const REST_MS = 300;
 
-export function Tables({ stage, height }: { stage: Stage; height: number }): JSX.Element | null {
+export function Tables({ stage, height }: { stage: Stage; height: number }) {
   const { area, found, setParam, view } = stage;
   const wanted = readTable(view.params.table);
   const table = (wanted === "area" && !area) || (wanted === "hits" && found.idle) ? null : wanted;
@@ -45,7 +42,7 @@ export function Tables({ stage, height }: { stage: Stage; height: number }): JSX
   );
 }
 
-function Actions({ stage, table }: { stage: Stage; table: TableName }): JSX.Element {
+function Actions({ stage, table }: { stage: Stage; table: TableName }) {
   const { area, sight, span, handle } = stage;
   const wanted = table === "area" ? area : table === "view" ? (sight?.view ?? null) : null;
   // The figures are those of what was recorded, not of the ground around it.
@@ -77,7 +74,7 @@ function Figures({
   stage: Stage;
   table: "area" | "view";
   height: number;
-}): JSX.Element {
+}) {
   const { area, sight, recordings, choice, main, view } = stage;
   const [chosen, setChosen] = useState<number | null>(null);
   const touched = useMemo(
@@ -112,7 +109,7 @@ function Figures({
   );
 }
 
-function HitsTable({ stage, height }: { stage: Stage; height: number }): JSX.Element {
+function HitsTable({ stage, height }: { stage: Stage; height: number }) {
   const { found, finder, view, sight } = stage;
   const at: Record<string, string> = sight ? { t: writeView(sight.view) } : {};
   return (

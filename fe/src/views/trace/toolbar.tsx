@@ -1,23 +1,19 @@
-/** The line above the timeline. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
-import { MOST_ARROWS } from "./arrows";
 import { LEGEND } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
-/** Jumps to a step; shows none, because the view moves on without it. */
 export function StepJump({
   steps,
   onStep,
 }: {
   steps: readonly TimelineStep[];
   onStep: (step: TimelineStep) => void;
-}): JSX.Element | null {
+}) {
   if (!steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
@@ -55,7 +51,7 @@ interface ColourMenuProps {
   onChange: (colour: ColourBy) => void;
 }
 
-export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JSX.Element {
+export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
   return (
     <Menu label="Colour">
       <Segmented
@@ -67,7 +63,7 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JS
         )}
       />
       {hasModules ? null : (
-        <p class="menu-note">No module was recorded: that needs with_stack=True.</p>
+        <p class="menu-note">No modules were recorded: record with with_stack=True.</p>
       )}
       {value === "category" ? (
         <ul class="look-list">
@@ -83,8 +79,8 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps): JS
       ) : (
         <p class="menu-note">
           {value === "name"
-            ? "Each name has its colour, the same in every trace."
-            : "Events of one module have one colour; those of none are grey."}
+            ? "Each name has its own colour, the same in every trace."
+            : "Events of a module share a colour; events outside modules are grey."}
         </p>
       )}
     </Menu>
@@ -100,19 +96,13 @@ interface ArrowMenuProps {
   onChange: (kinds: readonly string[]) => void;
 }
 
-export function ArrowMenu({
-  kinds,
-  chosen,
-  shown,
-  total,
-  onChange,
-}: ArrowMenuProps): JSX.Element | null {
+export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuProps) {
   const known = kinds.filter(({ total: all }) => all > 0);
   if (!known.length) return null;
   const toggle = (kind: string, on: boolean): void =>
     onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
   return (
-    <Menu label={chosen.length ? `Arrows (${chosen.length})` : "Arrows"}>
+    <Menu label={chosen.length ? `Flows (${chosen.length})` : "Flows"}>
       {known.map(({ kind, label, total: all }) => (
         <Checkbox
           key={kind}
@@ -133,11 +123,11 @@ export function ArrowMenu({
 }
 
 export function arrowText(kinds: number, shown: number, total: number): string {
-  if (kinds === 0) return "Those of the selected event are always drawn.";
-  if (total === 0) return "None touches what is in sight.";
+  if (kinds === 0) return "Flows of the selected event are always shown.";
+  if (total === 0) return "No flows in view.";
   if (shown < total)
-    return `${formatCount(shown)} of ${formatCount(total)} shown: more than ${formatCount(MOST_ARROWS)} hide what they should show. Zoom in to see others.`;
-  return `All ${formatCount(total)} that touch what is in sight are shown.`;
+    return `${formatCount(shown)} of ${formatCount(total)} flows in view shown. Zoom in to see the others.`;
+  return `All ${formatCount(total)} flows in view are shown.`;
 }
 
 interface MarkMenuProps {
@@ -147,7 +137,7 @@ interface MarkMenuProps {
 }
 
 /** Marks that a person set, and stretches that a defect touches. */
-export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element | null {
+export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps) {
   if (!marks.length) return null;
   return (
     <Menu label={`Marks (${marks.length})`}>
@@ -174,7 +164,6 @@ export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps): JSX.Element 
   );
 }
 
-/** `all (8)`, or `64 of 128`. */
 export const workerCount = (shown: number, total: number): string =>
   total > shown ? `${formatCount(shown)} of ${formatCount(total)}` : `all (${formatCount(shown)})`;
 
@@ -188,14 +177,7 @@ interface WorkerChoiceProps {
   onAll: (all: boolean) => void;
 }
 
-/** This worker, or all of the run on one clock, with how well their clocks fit. */
-export function WorkerChoice({
-  all,
-  parts,
-  total,
-  focused,
-  onAll,
-}: WorkerChoiceProps): JSX.Element {
+export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoiceProps) {
   return (
     <Menu
       label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"}
@@ -216,9 +198,7 @@ export function WorkerChoice({
             <Term id="alignment">{alignmentSummary(parts)}</Term>
           </p>
           {total > parts.length ? (
-            <p class="menu-note">
-              More cannot be told apart; those with the nearest ranks are shown.
-            </p>
+            <p class="menu-note">Too many to draw; the nearest ranks are shown.</p>
           ) : null}
           <ul class="worker-list">
             {workerLines(parts).map(({ key, label, text, waiting }) => (
@@ -234,7 +214,7 @@ export function WorkerChoice({
   );
 }
 
-export function Toolbar({ children }: { children: ComponentChildren }): JSX.Element {
+export function Toolbar({ children }: { children: ComponentChildren }) {
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
       {children}

@@ -126,7 +126,7 @@ describe("treeOf", () => {
     ]);
     expect(tree.map((node) => [node.label, node.foldedByDefault, node.children.length])).toEqual([
       ["python 1", false, 1],
-      ["Of the profiler", true, 3],
+      ["Profiler overhead", true, 3],
     ]);
   });
 
@@ -212,6 +212,6 @@ describe("labels", () => {
     [named("", "", "851", "851"), "Process 851 · thread 851"],
     [named("", "", "2", "0", true), "Device 2 · stream 0"],
     [named("", "", "Spans", "PyTorch Profiler"), "Profiler, spans · PyTorch Profiler"],
-    [named("", "", "", ""), "Of no process · Of no thread"],
+    [named("", "", "", ""), "No process · No thread"],
   ])("%s", (label, wanted) => expect(label).toBe(wanted));
 });

@@ -10,7 +10,6 @@ import { formatEvents } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
 import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
 
-/** What the tree needs of a recording. */
 export interface Planted {
   /** Distinguishes recordings in the address; empty where there is only one. */
   key: string;
@@ -73,7 +72,6 @@ function shortened(process: TrackNode, device: boolean): TrackNode {
   };
 }
 
-/** Processes with what stands below them, what people come for first; then the counters of no process. */
 function tracksOf(recording: Planted, source: number): TrackNode[] {
   const { groups, counters } = recording.timeline;
   const ranked = [...groups].sort((a, b) => processRank(a) - processRank(b));
@@ -112,7 +110,7 @@ function profilerNode(
   source: number,
   processes: readonly TrackNode[],
 ): TrackNode {
-  return node(nodeKey(recording.key, "profiler"), source, "process", "Of the profiler", {
+  return node(nodeKey(recording.key, "profiler"), source, "process", "Profiler overhead", {
     note: "",
     children: processes,
     foldedByDefault: true,
@@ -210,7 +208,6 @@ function counterNode(
   });
 }
 
-/** Under which a counter's row is known, and its curve. */
 export function counterKey(recording: string, series: CounterSeries): string {
   return nodeKey(recording, `counter ${series.key}`);
 }
@@ -251,14 +248,14 @@ function node(
 }
 
 function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const found = new Map<string, T[]>();
+  const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);
-    const members = found.get(key);
+    const members = groups.get(key);
     if (members) members.push(item);
-    else found.set(key, [item]);
+    else groups.set(key, [item]);
   }
-  return found;
+  return groups;
 }
 
 const sum = <T>(items: readonly T[], of: (item: T) => number): number =>

@@ -1,5 +1,3 @@
-/** The Trace page: the timeline, and everything that can be asked of it. */
-
 import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload } from "../../api/types.gen";
@@ -8,7 +6,16 @@ import { useResource } from "../../state/resource";
 import { find, runsStore, type Runs } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import { Button, Dialog, EmptyState, ErrorState, Progress, Skeleton } from "../../widgets";
+import {
+  Button,
+  Dialog,
+  EmptyState,
+  ErrorState,
+  Progress,
+  Skeleton,
+  Splitter,
+  useStoredSize,
+} from "../../widgets";
 import { Canvas } from "./canvas";
 import { ExportDialog } from "./export";
 import { HelpDialog } from "./help";
@@ -18,7 +25,6 @@ import { readColour } from "./params";
 import { spanOf, useRecordings, type Recordings } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
-import { Splitter, useKeptSize } from "./splitter";
 import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
 import { Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
@@ -30,7 +36,7 @@ import css from "./trace.css?inline";
 
 for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 
-export function TraceView(props: ViewProps): JSX.Element {
+export function TraceView(props: ViewProps) {
   const { selection, params } = props;
   const all = params.workers === "all";
   const about = useResource("trace", {
@@ -84,19 +90,8 @@ export function TraceView(props: ViewProps): JSX.Element {
 
 /** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
 function chooseWorkers({ setParam }: ViewProps, all: boolean): void {
-  for (const key of [
-    "t",
-    "sel",
-    "area",
-    "arealanes",
-    "mark",
-    "table",
-    "pin",
-    "open",
-    "shut",
-    "order",
-  ])
-    setParam(key, null);
+  const keys = "t sel area arealanes mark table pin open shut order";
+  for (const key of keys.split(" ")) setParam(key, null);
   setParam("workers", all ? "all" : null);
 }
 
@@ -106,11 +101,7 @@ interface WaitingProps {
   workers: JSX.Element | null;
 }
 
-function Waiting({
-  found: { parts, alignment },
-  diagnosisHref,
-  workers,
-}: WaitingProps): JSX.Element {
+function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: WaitingProps) {
   const failed = alignment?.error
     ? alignment
     : parts.find(({ resource }) => resource.error)?.resource;
@@ -136,11 +127,11 @@ function Waiting({
   );
 }
 
-function NoEvents({ diagnosisHref }: { diagnosisHref: string }): JSX.Element {
+function NoEvents({ diagnosisHref }: { diagnosisHref: string }) {
   return (
     <EmptyState
-      title="This trace has nothing to draw"
-      text="The file was read, and no event in it has a place in time. Did the profiler run while something was executed? It records between its start and stop only, and with a schedule only in the active steps. Memory snapshots and memory timelines hold no events: the Memory view shows them."
+      title="This trace has no timeline"
+      text="The file was read, but none of its events has a time. The profiler records only between start and stop and, with a schedule, only in active steps. Memory snapshots and memory timelines hold no events: see the Memory view."
       code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
       diagnosisHref={diagnosisHref}
     />
@@ -157,7 +148,7 @@ interface PageProps {
 const SIDE_WIDTH = 360;
 const DRAWER_HEIGHT = 300;
 
-function Page({ view, about, found, workers }: PageProps): JSX.Element {
+function Page({ view, about, found, workers }: PageProps) {
   const { recordings } = found;
   const main = Math.max(
     0,
@@ -173,8 +164,8 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
       firstView(view.params.t, spanOf(recordings)) ??
       (view.params.q ? null : viewOfSteps(view.steps, recordings[main])),
   );
-  const [width, setWidth] = useKeptSize("trace_side", SIDE_WIDTH);
-  const [height, setHeight] = useKeptSize("trace_tables", DRAWER_HEIGHT);
+  const [width, setWidth] = useStoredSize("pytorch_profiler.size.trace_side", SIDE_WIDTH);
+  const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;
   const details =
     view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
@@ -219,12 +210,8 @@ function Page({ view, about, found, workers }: PageProps): JSX.Element {
               most={900}
               onSize={setWidth}
             />
-            <aside
-              class="trace-side"
-              style={{ width: `${width}px` }}
-              aria-label="The selected event"
-            >
-              <h2 class="visually-hidden">The selected event</h2>
+            <aside class="trace-side" style={{ width: `${width}px` }} aria-label="Selected event">
+              <h2 class="visually-hidden">Selected event</h2>
               <Side
                 view={view}
                 choice={choice}
@@ -270,21 +257,8 @@ interface ToolsProps {
   onHelp: () => void;
 }
 
-function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX.Element {
-  const {
-    recordings,
-    main,
-    setParam,
-    found,
-    wish,
-    finder,
-    kinds,
-    all,
-    marks,
-    handle,
-    choice,
-    view,
-  } = stage;
+function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
+  const { recordings, main, setParam, found, wish, finder, all, marks, handle, view } = stage;
   const recording = recordings[main] ?? recordings[0];
   const { params } = view;
   const offset = recording?.offset ?? 0;
@@ -319,7 +293,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX
         />
         <ArrowMenu
           kinds={recording?.timeline.arrow_kinds ?? []}
-          chosen={kinds}
+          chosen={stage.kinds}
           shown={all.arrows.length}
           total={all.total}
           onChange={(next) => setParam("arrows", next.join(",") || null)}
@@ -329,7 +303,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX
           onGo={(mark) => goToMark(stage, mark)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
-        <Panels stage={stage} selected={choice.selected !== null} />
+        <Panels stage={stage} selected={stage.choice.selected !== null} />
         <Button
           kind="quiet"
           icon="download"
@@ -351,8 +325,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps): JSX
   );
 }
 
-/** Which panels stand beside the timeline. */
-function Panels({ stage, selected }: { stage: Stage; selected: boolean }): JSX.Element {
+function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
   const { params } = stage.view;
   const table = readTable(params.table);
   return (

@@ -1,5 +1,3 @@
-/** How the clocks of a run's workers were laid on each other, in words. */
-
 import type { AlignedWorker } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { Resource } from "../../state/resource";
@@ -7,8 +5,8 @@ import type { Recordings, Wanted } from "./recordings";
 
 /** `aligned by 48 collectives, ± 12.3 µs left`. */
 export function alignmentText({ method, error_ns, matched }: AlignedWorker): string {
-  if (method === "none") return "not aligned: its clock is not known";
-  if (method === "clock") return "aligned by the machines' clocks only";
+  if (method === "none") return "not aligned: clock unknown";
+  if (method === "clock") return "aligned by system clocks only";
   const left = error_ns === null ? "" : `, ± ${formatTime(error_ns)} left`;
   return `aligned by ${formatCount(matched)} ${matched === 1 ? "collective" : "collectives"}${left}`;
 }
@@ -24,12 +22,7 @@ export function arrivalText({
   if (data !== null) return "";
   if (error) return error.message;
   if (state === "importing")
-    return [
-      progress === null
-        ? "still being imported"
-        : `still being imported, ${Math.floor(progress * 100)} %`,
-      message,
-    ]
+    return [progress === null ? "importing" : `importing, ${Math.floor(progress * 100)} %`, message]
       .filter(Boolean)
       .join(": ");
   return "loading";
@@ -42,7 +35,6 @@ export interface WorkerLine {
   waiting: boolean;
 }
 
-/** One line per worker of the run: how it was aligned, or why it is not drawn yet. */
 export function workerLines(parts: Recordings["parts"]): WorkerLine[] {
   return parts.map(({ wanted, resource }) => {
     const arrival = arrivalText(resource);
@@ -63,23 +55,23 @@ const nameOf = ({ label, worker }: Wanted): string =>
 
 /** All workers in one sentence: how many, by what, and the largest remaining error. */
 export function alignmentSummary(parts: Recordings["parts"]): string {
-  const here = parts
+  const drawn = parts
     .filter(({ resource }) => resource.data !== null)
     .flatMap(({ wanted }) => (wanted.worker ? [wanted.worker] : []));
-  const missing = parts.length - here.length;
+  const missing = parts.length - drawn.length;
   const by = (method: AlignedWorker["method"]): AlignedWorker[] =>
-    here.filter((item) => item.method === method);
-  const errors = here.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
-  const said = [
-    `${formatCount(here.length)} ${here.length === 1 ? "worker" : "workers"}`,
+    drawn.filter((item) => item.method === method);
+  const errors = drawn.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
+  const sentences = [
+    `${formatCount(drawn.length)} ${drawn.length === 1 ? "worker" : "workers"}`,
     by("collectives").length
       ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}`
       : "",
     by("clock").length
-      ? `${by("clock").length === here.length ? "" : `${by("clock").length} `}aligned by the machines' clocks only`
+      ? `${by("clock").length === drawn.length ? "" : `${by("clock").length} `}aligned by system clocks only`
       : "",
     by("none").length ? `${by("none").length} not aligned` : "",
-    missing ? `${missing} not here yet` : "",
+    missing ? `${missing} still loading` : "",
   ];
-  return said.filter(Boolean).join("; ");
+  return sentences.filter(Boolean).join("; ");
 }

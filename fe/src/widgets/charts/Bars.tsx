@@ -1,6 +1,5 @@
 /** Parts as a sorted list of horizontal bars: exact to compare, and names have room. */
 
-import type { JSX } from "preact";
 import { format, formatShare, type Unit } from "../../base/units";
 import { MiddleCut } from "../middle_cut";
 import { poolParts, type Part } from "./parts";
@@ -16,10 +15,10 @@ interface BarsProps {
   onSelect?: (key: string) => void;
 }
 
-export function Bars({ label, parts, unit, top = 10, total, onSelect }: BarsProps): JSX.Element {
+export function Bars({ label, parts, unit, top = 10, total, onSelect }: BarsProps) {
   const drawn = poolParts(parts, top, total);
   const largest = drawn.reduce((most, part) => Math.max(most, part.value), 0);
-  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: every part is 0.</p>;
+  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: all values are 0.</p>;
   return (
     <ul class="bars" aria-label={label}>
       {drawn.map((part) => (

@@ -1,6 +1,3 @@
-/** Parts of a whole as a ring with its legend beside it. */
-
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { MiddleCut } from "../middle_cut";
@@ -15,7 +12,6 @@ interface DonutProps {
   top?: number;
   /** The whole, where it is more than the sum. */
   total?: number;
-  /** Stands below the total in the middle. */
   caption?: string;
   onSelect?: (key: string) => void;
 }
@@ -23,19 +19,11 @@ interface DonutProps {
 const OUTER = 50;
 const INNER = 33;
 
-export function Donut({
-  label,
-  parts,
-  unit,
-  top = 8,
-  total,
-  caption,
-  onSelect,
-}: DonutProps): JSX.Element {
+export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }: DonutProps) {
   const drawn = poolParts(parts, top, total);
   const [active, setActive] = useState<string | null>(null);
   const whole = total ?? parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
-  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: every part is 0.</p>;
+  if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: all values are 0.</p>;
   let turn = 0;
   const pieces = drawn.map((part) => {
     const from = turn;
@@ -82,8 +70,7 @@ interface LegendProps {
   onSelect: ((key: string) => void) | undefined;
 }
 
-/** One line per part in the order of the pieces: colour, name, value, share. */
-function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps): JSX.Element {
+function Legend({ drawn, unit, active, setActive, onSelect }: LegendProps) {
   return (
     <ul class="legend-list">
       {drawn.map((part) => (

@@ -1,6 +1,4 @@
-/** The frame of every chart: title, unit, its data as a table and as CSV. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { csv, fileName } from "../../base/csv";
 import { useId } from "../../base/id";
@@ -16,25 +14,15 @@ export interface FigureTable {
 interface FigureProps {
   title: string;
   term?: string;
-  /** What the values are, e.g. "mean per step". */
   note?: ComponentChildren;
   table: FigureTable;
-  /** CSV file name without extension; otherwise the title. */
   name?: string;
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** A chart with its title; the switch shows the same numbers as a table. Stands inside a Panel or alone. */
-export function Figure({
-  title,
-  term,
-  note,
-  table,
-  name,
-  actions,
-  children,
-}: FigureProps): JSX.Element {
+export function Figure({ title, term, note, table, name, actions, children }: FigureProps) {
   const [asTable, setAsTable] = useState(false);
   const id = useId("figure");
   return (
@@ -75,7 +63,6 @@ export const CSV_UNIT: Readonly<Record<Unit, string>> = {
   "B/s": " (bytes/s)",
 };
 
-/** The table's exact values; units stand in the header. */
 export function tableCsv(table: FigureTable): string {
   return csv(
     table.columns.map((column) => column.label + (column.unit ? CSV_UNIT[column.unit] : "")),
@@ -83,8 +70,7 @@ export function tableCsv(table: FigureTable): string {
   );
 }
 
-/** A small table; for large ones there is the Grid. */
-export function DataTable({ table, label }: { table: FigureTable; label: string }): JSX.Element {
+export function DataTable({ table, label }: { table: FigureTable; label: string }) {
   return (
     <div class="data-table" tabIndex={0} role="region" aria-label={`${label}, data table`}>
       <table>

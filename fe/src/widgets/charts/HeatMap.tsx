@@ -1,6 +1,5 @@
 /** Values of rows × columns as colours: hundreds of rows stay readable, and each value can be reached by pointer and by key. */
 
-import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
@@ -21,14 +20,10 @@ interface HeatMapProps {
   label: string;
   rows: readonly string[];
   columns: readonly string[];
-  /** What a column is, e.g. "step". */
   columnWord: string;
-  /** `[row][column]`. */
   values: HeatValues;
   unit: Unit;
-  /** Places of rows, from top to bottom. */
   order: readonly number[];
-  /** More about a cell, for the box at the pointer. */
   note?: (row: number, column: number) => string;
   height?: number;
 }
@@ -41,7 +36,7 @@ interface At {
 const HEAD = 20;
 const LETTER = 6.8;
 
-export function HeatMap(props: HeatMapProps): JSX.Element {
+export function HeatMap(props: HeatMapProps) {
   const { label, rows, columns, columnWord, values, unit, order, height = 416 } = props;
   const root = useRef<HTMLDivElement>(null);
   const gutter = Math.ceil(
@@ -58,7 +53,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
   const cursor = useRef<SVGRectElement>(null);
   const { at, spoken, point, leave, keys } = useCursor(columns.length, order.length, cells, cursor);
   const row = order[at?.y ?? 0] ?? 0;
-  const told = at
+  const cellText = at
     ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}`
     : "";
   const note = at ? props.note?.(row, at.x) : "";
@@ -100,11 +95,11 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
         </svg>
       </div>
       <span class="visually-hidden" role="status">
-        {spoken ? told : ""}
+        {spoken ? cellText : ""}
       </span>
       {at ? (
         <Floating anchor={() => cursor.current}>
-          <strong>{told}</strong>
+          <strong>{cellText}</strong>
           {note ? <div class="muted">{note}</div> : null}
         </Floating>
       ) : null}
@@ -121,7 +116,6 @@ interface Cursor {
   keys: { onKeyDown: (event: KeyboardEvent) => void; onFocus: () => void; onBlur: () => void };
 }
 
-/** The cell under the pointer, or where the keys lead. */
 function useCursor(
   columns: number,
   rows: number,
@@ -175,7 +169,7 @@ function ColumnLabels({
   columns: readonly string[];
   cells: Cells;
   width: number;
-}): JSX.Element {
+}) {
   return (
     <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
       {columns.map((name, x) =>
@@ -202,7 +196,7 @@ interface RowLabelsProps {
   height: number;
 }
 
-function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps): JSX.Element {
+function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps) {
   return (
     <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
       {order.map((row, y) =>
@@ -226,7 +220,7 @@ interface HeatTextsProps extends Pick<HeatMapProps, "values" | "order" | "unit">
   cells: Cells;
 }
 
-function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Element {
+function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps) {
   return (
     <>
       {order.flatMap((row, y) =>
@@ -246,16 +240,7 @@ function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps): JSX.Ele
   );
 }
 
-/** The classes with their bounds. */
-function HeatLegend({
-  max,
-  unit,
-  unknown,
-}: {
-  max: number;
-  unit: Unit;
-  unknown: boolean;
-}): JSX.Element {
+function HeatLegend({ max, unit, unknown }: { max: number; unit: Unit; unknown: boolean }) {
   const classes = [
     format(0, unit),
     ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`),

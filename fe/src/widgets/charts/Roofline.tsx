@@ -1,6 +1,5 @@
 /** Rates over intensities on logarithmic axes, below the roofs that the hardware sets: how far each point is from what is possible, and what limits it. */
 
-import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { adoptStyles } from "../../base/styles";
 import { formatNumber, formatRate } from "../../base/units";
@@ -50,7 +49,7 @@ interface Area {
   height: number;
 }
 
-export function Roofline(props: RooflineProps): JSX.Element {
+export function Roofline(props: RooflineProps) {
   const { label, points, groups, bandwidth, onSelect, height = 400 } = props;
   const root = useRef<HTMLDivElement>(null);
   const svg = useRef<SVGSVGElement>(null);
@@ -64,7 +63,7 @@ export function Roofline(props: RooflineProps): JSX.Element {
   const drawn = useMemo(() => [...points].sort((a, b) => b.size - a.size), [points]);
   const [active, setActive] = useState<string | null>(null);
   if (!points.length)
-    return <p class="chart-nothing">Nothing to show: of no row both FLOPs and bytes are known.</p>;
+    return <p class="chart-nothing">Nothing to show: no row has both FLOPs and bytes.</p>;
   const plot = height - TOP - BOTTOM;
   const area: Area = {
     x: (value) => LEFT + axes.x.at(value) * width,
@@ -132,7 +131,7 @@ const pointIn = (svg: SVGSVGElement | null, key: string | undefined): SVGElement
 const focusPoint = (svg: SVGSVGElement | null, key: string | undefined): void =>
   pointIn(svg, key)?.focus();
 
-function MarkLegend({ groups }: { groups: readonly Group[] }): JSX.Element {
+function MarkLegend({ groups }: { groups: readonly Group[] }) {
   return (
     <ul class="legend-line">
       {groups.map(({ label, color }, group) => (
@@ -145,8 +144,7 @@ function MarkLegend({ groups }: { groups: readonly Group[] }): JSX.Element {
   );
 }
 
-/** The mark of a group, to stand beside its name. */
-export function Mark({ group, color }: { group: number; color: string }): JSX.Element {
+export function Mark({ group, color }: { group: number; color: string }) {
   return (
     <svg class="mark" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
       <path d={markPath(group, 5)} style={{ fill: color }} />
@@ -154,7 +152,7 @@ export function Mark({ group, color }: { group: number; color: string }): JSX.El
   );
 }
 
-function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area }): JSX.Element {
+function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area }) {
   const bottom = TOP + area.height;
   const every = (axis: LogAxis, room: number, least: number): readonly number[] => {
     const step = Math.max(1, Math.ceil((axis.ticks.length * least) / room));
@@ -199,7 +197,7 @@ interface RoofsProps {
 }
 
 /** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it; over the marks, so that none hides a label. */
-function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps): JSX.Element {
+function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps) {
   const heights = spread(
     roofs.map(({ rate }) => area.y(rate) - 5),
     LABEL_HEIGHT,
@@ -231,11 +229,10 @@ interface SlopeProps {
   y: LogAxis;
   area: Area;
   bandwidth: number;
-  /** Where it meets the highest roof. */
   top: number;
 }
 
-function Slope({ x, y, area, bandwidth, top }: SlopeProps): JSX.Element {
+function Slope({ x, y, area, bandwidth, top }: SlopeProps) {
   const from = Math.max(x.low, y.low / bandwidth);
   const to = Math.min(x.high, top / bandwidth);
   const [x1, y1, x2, y2] = [
@@ -266,15 +263,7 @@ interface PointProps {
   onSelect: (key: string) => void;
 }
 
-function Point({
-  point,
-  area,
-  color,
-  radius,
-  tabStop,
-  activate,
-  onSelect,
-}: PointProps): JSX.Element {
+function Point({ point, area, color, radius, tabStop, activate, onSelect }: PointProps) {
   const { key, title, selected } = point;
   return (
     <g
@@ -295,7 +284,6 @@ function Point({
   );
 }
 
-/** Every figure of the point under the pointer. */
 function PointTip({
   point,
   group,
@@ -304,7 +292,7 @@ function PointTip({
   point: RoofPoint;
   group: string | undefined;
   anchor: () => Element | undefined;
-}): JSX.Element {
+}) {
   return (
     <Floating anchor={anchor} class="chart-tip">
       <strong>{point.title}</strong>

@@ -1,6 +1,4 @@
-/** One stacked bar per step. */
-
-import { Fragment, type JSX } from "preact";
+import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
 import { createPortal } from "../portal";
@@ -17,12 +15,9 @@ interface StackedBarsProps {
   series: readonly Series[];
   bars: readonly StackedBar[];
   unit: Unit;
-  /** A line across, e.g. the mean. */
   line?: { value: number; label: string };
-  /** Key of the chosen bar. */
   selected?: number | null;
   onSelect?: (key: number) => void;
-  /** What the bars are, on the axis, e.g. "step". */
   axisLabel?: string;
   height?: number;
 }
@@ -32,7 +27,7 @@ const BOTTOM = 22;
 const INSET = 6;
 const LETTER = 6.6;
 
-export function StackedBars(props: StackedBarsProps): JSX.Element {
+export function StackedBars(props: StackedBarsProps) {
   const { label, series, bars, unit, line, axisLabel = "step", height = 260, onSelect } = props;
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
@@ -119,8 +114,7 @@ function sumOf(bar: StackedBar): number {
   return bar.values.reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
-/** What the colours mean. */
-export function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Element {
+export function SeriesLegend({ series }: { series: readonly Series[] }) {
   return (
     <ul class="legend-line">
       {series.map((item) => (
@@ -133,7 +127,6 @@ export function SeriesLegend({ series }: { series: readonly Series[] }): JSX.Ele
   );
 }
 
-/** Drawn over the bars; its label stands outside of what scrolls. */
 function MeanLine({
   axis,
   plot,
@@ -144,7 +137,7 @@ function MeanLine({
   plot: number;
   width: number;
   value: number;
-}): JSX.Element {
+}) {
   const y = lineY(value, axis, plot);
   return (
     <line
@@ -188,7 +181,7 @@ class Bar extends Pure<BarProps> {
     tabStop,
     activate,
     onSelect,
-  }: BarProps): JSX.Element {
+  }: BarProps) {
     const left = INSET + index * slots.slot;
     const x = left + (slots.slot - slots.bar) / 2;
     const total = sumOf(bar);
@@ -246,8 +239,7 @@ interface HoverBoxProps {
   anchor: Element | null | undefined;
 }
 
-/** Every category of the bar under the pointer, largest at its place in the stack: top to bottom as drawn. */
-function HoverBox({ bar, series, unit, anchor }: HoverBoxProps): JSX.Element {
+function HoverBox({ bar, series, unit, anchor }: HoverBoxProps) {
   const total = sumOf(bar);
   const put = (element: HTMLDivElement | null): void => {
     if (!element || !anchor) return;

@@ -1,6 +1,6 @@
 /** Curves of what holds until it changes: drag to zoom, click for an instant, or both by keyboard. */
 
-import type { JSX, TargetedPointerEvent } from "preact";
+import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatTime, scaleFor, type Unit } from "../../base/units";
 import { GridLines, LEFT, TOP, YTicks } from "./axes";
@@ -26,7 +26,6 @@ interface StaircaseProps {
   window: Window;
   whole: Window;
   bands: readonly (Window & { label: string })[];
-  /** The highest point. */
   peak: { time: number; value: number };
   picked: number;
   onWindow: (window: Window | null) => void;
@@ -39,7 +38,7 @@ const PLOT = 200;
 const STOPS = 200;
 const LEAST_DRAG = 4;
 
-export function Staircase(props: StaircaseProps): JSX.Element {
+export function Staircase(props: StaircaseProps) {
   const { label, unit, time, lines, areas, window, picked, peak } = props;
   const root = useRef<HTMLDivElement>(null);
   const plot = Math.max(80, useWidth(root) - LEFT - 8);
@@ -48,7 +47,7 @@ export function Staircase(props: StaircaseProps): JSX.Element {
   // Of an instant outside the window the curves say nothing.
   const shown = at ?? (picked >= window.t0 && picked <= window.t1 ? picked : peak.time);
   const point = pointAt(time, shown);
-  const told = [...lines, ...areas].map(
+  const values = [...lines, ...areas].map(
     (line) => `${line.label} ${format(line.values[point], unit)}`,
   );
   return (
@@ -74,7 +73,7 @@ export function Staircase(props: StaircaseProps): JSX.Element {
         aria-valuemin={window.t0}
         aria-valuemax={window.t1}
         aria-valuenow={shown}
-        aria-valuetext={`${formatTime(shown)}: ${told.join(", ")}`}
+        aria-valuetext={`${formatTime(shown)}: ${values.join(", ")}`}
         {...handlers}
       >
         <Curves {...props} plot={plot} />
@@ -97,7 +96,6 @@ export function Staircase(props: StaircaseProps): JSX.Element {
   );
 }
 
-/** The time under the pointer or the keyboard, the begin of a drag, and what both do. */
 function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps, plot: number) {
   const [at, setAt] = useState<number | null>(null);
   const [from, setFrom] = useState<number | null>(null);
@@ -147,8 +145,7 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   };
 }
 
-/** What does not change while the pointer moves. */
-function Curves(props: StaircaseProps & { plot: number }): JSX.Element {
+function Curves(props: StaircaseProps & { plot: number }) {
   const { unit, time, lines, areas, bands, peak, plot } = props;
   const { t0, t1 } = props.window;
   return useMemo(() => {
@@ -217,7 +214,7 @@ function Band({
   label: string;
   left: number;
   right: number;
-}): JSX.Element {
+}) {
   return (
     <>
       <rect
@@ -244,7 +241,7 @@ function TimeTicks({
   window: Window;
   plot: number;
   x: (t: number) => number;
-}): JSX.Element {
+}) {
   const step = Math.max(1, tickStep(t1 - t0, plot / 110, scaleFor(t1, "ns").factor));
   const scale = scaleFor(t1, "ns", step);
   const first = Math.ceil(t0 / step);
@@ -268,17 +265,7 @@ function TimeTicks({
   );
 }
 
-function Peak({
-  x,
-  y,
-  text,
-  end,
-}: {
-  x: number;
-  y: number;
-  text: string;
-  end: number;
-}): JSX.Element {
+function Peak({ x, y, text, end }: { x: number; y: number; text: string; end: number }) {
   const leftwards = x + text.length * 7 > end;
   return (
     <>

@@ -1,6 +1,5 @@
 /** Values of several groups as dots on one axis, so that their spread can be seen beside their difference. */
 
-import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { rangeAxis } from "./axis";
@@ -8,9 +7,7 @@ import { useWidth } from "./size";
 
 export interface StripDot {
   value: number;
-  /** On hover, e.g. "step 5: 187 ms". */
   title: string;
-  /** Drawn hollow and left out of the mean. */
   faded: boolean;
 }
 
@@ -39,14 +36,14 @@ export function Strip({
   label: string;
   rows: readonly StripRow[];
   unit: Unit;
-}): JSX.Element {
+}) {
   const root = useRef<HTMLDivElement>(null);
   const room = Math.max(200, useWidth(root) - LEFT - 16);
   const values = rows.flatMap((row) => [
     ...row.dots.map((dot) => dot.value),
     ...(row.mean === null ? [] : [row.mean]),
   ]);
-  if (!values.length) return <p class="chart-nothing">Nothing to show: there is no value.</p>;
+  if (!values.length) return <p class="chart-nothing">Nothing to show: there are no values.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
   const x = (value: number): number => LEFT + at(value) * room;
   const height = rows.length * ROW;
@@ -92,7 +89,7 @@ interface StripLineProps {
   unit: Unit;
 }
 
-function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps): JSX.Element {
+function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps) {
   const { mean, spread } = row;
   const inside = (at: number): number => Math.max(first, Math.min(last, at));
   return (

@@ -1,6 +1,3 @@
-/** Parts of a whole as areas with their names. */
-
-import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { otherColor } from "../../base/theme";
 import { format, formatShare, type Unit } from "../../base/units";
@@ -25,7 +22,7 @@ const MOST = 40;
 const widthOf = (text: string): number => 14 + 7 * text.length;
 
 /** One tab stop: arrows go from the larger part to the next smaller one, Enter chooses it. */
-export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapProps): JSX.Element {
+export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapProps) {
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
   const [active, setActive] = useState(0);

@@ -1,6 +1,5 @@
 /** What charts with values upwards have in common: the ticks at the left, and the lines across. */
 
-import type { JSX } from "preact";
 import type { Axis } from "./axis";
 
 /** Room above the plot and to the left of it, px. */
@@ -12,7 +11,7 @@ export function lineY(value: number, axis: Axis, plot: number): number {
   return Math.round(TOP + plot - (value / axis.max) * plot) + 0.5;
 }
 
-export function YTicks({ axis, plot }: { axis: Axis; plot: number }): JSX.Element {
+export function YTicks({ axis, plot }: { axis: Axis; plot: number }) {
   return (
     <>
       {axis.ticks.map((tick) => (
@@ -39,7 +38,7 @@ interface GridLinesProps {
   width: number;
 }
 
-export function GridLines({ axis, plot, left = 0, width }: GridLinesProps): JSX.Element {
+export function GridLines({ axis, plot, left = 0, width }: GridLinesProps) {
   return (
     <g aria-hidden="true">
       {axis.ticks.map((tick) => (

@@ -1,5 +1,3 @@
-/** Ticks of a linear axis. Pure. */
-
 import { scaleFor, type Scale, type Unit } from "../../base/units";
 
 export interface Axis {

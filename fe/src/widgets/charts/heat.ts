@@ -1,5 +1,3 @@
-/** Geometry and classes of a heat map. Pure. */
-
 /** Classes above 0. Their bounds are `max · (k / LEVELS)²`: the small ones stay apart where one value is far above the others. */
 export const LEVELS = 6;
 
@@ -29,7 +27,6 @@ export interface Cells {
   height: number;
   /** Whether a value has room inside its cell. */
   texts: boolean;
-  /** Every n-th row and column has a label. */
   everyRow: number;
   everyColumn: number;
 }

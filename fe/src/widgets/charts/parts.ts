@@ -1,15 +1,10 @@
-/** Parts of a whole: sorting, pooling, and the geometry of a ring. Pure. */
-
 import { otherColor, seriesColor } from "../../base/theme";
 
-/** One part of a chart. */
 export interface Part {
   key: string;
   label: string;
   value: number;
-  /** CSS colour; otherwise by rank. */
   color?: string;
-  /** The full name where the label is short. */
   title?: string;
 }
 

@@ -115,5 +115,5 @@ it("says so when there is no point", () => {
       onSelect={vi.fn()}
     />,
   );
-  expect(document.body.textContent).toContain("of no row both FLOPs and bytes are known");
+  expect(document.body.textContent).toContain("no row has both FLOPs and bytes");
 });

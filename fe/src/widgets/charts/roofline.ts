@@ -4,16 +4,13 @@ import { formatRate } from "../../base/units";
 
 export interface RoofPoint {
   key: string;
-  /** First line of the box at the pointer. */
   title: string;
   /** FLOP per byte, and FLOP/s; both above 0. */
   intensity: number;
   rate: number;
   /** Makes the mark larger, e.g. the time. */
   size: number;
-  /** Place among the groups. */
   group: number;
-  /** What the box at the pointer says, label and text. */
   figures: readonly (readonly [string, string])[];
   selected: boolean;
 }
@@ -25,7 +22,6 @@ export interface Roof {
 }
 
 export interface LogAxis {
-  /** Powers of ten in sight. */
   ticks: readonly number[];
   /** The place of a value as a fraction of the axis, not cut off. */
   at: (value: number) => number;
@@ -61,7 +57,6 @@ export function mergedRoofs(roofs: readonly Roof[]): Roof[] {
     .sort((a, b) => b.rate - a.rate);
 }
 
-/** The axes that show all points, all roofs, and where the roofs meet the slope of the memory's bandwidth. */
 export function axesOf(
   points: readonly RoofPoint[],
   roofs: readonly Roof[],
@@ -96,68 +91,28 @@ export function radiusOf(size: number, largest: number): number {
 
 type Shape = (r: number) => string;
 
+/** Corners for a half width of 1, as `x,y`. */
 const polygon =
-  (points: readonly (readonly [number, number])[]): Shape =>
+  (corners: string): Shape =>
   (r) =>
-    `M${points.map(([x, y]) => `${(x * r).toFixed(2)},${(y * r).toFixed(2)}`).join("L")}z`;
+    `M${corners.replace(/[^, ]+/g, (value) => (Number(value) * r).toFixed(2)).replaceAll(" ", "L")}z`;
 
 const circle: Shape = (r) => `M${-r},0a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`;
 
 /** Of about the same area, so that none looks more than it is. */
 const SHAPES: readonly Shape[] = [
   circle,
-  polygon([
-    [-0.89, -0.89],
-    [0.89, -0.89],
-    [0.89, 0.89],
-    [-0.89, 0.89],
-  ]),
-  polygon([
-    [0, -1.35],
-    [1.17, 0.67],
-    [-1.17, 0.67],
-  ]),
-  polygon([
-    [0, -1.25],
-    [1.25, 0],
-    [0, 1.25],
-    [-1.25, 0],
-  ]),
-  polygon([
-    [0, 1.35],
-    [1.17, -0.67],
-    [-1.17, -0.67],
-  ]),
-  polygon([
-    [-0.4, -1.1],
-    [0.4, -1.1],
-    [0.4, -0.4],
-    [1.1, -0.4],
-    [1.1, 0.4],
-    [0.4, 0.4],
-    [0.4, 1.1],
-    [-0.4, 1.1],
-    [-0.4, 0.4],
-    [-1.1, 0.4],
-    [-1.1, -0.4],
-    [-0.4, -0.4],
-  ]),
-  polygon([
-    [0, -1.15],
-    [1.09, -0.36],
-    [0.68, 0.93],
-    [-0.68, 0.93],
-    [-1.09, -0.36],
-  ]),
-  polygon([
-    [-1.3, -0.6],
-    [1.3, -0.6],
-    [1.3, 0.6],
-    [-1.3, 0.6],
-  ]),
+  polygon("-0.89,-0.89 0.89,-0.89 0.89,0.89 -0.89,0.89"),
+  polygon("0,-1.35 1.17,0.67 -1.17,0.67"),
+  polygon("0,-1.25 1.25,0 0,1.25 -1.25,0"),
+  polygon("0,1.35 1.17,-0.67 -1.17,-0.67"),
+  polygon(
+    "-0.4,-1.1 0.4,-1.1 0.4,-0.4 1.1,-0.4 1.1,0.4 0.4,0.4 0.4,1.1 -0.4,1.1 -0.4,0.4 -1.1,0.4 -1.1,-0.4 -0.4,-0.4",
+  ),
+  polygon("0,-1.15 1.09,-0.36 0.68,0.93 -0.68,0.93 -1.09,-0.36"),
+  polygon("-1.3,-0.6 1.3,-0.6 1.3,0.6 -1.3,0.6"),
 ];
 
-/** The outline of a group's mark around 0, 0. */
 export function markPath(group: number, r: number): string {
   return (SHAPES[group % SHAPES.length] ?? circle)(r);
 }

@@ -1,5 +1,3 @@
-/** The width of an element, live. */
-
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 

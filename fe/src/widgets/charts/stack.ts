@@ -1,5 +1,3 @@
-/** Geometry of stacked bars. Pure. */
-
 import type { ComponentChildren } from "preact";
 
 export interface Series {
@@ -10,13 +8,11 @@ export interface Series {
 }
 
 export interface StackedBar {
-  /** Handed to `onSelect`. */
   key: number;
   /** On the axis, e.g. the step's number. */
   label: string;
   /** In the hover box and for screen readers, e.g. "ProfilerStep#5". */
   title: string;
-  /** One value per series; 0 or more. */
   values: readonly number[];
   /** Why the bar is marked, e.g. the odd step's reason; empty: not marked. */
   mark?: string;

@@ -1,5 +1,3 @@
-/** Geometry of values that hold until the next change. Pure. */
-
 export interface Window {
   t0: number;
   t1: number;

@@ -1,5 +1,3 @@
-/** Geometry of a treemap. Pure. */
-
 export interface Tile {
   left: number;
   top: number;
@@ -37,7 +35,6 @@ export function squarified(values: readonly number[], width: number, height: num
   return tiles;
 }
 
-/** One row of tiles along the shorter side; the room that is left. */
 function lay(
   tiles: Tile[],
   values: readonly number[],

@@ -4,7 +4,7 @@
  * A click or Enter makes a frame as wide as the graph; Escape and the names above lead out again; arrows go from frame to frame.
  */
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { watchTheme } from "../../base/theme";
@@ -23,7 +23,6 @@ import {
 } from "./layout";
 
 const MOST_HEIGHT = 460;
-/** Frames above the graph that are named; those between the first and them are left out. */
 const NAMED = 5;
 /** Frames that stay in sight above the one that is zoomed to, or above the first that tell something. */
 const KEPT_ABOVE = 3;
@@ -53,7 +52,7 @@ interface Hovered {
   y: number;
 }
 
-export function Flame(props: FlameProps): JSX.Element {
+export function Flame(props: FlameProps) {
   const { label, layout, parent, name, zoom, onZoom, describe } = props;
   const id = useId("flame");
   const box = useRef<HTMLDivElement>(null);
@@ -123,8 +122,7 @@ interface MarkProps {
   kind: string;
 }
 
-/** A border around a frame, so that following the pointer draws nothing else. */
-function Mark({ row, layout, view, width, kind }: MarkProps): JSX.Element | null {
+function Mark({ row, layout, view, width, kind }: MarkProps) {
   const scale = width / view.length;
   const left = layout.left[row] ?? 0;
   const x0 = Math.max(0, (left - view.begin) * scale);
@@ -223,19 +221,18 @@ function onKey(
   event.preventDefault();
 }
 
-/** The frames around the one in sight, as a way out. */
 function Way({
   parent,
   name,
   zoom,
   onZoom,
-}: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">): JSX.Element {
-  const way = wayTo(parent, zoom);
-  const shown = way.slice(-NAMED);
+}: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">) {
+  const path = wayTo(parent, zoom);
+  const shown = path.slice(-NAMED);
   return (
     <nav class="flame-way" aria-label="Zoomed into">
       {zoom < 0 ? <span>All</span> : <WayButton text="All" onClick={() => onZoom(-1)} />}
-      {shown.length < way.length ? <span aria-hidden="true"> › …</span> : null}
+      {shown.length < path.length ? <span aria-hidden="true"> › …</span> : null}
       {shown.map((row) => (
         <span key={row}>
           <span aria-hidden="true"> › </span>
@@ -250,7 +247,7 @@ function Way({
   );
 }
 
-function WayButton({ text, onClick }: { text: string; onClick: () => void }): JSX.Element {
+function WayButton({ text, onClick }: { text: string; onClick: () => void }) {
   return (
     <button type="button" class="link" onClick={onClick}>
       {text}
@@ -258,8 +255,7 @@ function WayButton({ text, onClick }: { text: string; onClick: () => void }): JS
   );
 }
 
-/** Beside the pointer. Screen readers are told of the chosen frame instead. */
-function Card({ at, lines }: { at: Hovered; lines: readonly string[] }): JSX.Element {
+function Card({ at, lines }: { at: Hovered; lines: readonly string[] }) {
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (card.current) place(card.current, { left: at.x, top: at.y, bottom: at.y + 10, width: 0 });

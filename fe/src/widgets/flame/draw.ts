@@ -1,5 +1,3 @@
-/** Draws a flame graph on a canvas. */
-
 import { fontOfTheme } from "../../base/theme";
 import { LEAST_WIDTH, Letters, PADDING } from "../labels";
 import { firstAfter, type FlameLayout, type FlameView } from "./layout";
@@ -37,7 +35,6 @@ export interface FlameScene {
   name: readonly string[];
   /** Place in `FLAME_KINDS` of each frame. */
   kind: ArrayLike<number>;
-  /** Whether each is hatched. */
   hatched: ArrayLike<boolean>;
   /** Frames that a search found; null without one. */
   found: Uint8Array | null;
@@ -58,7 +55,6 @@ export class FlamePainter {
     this.canvas = canvas;
   }
 
-  /** After the theme changed. */
   forget(): void {
     this.palette = null;
   }
@@ -157,7 +153,6 @@ export class FlamePainter {
   }
 }
 
-/** Thin strokes from corner to corner. */
 function hatchOf(context: CanvasRenderingContext2D, colour: string): CanvasPattern | null {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 8;

@@ -15,12 +15,9 @@ export interface FlameTree {
 export interface FlameLayout {
   /** Width of each frame in the tree's unit: its value, or what its children need where that is more. */
   width: Float64Array;
-  /** Its left edge; the outermost frames begin at 0 and stand side by side. */
   left: Float64Array;
   levels: Uint16Array;
-  /** The frames of each level that have a width, from left to right. */
   byLevel: readonly Int32Array[];
-  /** Width of all. */
   total: number;
 }
 
@@ -92,9 +89,9 @@ export function firstSplit({ byLevel, width, total }: FlameLayout): number {
 
 /** The frame and those around it, the outermost first. */
 export function wayTo(parent: ArrayLike<number>, row: number): number[] {
-  const way: number[] = [];
-  for (let at = row; at >= 0; at = parentOf(parent, at)) way.unshift(at);
-  return way;
+  const path: number[] = [];
+  for (let at = row; at >= 0; at = parentOf(parent, at)) path.unshift(at);
+  return path;
 }
 
 /** What is in sight: the whole, or a frame over the whole width with those around it above. */

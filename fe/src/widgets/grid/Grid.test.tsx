@@ -74,7 +74,7 @@ describe("the grid", () => {
     fireEvent.input(box, { target: { value: "^op_7$" } });
     expect(names()).toEqual(["op_7"]);
     fireEvent.input(box, { target: { value: "(" } });
-    expect(screen.getByRole("alert").textContent).toMatch(/Not a regular expression/);
+    expect(screen.getByRole("alert").textContent).toMatch(/Invalid regular expression/);
     fireEvent.input(box, { target: { value: "nothing at all" } });
     expect(screen.getByText("No row matches")).toBeTruthy();
   });
@@ -236,12 +236,12 @@ describe("the grid", () => {
       show(tree);
       expect(names()).toEqual(["net", "conv", "weight", "head"]);
       expect(screen.getByRole("row", { name: /weight/ }).getAttribute("aria-level")).toBe("3");
-      fireEvent.click(screen.getByRole("button", { name: "Rows beneath conv" }));
+      fireEvent.click(screen.getByRole("button", { name: "Children of conv" }));
       expect(names()).toEqual(["net", "conv", "head"]);
       expect(screen.getByRole("row", { name: /conv/ }).getAttribute("aria-expanded")).toBe("false");
-      fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
+      fireEvent.click(screen.getByRole("button", { name: "Collapse all" }));
       expect(names()).toEqual(["net", "head"]);
-      fireEvent.click(screen.getByRole("button", { name: "Unfold all" }));
+      fireEvent.click(screen.getByRole("button", { name: "Expand all" }));
       expect(names()).toHaveLength(4);
     });
 
@@ -263,7 +263,7 @@ describe("the grid", () => {
 
     it("opens what leads to a found row, and forgets it with the search", () => {
       show(tree);
-      fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
+      fireEvent.click(screen.getByRole("button", { name: "Collapse all" }));
       fireEvent.input(screen.getByRole("textbox"), { target: { value: "weight" } });
       expect(names()).toEqual(["net", "conv", "weight"]);
       expect(screen.getByText("1 of 4")).toBeTruthy();
@@ -277,7 +277,7 @@ describe("the grid", () => {
         (blob) => `blob:${saved.push(blob as Blob)}`,
       );
       show(tree);
-      fireEvent.click(screen.getByRole("button", { name: "Fold all" }));
+      fireEvent.click(screen.getByRole("button", { name: "Collapse all" }));
       fireEvent.click(screen.getByRole("button", { name: /Download the 4/ }));
       expect((await saved[0]!.text()).split("\r\n")).toEqual([
         "Level,Name",

@@ -5,7 +5,6 @@
  * Control+C copies the cell.
  */
 
-import type { JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
@@ -48,7 +47,7 @@ function useKept<T>(
   return [given === undefined ? own : given, set];
 }
 
-export function Grid(props: GridProps): JSX.Element {
+export function Grid(props: GridProps) {
   const { label, columns, rowCount, pinned = NO_ROWS, searchIn, tree } = props;
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
@@ -107,11 +106,11 @@ export function Grid(props: GridProps): JSX.Element {
   );
 }
 
-function FoldButtons({ folding }: { folding: Folding }): JSX.Element {
+function FoldButtons({ folding }: { folding: Folding }) {
   return (
     <span class="toolbar-group">
-      <Button kind="quiet" icon="unfold" label="Unfold all" onClick={() => folding.all(true)} />
-      <Button kind="quiet" icon="fold" label="Fold all" onClick={() => folding.all(false)} />
+      <Button kind="quiet" icon="unfold" label="Expand all" onClick={() => folding.all(true)} />
+      <Button kind="quiet" icon="fold" label="Collapse all" onClick={() => folding.all(false)} />
     </span>
   );
 }
@@ -151,7 +150,6 @@ interface TableState {
   cell: Cell | null;
   onKeyDown: (event: KeyboardEvent) => void;
   pointed: number;
-  /** The same object at every draw. */
   actions: RowActions;
   /** The table got the focus: some cell is active then. */
   focus: () => void;
@@ -196,7 +194,7 @@ function useTable(props: TableProps, scroller: { current: HTMLDivElement | null 
   return { view, open, opening, cell, onKeyDown, pointed, actions, focus };
 }
 
-function Table(props: TableProps): JSX.Element {
+function Table(props: TableProps) {
   const { label, visible, rows, rowCount, pinned, sort, widths, detail, folding } = props;
   const id = useId("grid");
   const scroller = useRef<HTMLDivElement>(null);

@@ -1,6 +1,4 @@
-/** The sticky row of column heads: sort, definition, width. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { definitionOf } from "../../base/definitions";
 import { Icon } from "../icons";
 import { Tooltip } from "../tooltip";
@@ -20,7 +18,7 @@ interface HeaderProps {
   onWidth: (column: Column, width: number | null) => void;
 }
 
-export function Header({ columns, sort, hasToggle, onSort, onWidth }: HeaderProps): JSX.Element {
+export function Header({ columns, sort, hasToggle, onSort, onWidth }: HeaderProps) {
   return (
     <div role="rowgroup" class="grid-head">
       <div role="row" class="grid-row" aria-rowindex={1}>
@@ -46,7 +44,7 @@ interface HeadCellProps {
   onWidth: (column: Column, width: number | null) => void;
 }
 
-function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProps): JSX.Element {
+function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProps) {
   const text = (column.term ? definitionOf(column.term)?.text : null) ?? column.hint;
   const order = sort ? (sort.descending ? "descending" : "ascending") : undefined;
   return (
@@ -78,7 +76,6 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
   );
 }
 
-/** Follows the pointer from the grip and reports the width of the head cell. */
 function drag(event: PointerEvent, onWidth: (width: number) => void): void {
   const grip = event.currentTarget;
   if (!(grip instanceof HTMLElement) || !grip.parentElement) return;

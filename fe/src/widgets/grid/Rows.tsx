@@ -1,6 +1,4 @@
-/** The rows in the window, and what is below the open ones. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CopyButton } from "../buttons";
 import { Icon } from "../icons";
@@ -31,7 +29,6 @@ export interface RowProps {
   active: number;
   /** Whether the pointer is on it; then it offers to copy its name. */
   pointed: boolean;
-  /** The same object at every draw. */
   actions: RowActions;
 }
 
@@ -57,7 +54,7 @@ export class Row extends Pure<RowProps> {
     active,
     pointed,
     actions,
-  }: RowProps): JSX.Element {
+  }: RowProps) {
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";
     return (
@@ -89,7 +86,7 @@ export class Row extends Pure<RowProps> {
               ? toggle(
                   row,
                   open,
-                  `${level < 0 ? "Details of" : "Rows beneath"} ${name}`,
+                  `${level < 0 ? "Details of" : "Children of"} ${name}`,
                   canOpen,
                   actions,
                 )
@@ -107,13 +104,7 @@ export class Row extends Pure<RowProps> {
   }
 }
 
-function toggle(
-  row: number,
-  open: boolean,
-  label: string,
-  canOpen: boolean,
-  actions: RowActions,
-): JSX.Element {
+function toggle(row: number, open: boolean, label: string, canOpen: boolean, actions: RowActions) {
   if (!canOpen) return <span class="toggle" />;
   return (
     <button
@@ -138,7 +129,7 @@ interface DetailProps {
 }
 
 /** Below an open row, as wide as the window of the table; reports its height. */
-export function Detail({ offset, span, width, onHeight, children }: DetailProps): JSX.Element {
+export function Detail({ offset, span, width, onHeight, children }: DetailProps) {
   const box = useRef<HTMLDivElement>(null);
   const report = useRef(onHeight);
   report.current = onHeight;

@@ -1,6 +1,4 @@
-/** What stands above a table: search, columns, copy, CSV. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { csv, fileName } from "../../base/csv";
 import { formatCount } from "../../base/units";
 import { Button, DownloadButton } from "../buttons";
@@ -19,7 +17,6 @@ interface ToolbarProps {
   columns: readonly Column[];
   visible: readonly Column[];
   shown: Shown;
-  /** Rows that a search can find. */
   searchable: number;
   search: Search;
   onSearch: (search: Search) => void;
@@ -56,7 +53,7 @@ export function Toolbar({
   onSearch,
   saved,
   onSaved,
-}: ToolbarProps): JSX.Element {
+}: ToolbarProps) {
   const all = formatCount(searchable);
   const result =
     search.text.trim() && !shown.error
@@ -94,7 +91,7 @@ interface ColumnMenuProps {
   onSaved: (saved: Saved) => void;
 }
 
-function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps): JSX.Element {
+function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps) {
   return (
     <Menu label="Columns" icon="columns">
       {columns.map((column) => {
@@ -112,7 +109,7 @@ function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps): JSX.
         );
       })}
       <Button kind="quiet" icon="reload" onClick={() => onSaved({ hidden: {}, widths: {} })}>
-        As at first
+        Reset
       </Button>
     </Menu>
   );

@@ -1,6 +1,4 @@
-/** What stands in a cell: drawn, copied, and saved. */
-
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import type { CsvCell } from "../../base/csv";
 import { format, formatExactTime, timeQuantity, UNKNOWN, type Unit } from "../../base/units";
 import { CSV_UNIT } from "../charts/Figure";
@@ -43,7 +41,6 @@ function knowledge(value: number | string | boolean): string {
   return KNOWLEDGE[Number(value)] ?? "unknown";
 }
 
-/** The text that copying a cell gives. */
 export function copiedText(column: Column, row: number): string {
   const value = exactValue(column, row);
   return value === null || value === undefined ? "" : String(value);
@@ -56,7 +53,7 @@ export function cellContent(column: Column, row: number, rowCount: number): Comp
   return note ? [content, <span class="cell-note">{note}</span>] : content;
 }
 
-function unknown(column: Column, row: number): JSX.Element {
+function unknown(column: Column, row: number) {
   const reason = column.unknown?.(row);
   return (
     <span class="cell-unknown" title={reason ?? "not known"}>
@@ -65,7 +62,7 @@ function unknown(column: Column, row: number): JSX.Element {
   );
 }
 
-function textCell(column: Column, row: number): JSX.Element {
+function textCell(column: Column, row: number) {
   const value = column.values[row];
   if (value === null || value === undefined || value === "") return unknown(column, row);
   const full = String(value);
@@ -114,7 +111,7 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
   return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 
-function figure(value: number, kind: keyof typeof UNITS): JSX.Element {
+function figure(value: number, kind: keyof typeof UNITS) {
   if (kind !== "time" && kind !== "delta")
     return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
   const { text, unit } = timeQuantity(value);

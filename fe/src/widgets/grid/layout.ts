@@ -1,5 +1,3 @@
-/** Where rows lie when some of them are open. Pure. */
-
 /** Height of a row, px; the same in `widgets.css`. */
 export const ROW_HEIGHT = 28;
 /** Rows drawn beyond both edges, so that fast scrolling shows no gaps. */
@@ -21,7 +19,6 @@ export function offsetOf(position: number, open: readonly OpenAt[]): number {
   return offset;
 }
 
-/** Height of all rows, px. */
 export function totalHeight(count: number, open: readonly OpenAt[]): number {
   return open.reduce((sum, row) => sum + row.height, count * ROW_HEIGHT);
 }
@@ -59,16 +56,13 @@ export function mostRows(height: number): number {
 }
 
 export interface Cell {
-  /** Position among the shown rows. */
   row: number;
-  /** Place among the visible columns. */
   column: number;
 }
 
 interface Extent {
   rows: number;
   columns: number;
-  /** Rows in the window. */
   page: number;
 }
 

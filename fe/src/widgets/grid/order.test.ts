@@ -90,7 +90,7 @@ describe("shownRows", () => {
       pinned: [],
     });
     expect([...result.rows]).toEqual([0, 1, 2, 3, 4]);
-    expect(result.error).toMatch(/^Not a regular expression/);
+    expect(result.error).toMatch(/^Invalid regular expression/);
   });
   it("agrees with a plain sort on many rows", () => {
     const values = Array.from({ length: 2000 }, (_, i) => (i * 7919) % 101);

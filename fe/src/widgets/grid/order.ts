@@ -35,8 +35,8 @@ export function sizeOf(value: number, kind: CellKind): number {
 
 /** The dictionary of a text column; made once per array. */
 export function dictionaryOf(values: ArrayLike<CellValue>, rowCount: number): Dictionary {
-  const made = dictionaries.get(values);
-  if (made?.codes.length === rowCount) return made;
+  const cached = dictionaries.get(values);
+  if (cached?.codes.length === rowCount) return cached;
   const places = new Map<string, number>();
   const codes = new Uint32Array(rowCount);
   for (let row = 0; row < rowCount; row++) {
@@ -56,8 +56,8 @@ export function dictionaryOf(values: ArrayLike<CellValue>, rowCount: number): Di
 
 /** One sortable number per row: the value, or for texts the rank among the column's texts. `NaN` is unknown. */
 export function sortKeys(column: Pick<Column, "values" | "kind">, rowCount: number): Float64Array {
-  const made = keys.get(column.values);
-  if (made?.length === rowCount) return made;
+  const cached = keys.get(column.values);
+  if (cached?.length === rowCount) return cached;
   const result = new Float64Array(rowCount);
   if (isText(column.kind)) {
     const { unique, codes } = dictionaryOf(column.values, rowCount);
@@ -152,8 +152,8 @@ const largests = new WeakMap<object, number>();
 
 /** The largest known value of a column; 0 when there is none. */
 export function largestOf(column: Pick<Column, "values" | "kind">, rowCount: number): number {
-  const made = largests.get(column.values);
-  if (made !== undefined) return made;
+  const cached = largests.get(column.values);
+  if (cached !== undefined) return cached;
   let largest = 0;
   for (let row = 0; row < rowCount; row++) {
     const value = sizeOf(numberOf(column.values[row], column.kind), column.kind);

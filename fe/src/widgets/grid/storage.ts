@@ -1,6 +1,7 @@
 /** Hidden columns and widths, kept in the browser. */
 
 import { useState } from "preact/hooks";
+import { readStored, writeStored } from "../../base/stored";
 import type { CellKind, Column } from "./types";
 
 export interface Saved {
@@ -9,7 +10,6 @@ export interface Saved {
   widths: Readonly<Record<string, number>>;
 }
 
-const NOTHING: Saved = { hidden: {}, widths: {} };
 const PREFIX = "pytorch_profiler.grid.";
 const WIDTHS: Readonly<Record<CellKind, number>> = {
   text: 200,
@@ -29,23 +29,12 @@ export const NARROWEST = 56;
 export const WIDEST = 1600;
 
 function read(name: string | undefined): Saved {
-  if (!name) return NOTHING;
   try {
-    const value = JSON.parse(
-      localStorage.getItem(PREFIX + name) ?? "null",
-    ) as Partial<Saved> | null;
+    const text = name ? readStored(PREFIX + name) : null;
+    const value = JSON.parse(text ?? "null") as Partial<Saved> | null;
     return { hidden: { ...value?.hidden }, widths: { ...value?.widths } };
   } catch {
-    return NOTHING;
-  }
-}
-
-function write(name: string | undefined, saved: Saved): void {
-  if (!name) return;
-  try {
-    localStorage.setItem(PREFIX + name, JSON.stringify(saved));
-  } catch {
-    // Without storage the choice lasts as long as the table.
+    return { hidden: {}, widths: {} };
   }
 }
 
@@ -53,7 +42,7 @@ export function useSaved(name: string | undefined): [Saved, (saved: Saved) => vo
   const [saved, setSaved] = useState(() => read(name));
   const keep = (next: Saved): void => {
     setSaved(next);
-    write(name, next);
+    if (name) writeStored(PREFIX + name, JSON.stringify(next));
   };
   return [saved, keep];
 }

@@ -49,7 +49,7 @@ export function treeRows(
   const { columns, rowCount, matcher, searchIn, sort } = wanted;
   const { flags, error } = foundFlags(columns, rowCount, matcher, searchIn);
   const above = new Uint8Array(rowCount);
-  const kept = Uint8Array.from(flags);
+  const visible = Uint8Array.from(flags);
   let found = 0;
   for (let row = rowCount - 1; row >= 0; row--) {
     found += flags[row] ?? 0;
@@ -59,13 +59,13 @@ export function treeRows(
   for (let row = 0; row < rowCount; row++) {
     const up = parentOf(parent, row);
     if (up >= 0 && flags[up]) flags[row] = 1;
-    kept[row] = flags[row] || above[row] ? 1 : 0;
+    visible[row] = flags[row] || above[row] ? 1 : 0;
   }
   const rows = Uint32Array.from({ length: rowCount }, (_, row) => row);
   const column = sort ? columns.find((candidate) => candidate.key === sort.key) : undefined;
   if (sort && column) sortRows(rows, sortKeys(column, rowCount), sort.descending);
   return {
-    rows: inTreeOrder(rows, parent, kept),
+    rows: inTreeOrder(rows, parent, visible),
     found,
     error,
     above: searching && !error ? above : null,
@@ -104,7 +104,6 @@ export function inTreeOrder(
   return rows.subarray(0, end);
 }
 
-/** The rows without those beneath a folded one. */
 export function unfoldedRows(
   rows: Uint32Array,
   levels: Uint16Array,
@@ -128,7 +127,6 @@ export interface Folding {
   canOpen: (row: number) => boolean;
   isOpen: (row: number) => boolean;
   toggle: (row: number) => void;
-  /** Opens or folds all. */
   all: (open: boolean) => void;
 }
 

@@ -18,11 +18,9 @@ export interface Column {
   /** What the header says on hover and focus where no definition can: of names that only the trace knows. */
   hint?: string;
   kind: CellKind;
-  /** First width in px; people may drag it. */
   width?: number;
   /** Shares the room that is left with the first column, until somebody drags it. */
   grow?: boolean;
-  /** Whether it starts hidden; people may show it. */
   hidden?: boolean;
   /** One value per row: a typed array or a list. `NaN`, `null` and a negative `time` are unknown. */
   values: ArrayLike<CellValue>;
@@ -30,7 +28,6 @@ export interface Column {
   short?: ArrayLike<string | null>;
   /** Whether a bar below the number shows its part of the column's largest value; a delta's begins in the middle. */
   bar?: boolean;
-  /** Makes the cell a link. */
   href?: (row: number) => string | null;
   /** Called instead of following the link on a plain click. */
   onFollow?: (row: number) => void;
@@ -54,7 +51,6 @@ export interface GridProps {
   /** Says what the table holds; read by screen readers and used in the CSV's file name. */
   label: string;
   columns: readonly Column[];
-  /** Rows in every column. */
   rowCount: number;
   /** Null: the order in which the rows came. Leave out both to let the grid keep it. */
   sort?: Sort | null;
@@ -80,8 +76,6 @@ export interface GridProps {
   storage?: string;
   /** More controls at the start of the tool bar, e.g. a Segmented for the grouping. */
   tools?: ComponentChildren;
-  /** What stands in the table when there are no rows at all. */
   empty?: ComponentChildren;
-  /** CSV file name without extension; otherwise made from the label. */
   fileName?: string;
 }

@@ -8,7 +8,8 @@ from pkgutil import iter_modules
 from torch_tb_profiler.analysis.findings.rule import Rule
 
 _DECLARED: dict[str, Rule] = {
-    found.name: import_module(f"{__name__}.{found.name}").RULE for found in iter_modules(__path__)
+    module.name: import_module(f"{__name__}.{module.name}").RULE
+    for module in iter_modules(__path__)
 }
 RULES = dict(sorted(_DECLARED.items(), key=lambda item: item[1].place))
 """By key, in the order in which they may claim time."""

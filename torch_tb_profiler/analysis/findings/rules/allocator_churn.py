@@ -28,9 +28,9 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 RULE = Rule(
     place=70,
     claim=_claim,
-    title="Memory is taken from the driver inside the {step}",
-    sentence="""Calls that take memory from the driver or give it back ({calls} per {step}) hold the
-    host up: the {device} is idle after them for up to {gain} of the {step} ({share}).""",
+    title="Memory is allocated from the driver inside the {step}",
+    sentence="""Calls that allocate or free driver memory ({calls} per {step}) block the host: the
+    {device} is idle after them for up to {gain} of the {step} ({share}).""",
     attempt="""Let the caching allocator keep its memory: no empty_cache() in the loop, fewer sizes
     (pad or bucket the inputs), or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.""",
     caveat="The first steps of a program take memory that they keep; later ones should not.",

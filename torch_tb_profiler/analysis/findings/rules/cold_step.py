@@ -26,7 +26,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 RULE = Rule(
     place=230,
     claim=_claim,
-    title="The first step is a cold one",
+    title="The first step is cold",
     sentence="""The first recorded step takes {wall}, the others typically {others}. It is left out
     of all findings.""",
     attempt="Let the schedule warm up for more steps: schedule(wait=1, warmup=2, active=3).",

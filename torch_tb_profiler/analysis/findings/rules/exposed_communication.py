@@ -23,10 +23,10 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     else:
         row = case.insight["collectives"]["event"].astype(np.int64)
         begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
-        of, start, end = shared(
+        piece_of, start, end = shared(
             begin, stop, subtract(union(begin, stop), case.when(case.operators))
         )
-        piece = row[of]
+        piece = row[piece_of]
     if not len(row):
         return None
     seen = case.within(row)

@@ -62,7 +62,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 RULE = Rule(
     place=200,
     claim=_claim,
-    title="Kernels are far from what the {device} can do",
+    title="Kernels run far below the peaks of the {device}",
     sentence="""Long kernels ({kernels} per {step}, of {workloads} operators with their shapes)
     reach {reached} of what the peaks of the {device} allow for their FLOPs and bytes: up to {gain}
     of the {step} ({share}) is beyond that.""",

@@ -24,11 +24,11 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
         return None
     begin, blocks = work.start[chosen], blocks[chosen]
     idle = ((1 - blocks) * (work.end[chosen] - begin)).astype(np.int64)
-    of, start, end = shared(
+    piece, start, end = shared(
         begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(case.work))
     )
     return Candidate(
-        work.row[chosen][of],
+        work.row[chosen][piece],
         start,
         end,
         {
@@ -51,7 +51,7 @@ RULE = Rule(
     place=190,
     claim=_claim,
     title="Kernels have fewer blocks than the {device} has {multiprocessor}s",
-    sentence="""Kernels ({kernels} per {step}) leave {multiprocessor}s without work, with
+    sentence="""Kernels ({kernels} per {step}) leave {multiprocessor}s idle, with
     {blocks_per_sm} blocks per {multiprocessor} on average: up to {gain} ({share}).""",
     attempt="""Give each kernel more to do: a larger batch, fused operators, other tile sizes; or
     run independent kernels concurrently on several streams.""",

@@ -20,9 +20,9 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     if not len(row) or not len(case.work.row):
         return None
     begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
-    of, start, end = shared(begin, stop, union(case.gaps.start, case.gaps.end))
+    piece, start, end = shared(begin, stop, union(case.gaps.start, case.gaps.end))
     return Candidate(
-        row[of],
+        row[piece],
         start,
         end,
         {"collectives": len(case.within(row)) / len(case.steps)},

@@ -25,8 +25,8 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
         return None
     length = gaps.end - gaps.start
     row = np.where(gaps.launch >= 0, gaps.launch, gaps.before)
-    for place in np.argsort(-length, kind="stable")[:NAMED].tolist():
-        row[place] = _doing(case, gaps, place, int(row[place]))
+    for gap in np.argsort(-length, kind="stable")[:NAMED].tolist():
+        row[gap] = _doing(case, gaps, gap, int(row[gap]))
     return Candidate(
         row,
         gaps.start,
@@ -39,12 +39,12 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     )
 
 
-def _doing(case: Case, gaps: Gaps, place: int, otherwise: int) -> int:
+def _doing(case: Case, gaps: Gaps, gap: int, otherwise: int) -> int:
     """What the host did in a gap: the shortest span that fills at least half of it, on the thread
     that launched what ended it, else on the steps' thread.
     """
     spans = case.trace["spans"]
-    start, end, launch = (int(part[place]) for part in (gaps.start, gaps.end, gaps.launch))
+    start, end, launch = (int(part[gap]) for part in (gaps.start, gaps.end, gaps.launch))
     track = int(spans["track"][launch]) if launch >= 0 else case.main_track
     begun = np.arange(*np.searchsorted(spans["start"], (start, end)).tolist())
     role = spans["role"][begun]

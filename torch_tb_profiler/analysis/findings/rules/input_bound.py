@@ -76,8 +76,8 @@ def _own_loaders(case: Case) -> Ints:
 
 
 def _is_user_code_next(text: str) -> bool:
-    found = _NEXT.match(text)
-    return found is not None and is_user_code(found["file"])
+    match = _NEXT.match(text)
+    return match is not None and is_user_code(match["file"])
 
 
 RULE = Rule(

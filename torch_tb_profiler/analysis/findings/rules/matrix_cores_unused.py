@@ -65,12 +65,12 @@ def _of_double_precision(case: Case, work: Work) -> Mask:
     operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
     if not arguments.n:
         return np.zeros(len(work.row), np.bool_)
-    place = np.minimum(
+    argument = np.minimum(
         np.searchsorted(arguments["span"], operator.astype(arguments["span"].dtype)),
         arguments.n - 1,
     )
-    known = (operator >= 0) & (arguments["span"][place] == operator)
-    return np.asarray(known & double[arguments["types"][place]])
+    known = (operator >= 0) & (arguments["span"][argument] == operator)
+    return np.asarray(known & double[arguments["types"][argument]])
 
 
 RULE = Rule(

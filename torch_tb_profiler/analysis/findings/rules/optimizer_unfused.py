@@ -98,8 +98,8 @@ RULE = Rule(
     place=90,
     claim=_claim,
     title="The optimizer updates its parameters one by one",
-    sentence="""Each step of the optimizer starts {kernels} kernels, half of them of {median_kernel}
-    or less: starting them and waiting for them takes up to {gain} of the {step} ({share}).""",
+    sentence="""Each step of the optimizer launches {kernels} kernels, half of them of
+    {median_kernel} or less: launching them and waiting for them takes up to {gain} of the {step} ({share}).""",
     attempt="""Use the fused or the foreach implementation: fused=True, or foreach=True, where the
     optimizer is created.""",
     caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",

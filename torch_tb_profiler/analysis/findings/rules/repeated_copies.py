@@ -38,7 +38,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
 RULE = Rule(
     place=170,
     claim=_claim,
-    title="The same data is copied to the {device} again and again",
+    title="The same data is copied to the {device} repeatedly",
     sentence="""{copies} copies of up to {bytes} per {step} come from places that had copied as much
     in the same {step}: up to {gain} ({share}).""",
     attempt="Keep the tensor on the {device} and reuse it, or copy all at once.",

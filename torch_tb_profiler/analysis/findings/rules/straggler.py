@@ -24,7 +24,7 @@ SHOWN = 20
 
 
 def with_stragglers(
-    made: Mapping[str, Any],
+    analysis: Mapping[str, Any],
     late: Iterable[tuple[StepStraggler, Cause | None]],
     figures: RunFigures,
     asked: int,
@@ -37,17 +37,20 @@ def with_stragglers(
     A straggler's evidence are events of its own trace, so they are given as they are: ``evidence``,
     and no ``rows``.
     """
-    length = made["step_ns"]
-    common = {int(step) for step in figures.steps.place[asked][made["rows"]] if step >= 0}
+    length = analysis["step_ns"]
+    common = {int(step) for step in figures.steps.place[asked][analysis["rows"]] if step >= 0}
     by_rank: dict[int, list[tuple[StepStraggler, Cause | None]]] = {}
-    for one, cause in sorted(late, key=lambda item: -item[0].caused):
-        if one.step in common:
-            by_rank.setdefault(one.rank, []).append((one, cause))
+    for straggler, cause in sorted(late, key=lambda finding: -finding[0].caused):
+        if straggler.step in common:
+            by_rank.setdefault(straggler.rank, []).append((straggler, cause))
     lead = {
-        rank: sum(one.lead for one, _ in items) // made["steps"] for rank, items in by_rank.items()
+        rank: sum(straggler.lead for straggler, _ in items) // analysis["steps"]
+        for rank, items in by_rank.items()
     }
-    found = [dict(item) for item in made["found"]]
-    exposed = next((item for item in found if item["rule"] == "exposed_communication"), None)
+    findings = [dict(finding) for finding in analysis["found"]]
+    exposed = next(
+        (finding for finding in findings if finding["rule"] == "exposed_communication"), None
+    )
     for rank in sorted(lead, key=lambda rank: -lead[rank]):
         claim = (
             None if rank == asked else min(lead[rank], exposed["recoverable_ns"] if exposed else 0)
@@ -57,25 +60,27 @@ def with_stragglers(
         if exposed and claim:
             exposed["recoverable_ns"] -= claim
             exposed["share"] -= claim / length
-        found.append(
+        findings.append(
             {
                 "rule": "late_itself" if claim is None else "straggler",
                 "recoverable_ns": claim,
                 "share": None if claim is None else claim / length,
-                **_told(by_rank[rank], lead[rank], made["steps"], figures, seats[rank]),
+                **_details(by_rank[rank], lead[rank], analysis["steps"], figures, seats[rank]),
             }
         )
-    found = [
-        item
-        for item in found
-        if item["recoverable_ns"] is None or item["recoverable_ns"] >= int(THRESHOLD * length)
+    findings = [
+        finding
+        for finding in findings
+        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= int(THRESHOLD * length)
     ]
-    found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
-    unsure = [key for key in made["unsure"] if key != "other_ranks"]
-    return {**made, "found": found, "unsure": unsure}
+    findings.sort(
+        key=lambda finding: (finding["recoverable_ns"] is None, -(finding["recoverable_ns"] or 0))
+    )
+    unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
+    return {**analysis, "found": findings, "unsure": unsure}
 
 
-def _told(
+def _details(
     late: Sequence[tuple[StepStraggler, Cause | None]],
     lead: int,
     steps: int,
@@ -86,12 +91,12 @@ def _told(
     return {
         "artefact": False,
         "rows": [],
-        "evidence": [_event(one, figures, *seat) for one, _ in late[:SHOWN]],
+        "evidence": [_event(straggler, figures, *seat) for straggler, _ in late[:SHOWN]],
         "count": len(late),
         "line": cause.line if cause else None,
         "numbers": {
             "lead": float(lead),
-            "caused": float(sum(one.caused for one, _ in late) // steps),
+            "caused": float(sum(straggler.caused for straggler, _ in late) // steps),
             "late_steps": float(len(late)),
             "of_steps": float(steps),
             "extra": float(cause.extra if cause else 0),

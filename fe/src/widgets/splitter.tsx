@@ -1,14 +1,16 @@
-/** The line between two parts of the page; dragging it, or the arrow keys, make one of them larger. */
-
-import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { readStored, writeStored } from "../base/stored";
 
 interface SplitterProps {
   label: string;
   /** `vertical`: stands between left and right. */
   orientation: "vertical" | "horizontal";
-  /** Size in px of the part that lies behind it (right or below). */
+  /** Size in px of the part that lies behind it (right or below); with `leads`, of the part before it. */
   size: number;
+  leads?: boolean;
+  class?: string;
+  /** Size after a double click. */
+  first?: number;
   least: number;
   most: number;
   onSize: (size: number) => void;
@@ -16,14 +18,9 @@ interface SplitterProps {
 
 const KEY_STEP = 24;
 
-export function Splitter({
-  label,
-  orientation,
-  size,
-  least,
-  most,
-  onSize,
-}: SplitterProps): JSX.Element {
+export function Splitter(props: SplitterProps) {
+  const { label, orientation, size, leads, least, most, first, onSize } = props;
+  const sign = leads ? -1 : 1;
   const upright = orientation === "vertical";
   const set = (next: number): void => onSize(Math.round(Math.max(least, Math.min(most, next))));
   const drag = (event: PointerEvent): void => {
@@ -33,7 +30,7 @@ export function Splitter({
     const start = upright ? event.clientX : event.clientY;
     handle.setPointerCapture(event.pointerId);
     const move = (moved: PointerEvent): void =>
-      set(size + start - (upright ? moved.clientX : moved.clientY));
+      set(size + sign * (start - (upright ? moved.clientX : moved.clientY)));
     const end = (): void => {
       handle.removeEventListener("pointermove", move);
       handle.removeEventListener("pointerup", end);
@@ -54,11 +51,11 @@ export function Splitter({
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    set(size + step * KEY_STEP);
+    set(size + sign * step * KEY_STEP);
   };
   return (
     <div
-      class={`splitter splitter-${orientation}`}
+      class={props.class ?? `splitter splitter-${orientation}`}
       role="separator"
       tabIndex={0}
       aria-label={label}
@@ -67,31 +64,21 @@ export function Splitter({
       aria-valuemin={least}
       aria-valuemax={most}
       onPointerDown={drag}
+      onDblClick={() => first && onSize(first)}
       onKeyDown={onKeyDown}
     />
   );
 }
 
-/** A size that is kept in the browser: how somebody likes the page is no part of what a link shows. */
-export function useKeptSize(name: string, first: number): [number, (size: number) => void] {
-  const key = `pytorch_profiler.size.${name}`;
-  const [size, setSize] = useState(() => readSize(key) ?? first);
-  const keep = (next: number): void => {
+/** A size in px that the browser keeps: how somebody likes the page is no part of what a link shows. */
+export function useStoredSize(key: string, first: number): [number, (size: number) => void] {
+  const [size, setSize] = useState(() => {
+    const stored = Number(readStored(key));
+    return Number.isFinite(stored) && stored > 0 ? stored : first;
+  });
+  const change = (next: number): void => {
     setSize(next);
-    try {
-      localStorage.setItem(key, String(next));
-    } catch {
-      // A browser without storage forgets it.
-    }
+    writeStored(key, String(next));
   };
-  return [size, keep];
-}
-
-function readSize(key: string): number | null {
-  try {
-    const size = Number(localStorage.getItem(key));
-    return Number.isFinite(size) && size > 0 ? size : null;
-  } catch {
-    return null;
-  }
+  return [size, change];
 }

@@ -22,11 +22,7 @@ C = Column
 
 PLACE = TableSpec(
     "place",
-<<<<<<< HEAD
-    "Columns in front of every frame of several traces.",
-=======
     "The first columns of every frame of several traces.",
->>>>>>> main
     (
         C("run", "category", "", "Name of the run; only where there are several."),
         C("worker", "category", "", "Name of the worker."),

@@ -17,26 +17,12 @@ from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views.display_wire import interface, page_columns, type_name
 from torch_tb_profiler.views.wire import Wire
 
-<<<<<<< HEAD
 MODULES = tuple(
     import_module(f"{views.__name__}.{found.name}")
     for found in pkgutil.iter_modules(views.__path__)
     if found.name.endswith("wire")
 )
 
-=======
-MODULES = (
-    wire,
-    timeline_wire,
-    findings_wire,
-    memory_wire,
-    module_wire,
-    distributed_wire,
-    diff_wire,
-    efficiency_wire,
-    counters_wire,
-)
->>>>>>> main
 HEADER = """\
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
@@ -96,7 +82,6 @@ def _literal_aliases() -> dict[tuple[Any, ...], str]:
     return {tuple(sorted(get_args(value), key=str)): name for name, value in aliases.items()}
 
 
-<<<<<<< HEAD
 def _wire_types() -> list[type[Wire]]:
     """The wire types, module by module in order of declaration."""
     return [
@@ -108,25 +93,6 @@ def _wire_types() -> list[type[Wire]]:
         and issubclass(value, Wire)
         and value is not Wire
     ]
-=======
-def _reachable() -> list[type[wire.Wire]]:
-    """The payloads and the wire types that they are made of, in order of declaration."""
-    # Each once: a module also names the types that it imports.
-    declared = dict.fromkeys(
-        cls
-        for module in MODULES
-        for cls in vars(module).values()
-        if isinstance(cls, type) and issubclass(cls, wire.Wire)
-    )
-    reached: set[type] = set()
-    todo: list[type] = [cls for cls in declared if cls.__name__.endswith("Payload")]
-    while todo:
-        cls = todo.pop()
-        if cls not in reached:
-            reached.add(cls)
-            todo += [part for field in _fields(cls) for part in _structs(field.type)]
-    return [cls for cls in declared if cls in reached]
->>>>>>> main
 
 
 def _interface(cls: type[Wire], aliases: dict[tuple[Any, ...], str]) -> str:

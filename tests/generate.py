@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from tests import definitions
+from tests.words.listing import LISTINGS, listing
 from torch_tb_profiler.analysis.findings import definitions as rule_definitions
 from torch_tb_profiler.api import frames_doc
 from torch_tb_profiler.hardware import models_doc
@@ -32,6 +34,8 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),
+    # After the definitions, which are among them.
+    **{f"tests/words/{name}.txt": partial(listing, name) for name in LISTINGS},
 }
 """File → what it should hold, given what it holds: people write the beginning of some."""
 

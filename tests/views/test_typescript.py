@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 from torch_tb_profiler.views import typescript
+from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.web.routes import ROUTES
 
 
 def test_every_payload_and_every_named_type_is_there() -> None:
     text = typescript.typescript()
     declared = set(re.findall(r"export (?:interface|type) (\w+)", text))
-    names = {name for module in typescript.MODULES for name in vars(module)}
-    assert {name for name in names if name.endswith("Payload")} <= declared
+    answers = {route.answers for route in ROUTES.values()}
+    assert {a.__name__ for a in answers if issubclass(a, Wire)} <= declared
     used = set(re.findall(r"[:(|] *([A-Z]\w+)", re.sub(r"/\*\*.*?\*/|//.*|\"[^\"]*\"", "", text)))
     assert used <= declared
 

@@ -264,7 +264,7 @@ class Catalogue:
     def _not_found(self, run: str, worker: str, span: str) -> ProfilerError:
         if self._unfinished:
             return NotReady(
-                "The logdir is being looked at for the first time.", "Wait a moment.", progress=0.0
+                "The logdir is being read for the first time.", "Wait a moment.", progress=0.0
             )
         asked = (run, worker, span)
         for depth, name in enumerate(asked):
@@ -302,7 +302,7 @@ class Catalogue:
             message = (
                 f"{error.message} {error.hint}"
                 if isinstance(error, ProfilerError)
-                else f"The logdir could not be looked at: {places.words(error)}."
+                else f"The logdir could not be read: {places.words(error)}."
             )
             # What was known stays: the place may only be away for a moment.
             listing, changes = Listing((), (message,)), Changes((), (), ())
@@ -378,7 +378,7 @@ class Catalogue:
             sidecar = self.keeper.path(found)
             outcome, message, code = self._examine(entry, sidecar)
         except Exception as error:  # one file that nobody foresaw must not end the scanner
-            message = f"The file could not be looked at: {places.words(error)}."
+            message = f"The file could not be read: {places.words(error)}."
             code = "raised"
         with self._lock:
             if self._waiting(name, found) is not entry or self._closing:

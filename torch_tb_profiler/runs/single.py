@@ -33,7 +33,7 @@ MOST_NAMED = 16
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A file without a trace, or a part of a folder that could not be looked at, and why; of what
+    """A file without a trace, or a part of a folder that could not be read, and why; of what
     is in no run ``run``, ``worker`` and ``span`` are empty.
 
     ``rejected``: neither the file's name nor its content claims to be one.
@@ -63,7 +63,7 @@ def load_all(
 ) -> Iterator[Opened | Unreadable]:
     """Every trace of a file, a run folder or a logdir, in the catalogue's order, one in memory at a
     time; last the rejected files, and
-    what could not be looked at.
+    what could not be read.
 
     ``settings.workers`` processes import many files; ``progress`` is told by this thread, bytes of
     all of them.

@@ -7,8 +7,8 @@ from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 _C = DisplayColumn
-_RECOVERABLE = "Per step, at most so much could be had back; missing where it costs no step time."
-_EVENTS = "Tuple of the dearest few events that it rests on."
+_RECOVERABLE = "Recoverable time per step, at most; missing where it costs no step time."
+_EVENTS = "Tuple of the most expensive events that it rests on."
 FINDINGS = DisplaySpec(
     "findings",
     "One row per finding, the largest first.",

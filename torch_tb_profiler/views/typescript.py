@@ -6,35 +6,23 @@ TypeScript.
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
 
+from torch_tb_profiler import views
 from torch_tb_profiler.store.display import DisplaySpec
-from torch_tb_profiler.views import (
-    counters_wire,
-    diff_wire,
-    distributed_wire,
-    efficiency_wire,
-    findings_wire,
-    memory_wire,
-    module_wire,
-    timeline_wire,
-    wire,
-)
 from torch_tb_profiler.views.display_wire import interface, page_columns, type_name
+from torch_tb_profiler.views.wire import Wire
 
-MODULES = (
-    wire,
-    timeline_wire,
-    findings_wire,
-    memory_wire,
-    module_wire,
-    distributed_wire,
-    diff_wire,
-    efficiency_wire,
-    counters_wire,
+MODULES = tuple(
+    import_module(f"{views.__name__}.{found.name}")
+    for found in pkgutil.iter_modules(views.__path__)
+    if found.name.endswith("wire")
 )
+
 HEADER = """\
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
@@ -53,7 +41,7 @@ def typescript() -> str:
         f"export type {name} = {' | '.join(_literal(v) for v in values)};\n"
         for values, name in aliases.items()
     ]
-    classes = _reachable()
+    classes = _wire_types()
     parts += [_interface(cls, aliases) for cls in classes]
     parts += [interface(spec) for spec in _declared(classes)]
     return "\n".join(parts)
@@ -61,11 +49,11 @@ def typescript() -> str:
 
 def tables() -> str:
     """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    shown = filter(None, map(page_columns, _declared(_reachable())))
+    shown = filter(None, map(page_columns, _declared(_wire_types())))
     return "\n".join([TABLES_HEADER, *shown])
 
 
-def _declared(classes: list[type[wire.Wire]]) -> list[DisplaySpec]:
+def _declared(classes: list[type[Wire]]) -> list[DisplaySpec]:
     """The declared tables that the wire types hold, each once."""
     fields = [field for cls in classes for field in _fields(cls)]
     specs = [spec for field in fields if (spec := _table(field.type)) is not None]
@@ -94,36 +82,20 @@ def _literal_aliases() -> dict[tuple[Any, ...], str]:
     return {tuple(sorted(get_args(value), key=str)): name for name, value in aliases.items()}
 
 
-def _reachable() -> list[type[wire.Wire]]:
-    """The payloads and the wire types that they are made of, in order of declaration."""
-    # Each once: a module also names the types that it imports.
-    declared = dict.fromkeys(
-        cls
+def _wire_types() -> list[type[Wire]]:
+    """The wire types, module by module in order of declaration."""
+    return [
+        value
         for module in MODULES
-        for cls in vars(module).values()
-        if isinstance(cls, type) and issubclass(cls, wire.Wire)
-    )
-    reached: set[type] = set()
-    todo: list[type] = [cls for cls in declared if cls.__name__.endswith("Payload")]
-    while todo:
-        cls = todo.pop()
-        if cls not in reached:
-            reached.add(cls)
-            todo += [part for field in _fields(cls) for part in _structs(field.type)]
-    return [cls for cls in declared if cls in reached]
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and issubclass(value, Wire)
+        and value is not Wire
+    ]
 
 
-def _structs(kind: inspect.Type) -> list[type]:
-    if isinstance(kind, inspect.StructType):
-        return [kind.cls]
-    if isinstance(kind, inspect.UnionType):
-        return [cls for part in kind.types for cls in _structs(part)]
-    if isinstance(kind, inspect.ListType):
-        return _structs(kind.item_type)
-    return []
-
-
-def _interface(cls: type[wire.Wire], aliases: dict[tuple[Any, ...], str]) -> str:
+def _interface(cls: type[Wire], aliases: dict[tuple[Any, ...], str]) -> str:
     comment = " ".join((cls.__doc__ or "").replace("``", "`").split())
     lines = [f"  {field.encode_name}: {_type(field.type, aliases)};" for field in _fields(cls)]
     return "\n".join([f"/** {comment} */", f"export interface {cls.__name__} {{", *lines, "}", ""])

@@ -1,21 +1,19 @@
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
-export type KernelGroup = "name" | "properties";
+export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
-export type OperatorGroup = "name" | "shape" | "stack";
-
-export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
+export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
 export type RankSource = "distributedInfo" | "file name" | "order";
 
-export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
+export type WorkerState = "failed" | "ready" | "waiting";
 
-export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
+export type BeforeSide = "device" | "host";
 
-export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
+export type EfficiencyGroup = "kernel" | "operator";
 
-export type Direction = "in" | "out";
+export type Bound = "compute" | "latency" | "memory" | "unknown";
 
 export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
@@ -27,260 +25,374 @@ export type ModuleSource = "" | "hierarchy" | "lightning" | "python";
 
 export type FlameTree = "line" | "module";
 
-export type WorkerState = "failed" | "ready" | "waiting";
+export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
-export type BeforeSide = "device" | "host";
+export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
 
-export type ChangeStatus = "changed" | "gone" | "new" | "same";
+export type Direction = "in" | "out";
 
-export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
+export type KernelGroup = "name" | "properties";
 
-export type EfficiencyGroup = "kernel" | "operator";
+export type OperatorGroup = "name" | "shape" | "stack";
 
-export type Bound = "compute" | "latency" | "memory" | "unknown";
+export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
 
-/** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
-export interface ErrorBody {
-  code: string;
-  message: string;
-  hint: string;
-  progress: number | null;
-}
+export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
-/** The one error shape of every route. */
-export interface ErrorPayload {
-  error: ErrorBody;
-}
-
-/** One trace file of a worker. `name` goes into URLs, `label` onto the page. */
-export interface SpanItem {
+/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
+export interface CounterInfo {
   name: string;
   label: string;
-  state: SpanState;
-  progress: number;
-  message: string;
-  bytes: number;
-}
-
-/** One process of a run, its spans in time order. */
-export interface WorkerItem {
-  name: string;
-  rank: number | null;
-  rank_source: RankSource;
-  world_size: number | null;
-  spans: SpanItem[];
-}
-
-/** A directory that holds traces. `synthetic`: its traces say that a program made them up. */
-export interface RunItem {
-  name: string;
-  synthetic: boolean;
-  workers: WorkerItem[];
-}
-
-/** Route `/runs`. `version` changes whenever anything below it does. */
-export interface RunsPayload {
-  version: string;
-  scanning: boolean;
-  logdirs: string[];
-  runs: RunItem[];
-}
-
-/** Route `/diagnosis`: where was looked, what was found, what became of it. */
-export interface DiagnosisPayload {
-  version: string;
-  logdirs: string[];
-  notes: string[];
-  files: FilesTable;
-}
-
-/** What a label means, in one sentence; `docs/definitions.md` says more. */
-export interface Definition {
-  key: string;
-  label: string;
-  text: string;
-}
-
-/** Route `/definitions`: what the page shows when the pointer rests on a label. */
-export interface DefinitionsPayload {
-  definitions: Definition[];
-}
-
-/** The vendor's words, e.g. `GPU`/`SM`/`Tensor Cores` or `accelerator`/`compute unit`/`matrix cores`. */
-export interface Vocabulary {
-  device: string;
-  multiprocessor: string;
-  matrix_cores: string;
-}
-
-/** Something a view cannot show, why, and the `profile(...)` call that records it; `key` tells it from others, whatever it is called. */
-export interface Missing {
-  key: string;
-  what: string;
-  why: string;
-  call: string;
-}
-
-/** The eight categories of the step-time breakdown, ns; `null` where not recorded. */
-export interface Categories {
-  kernel: number | null;
-  memcpy: number | null;
-  memset: number | null;
-  communication: number | null;
-  runtime: number | null;
-  dataloader: number | null;
-  cpu_exec: number | null;
-  other: number | null;
-}
-
-/** Route `/steps`: what the step selector offers. `source` says what the steps are made from. */
-export interface StepsPayload {
-  source: string;
-  steps: StepsTable;
-}
-
-/** Arithmetic mean over the selected steps, ns (rounded). */
-export interface Average {
-  steps: number;
-  wall_ns: number;
-  categories_ns: Categories;
-}
-
-/** A line of the configuration list. */
-export interface Fact {
-  label: string;
-  value: string;
-  hint: string;
-}
-
-/** An accelerator over the selected steps; shares are fractions, `null` is unknown with the reason in `unknown`. `title` names it, `details` say what it is. */
-export interface DeviceSummary {
-  id: number;
-  title: string;
-  details: string;
-  utilization: number | null;
-  sm_efficiency: number | null;
-  occupancy: number | null;
-  matrix_core_share: number | null;
-  unknown: string[];
-}
-
-/** A sentence about figures; `key` says what it is about. */
-export interface Sentence {
-  key: "busy" | "loss" | "odd" | "time";
-  text: string;
-  tone: "attention" | "good" | "plain";
-}
-
-/** A figure that a text rests on; `unit` is `ns`, `bytes`, `share`, `count` or empty. */
-export interface Number {
-  label: string;
-  value: number;
   unit: string;
 }
 
-/** A link to documentation outside. */
-export interface Link {
-  text: string;
-  url: string;
-}
-
-/** A counted defect of the trace, how much step time it touches (`null`: not located in time), what it makes doubtful. */
-export interface DefectItem {
-  name: string;
-  severity: string;
-  sentence: string;
-  count: number;
-  touched_ns: number | null;
-  touched_share: number | null;
-  doubtful: string[];
-}
-
-/** Route `/overview`. */
-export interface OverviewPayload {
-  configuration: Fact[];
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+export interface CountersTablePayload {
   vocabulary: Vocabulary;
-  headline: Sentence[];
+  counters: CounterInfo[];
+  profiled: CountersTable;
+  values: ((number | null)[])[];
+  matching: string;
+  measured: "" | "ranges" | "slices";
+  bandwidth: number | null;
+  no_roofline: string;
+  sampled_counters: CounterInfo[];
+  sampled: CounterSamplesTable;
+  steps: string[];
+  pooled: number;
+  missing: Missing[];
+}
+
+/** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
+export interface DiffSide {
+  run: string;
+  worker: string;
+  span: string;
+  label: string;
+  device: string | null;
   step_source: string;
   steps: StepsTable;
-  average: Average | null;
-  devices: DeviceSummary[];
-  health: DefectItem[];
+  selected: number;
+  mean_ns: number | null;
+  spread_ns: number | null;
+}
+
+/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+export interface Verdict {
+  sentence: string;
+  because: string;
+  delta_ns: number | null;
+  share: number | null;
+  beyond: boolean | null;
+  test: string;
+  p: number | null;
+  low_ns: number | null;
+  high_ns: number | null;
+}
+
+/** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
+export interface ChangeWhole {
+  table: ChangeTable;
+  time_a_ns: number;
+  time_b_ns: number;
+  pooled: number;
+}
+
+/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
+export interface DiffPayload {
+  a: DiffSide;
+  b: DiffSide;
+  verdict: Verdict;
+  device_time: boolean;
+  changes: DiffTable;
+  wholes: ChangeWhole[];
+  tree: DiffTreeTable;
+  tree_pooled: number;
   notes: string[];
   missing: Missing[];
 }
 
-/** Call stacks: a stack is a row here, its caller is `parent` (−1: outermost). */
-export interface FrameTree {
-  parent: number[];
-  frame: string[];
+/** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: median distance of its collectives' ends from the median over the workers. `node`, `process`: empty when not known. `message`: why it is not ready. */
+export interface DistributedWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  rank_source: RankSource;
+  node: string;
+  process: string;
+  state: WorkerState;
+  message: string;
+  backend: string | null;
+  devices: string[];
+  offset_ns: number | null;
+  error_ns: number | null;
+  collectives: number;
 }
 
-/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. */
-export interface OperatorPayload {
-  group: OperatorGroup;
+/** Per worker and step; the four add up to the step. Null where a worker has no such step. */
+export interface OverlapColumns {
+  computation_ns: ((number | null)[])[];
+  overlap_ns: ((number | null)[])[];
+  communication_ns: ((number | null)[])[];
+  other_ns: ((number | null)[])[];
+}
+
+/** Per worker and step: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map. */
+export interface WaitingColumns {
+  waiting_ns: ((number | null)[])[];
+  transfer_ns: ((number | null)[])[];
+  unsplit_ns: ((number | null)[])[];
+  late_ns: ((number | null)[])[];
+}
+
+/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took. */
+export interface LateItem {
+  step: number;
+  worker: number;
+  caused_ns: number;
+  longest_ns: number;
+  lead_ns: number;
+  collectives: number;
+  kind: string;
+  event: number;
+  start_ns: number;
+  before_operator: string | null;
+  before_module: string | null;
+  before_line: string | null;
+  before_event: number | null;
+  before_name: string | null;
+  before_ns: number | null;
+  before_side: BeforeSide | null;
+  before_side_ns: number | null;
+}
+
+/** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
+export interface Unmatched {
+  kind: string;
+  group: string | null;
+  counts: number[];
+  reason: string;
+}
+
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. */
+export interface DistributedPayload {
+  workers: DistributedWorker[];
+  steps: string[];
+  step_source: string;
+  overlap: OverlapColumns;
+  waiting: WaitingColumns;
+  late: LateItem[];
+  operations: OperationsTable;
+  matched: number;
+  unmatched: Unmatched[];
+  clock: string;
+  skew_ns: number | null;
+  left_out: number;
+  ready: number;
+  progress: number;
+  workers_total: number;
+  notes: string[];
+  missing: Missing[];
+}
+
+/** What a device can do at best: `rate` in FLOP/s of one precision on one kind of unit. `source`: where the figure is from. */
+export interface Peak {
+  unit: "matrix" | "vector";
+  precision: string;
+  rate: number;
+  source: string;
+}
+
+/** The device and its peaks. `known` false: no figures for it, `peaks` is empty. `entry`: the line of the device table that was used. */
+export interface DevicePeaks {
+  name: string | null;
+  entry: string | null;
+  known: boolean;
+  bandwidth: number | null;
+  bandwidth_source: string;
+  peaks: Peak[];
+}
+
+/** Use of matrix cores by family of the performance models; behind them `communication` and `memcpy`, which compute nothing, and last, family null, the computation without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work, and for what could use none. */
+export interface FamilyColumns {
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  matrix_ns: (number | null)[];
+  matrix_unknown_ns: (number | null)[];
+  flops: (number | null)[];
+}
+
+/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
+export interface StepMfu {
+  index: number;
+  name: string;
+  wall_ns: number;
+  flops: number;
+  mfu: number | null;
+}
+
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+export interface EfficiencyPayload {
+  group: EfficiencyGroup;
   has_device: boolean;
   vocabulary: Vocabulary;
-  rows: OperatorsTable;
-  frames: FrameTree;
-  stacks: (number | null)[];
+  device: DevicePeaks;
+  steps: StepMfu[];
+  mfu: number | null;
+  families: FamilyColumns;
+  time_ns: number;
+  computation_ns: number;
+  modelled_ns: number;
+  rows: EfficiencyTable;
   pooled: number;
+  notes: string[];
   missing: Missing[];
 }
 
-/** A call stack of an operator (frames innermost first) and the calls made from it. */
-export interface StackItem {
-  frames: string[];
-  calls: number;
-  device_self_ns: number | null;
-  device_total_ns: number | null;
-  host_self_ns: number;
-  host_total_ns: number;
+/** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
+export interface Evidence {
+  label: string;
+  worker: string;
+  span: string;
+  event: number;
+  start_ns: number;
+  dur_ns: number;
 }
 
-/** Route `/operator/stacks`: one operator's call stacks, the costliest first. `without`: calls that have none. */
-export interface OperatorStacksPayload {
+/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what is recoverable; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+export interface Finding {
+  rule: string;
+  title: string;
+  sentence: string;
+  views: FindingView[];
+  recoverable_ns: number | null;
+  share: number | null;
+  artefact: boolean;
+  evidence: Evidence[];
+  evidence_count: number;
+  line: string | null;
+  attempt: string;
+  caveat: string;
+  numbers: Number[];
+  links: Link[];
+}
+
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+export interface FindingsPayload {
+  headline: string;
+  healthy: boolean;
+  steps: number;
+  step_ns: number | null;
+  findings: Finding[];
+  unsure: string[];
+  missing: Missing[];
+  progress: number;
+}
+
+/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. */
+export interface MemoryDevice {
+  key: number;
   name: string;
-  shapes: string | null;
-  stacks: StackItem[];
-  without: number;
-  missing: Missing[];
+  records: number;
+  begin_bytes: number;
+  begin_known: boolean;
+  end_bytes: number;
+  peak_bytes: number;
+  peak_ns: number;
+  peak_reserved_bytes: number | null;
+  capacity_bytes: number | null;
+  blocks: number;
 }
 
-/** How many of the device events could be followed back to the host. */
-export interface Attribution {
-  device_events: number;
-  kernels: number;
-  with_launch: number;
-  with_operator: number;
-}
-
-/** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
-export interface NoOperatorReason {
-  key: string;
-  text: string;
-}
-
-/** Route `/kernel`. */
-export interface KernelPayload {
-  group: KernelGroup;
-  vocabulary: Vocabulary;
-  rows: KernelsTable;
-  reasons: NoOperatorReason[];
-  pooled: number;
-  attribution: Attribution;
-  missing: Missing[];
-}
-
-/** Route `/trace`: what the Trace page offers. `origin_ns` is text because it exceeds what JavaScript counts exactly. */
-export interface TracePayload {
-  file: string;
-  bytes: number;
-  events: number;
+/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */
+export interface MemoryPayload {
+  source: MemorySource;
   span_ns: number;
-  origin_ns: string;
-  perfetto_url: string;
+  devices: MemoryDevice[];
+  categories: string[];
+  has_modules: boolean;
+  has_stacks: boolean;
   steps: StepsTable;
+  notes: string[];
+  missing: Missing[];
+}
+
+/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+export interface MemoryCurvePayload {
+  device: number;
+  rows: MemoryTable;
+  categories_bytes: number[][];
+  thinned: boolean;
+  peak_bytes: number;
+  peak_ns: number;
+}
+
+/** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
+export interface MemoryBlocksPayload {
+  device: number;
+  rows: MemoryBlocksTable;
+  pooled: number;
+  pooled_bytes: number;
+}
+
+/** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
+export interface MemoryStatisticsPayload {
+  device: number;
+  group: MemoryGroup;
+  rows: MemoryStatisticsTable;
+  outside_bytes: number;
+  outside_increase_bytes: number;
+  pooled: number;
+}
+
+/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
+export interface MemoryAlivePayload {
+  device: number;
+  time_ns: number;
+  allocated_bytes: number;
+  reserved_bytes: number | null;
+  fragmented_bytes: number | null;
+  unknown_bytes: number;
+  rows: MemoryAliveTable;
+  pooled: number;
+  pooled_bytes: number;
+}
+
+/** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
+export interface ModuleTotals {
+  module_host_ns: number;
+  outside_host_ns: number;
+  module_device_ns: number;
+  outside_device_ns: number;
+  unattributed_device_ns: number;
+  backward_tied: number;
+  backward_untied: number;
+  backward_outside: number;
+}
+
+/** Route `/module`. `steps`: how many steps the sums are over. */
+export interface ModulePayload {
+  source: ModuleSource;
+  has_device: boolean;
+  has_backward: boolean;
+  has_memory: boolean;
+  vocabulary: Vocabulary;
+  steps: number;
+  rows: ModulesTable;
+  totals: ModuleTotals;
+  notes: string[];
+  missing: Missing[];
+}
+
+/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
+export interface FlamePayload {
+  tree: FlameTree;
+  has_device: boolean;
+  rows: FlameTable;
+  pooled: number;
+  unattributed_device_ns: number;
+  missing: Missing[];
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
@@ -571,373 +683,280 @@ export interface CollectivePayload {
   peers: CollectivePeer[];
 }
 
-/** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
-export interface Evidence {
-  label: string;
-  worker: string;
-  span: string;
-  event: number;
-  start_ns: number;
-  dur_ns: number;
+/** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  hint: string;
+  progress: number | null;
 }
 
-/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what is recoverable; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
-export interface Finding {
-  rule: string;
-  title: string;
-  sentence: string;
-  views: FindingView[];
-  recoverable_ns: number | null;
-  share: number | null;
-  artefact: boolean;
-  evidence: Evidence[];
-  evidence_count: number;
-  line: string | null;
-  attempt: string;
-  caveat: string;
-  numbers: Number[];
-  links: Link[];
+/** The one error shape of every route. */
+export interface ErrorPayload {
+  error: ErrorBody;
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
-export interface FindingsPayload {
-  headline: string;
-  healthy: boolean;
-  steps: number;
-  step_ns: number | null;
-  findings: Finding[];
-  unsure: string[];
-  missing: Missing[];
-  progress: number;
-}
-
-/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. */
-export interface MemoryDevice {
-  key: number;
+/** One trace file of a worker. `name` goes into URLs, `label` onto the page. */
+export interface SpanItem {
   name: string;
-  records: number;
-  begin_bytes: number;
-  begin_known: boolean;
-  end_bytes: number;
-  peak_bytes: number;
-  peak_ns: number;
-  peak_reserved_bytes: number | null;
-  capacity_bytes: number | null;
-  blocks: number;
+  label: string;
+  state: SpanState;
+  progress: number;
+  message: string;
+  bytes: number;
 }
 
-/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */
-export interface MemoryPayload {
-  source: MemorySource;
-  span_ns: number;
-  devices: MemoryDevice[];
-  categories: string[];
-  has_modules: boolean;
-  has_stacks: boolean;
-  steps: StepsTable;
-  notes: string[];
-  missing: Missing[];
-}
-
-/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
-export interface MemoryCurvePayload {
-  device: number;
-  rows: MemoryTable;
-  categories_bytes: number[][];
-  thinned: boolean;
-  peak_bytes: number;
-  peak_ns: number;
-}
-
-/** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
-export interface MemoryBlocksPayload {
-  device: number;
-  rows: MemoryBlocksTable;
-  pooled: number;
-  pooled_bytes: number;
-}
-
-/** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
-export interface MemoryStatisticsPayload {
-  device: number;
-  group: MemoryGroup;
-  rows: MemoryStatisticsTable;
-  outside_bytes: number;
-  outside_increase_bytes: number;
-  pooled: number;
-}
-
-/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
-export interface MemoryAlivePayload {
-  device: number;
-  time_ns: number;
-  allocated_bytes: number;
-  reserved_bytes: number | null;
-  fragmented_bytes: number | null;
-  unknown_bytes: number;
-  rows: MemoryAliveTable;
-  pooled: number;
-  pooled_bytes: number;
-}
-
-/** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
-export interface ModuleTotals {
-  module_host_ns: number;
-  outside_host_ns: number;
-  module_device_ns: number;
-  outside_device_ns: number;
-  unattributed_device_ns: number;
-  backward_tied: number;
-  backward_untied: number;
-  backward_outside: number;
-}
-
-/** Route `/module`. `steps`: how many steps the sums are over. */
-export interface ModulePayload {
-  source: ModuleSource;
-  has_device: boolean;
-  has_backward: boolean;
-  has_memory: boolean;
-  vocabulary: Vocabulary;
-  steps: number;
-  rows: ModulesTable;
-  totals: ModuleTotals;
-  notes: string[];
-  missing: Missing[];
-}
-
-/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
-export interface FlamePayload {
-  tree: FlameTree;
-  has_device: boolean;
-  rows: FlameTable;
-  pooled: number;
-  unattributed_device_ns: number;
-  missing: Missing[];
-}
-
-/** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: median distance of its collectives' ends from the median over the workers. `node`, `process`: empty when not known. `message`: why it is not ready. */
-export interface DistributedWorker {
-  worker: string;
-  span: string;
+/** One process of a run, its spans in time order. */
+export interface WorkerItem {
+  name: string;
   rank: number | null;
   rank_source: RankSource;
-  node: string;
-  process: string;
-  state: WorkerState;
-  message: string;
-  backend: string | null;
-  devices: string[];
-  offset_ns: number | null;
-  error_ns: number | null;
-  collectives: number;
+  world_size: number | null;
+  spans: SpanItem[];
 }
 
-/** Per worker and step; the four add up to the step. Null where a worker has no such step. */
-export interface OverlapColumns {
-  computation_ns: ((number | null)[])[];
-  overlap_ns: ((number | null)[])[];
-  communication_ns: ((number | null)[])[];
-  other_ns: ((number | null)[])[];
+/** A directory that holds traces. `synthetic`: its traces say that a program made them up. */
+export interface RunItem {
+  name: string;
+  synthetic: boolean;
+  workers: WorkerItem[];
 }
 
-/** Per worker and step: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map. */
-export interface WaitingColumns {
-  waiting_ns: ((number | null)[])[];
-  transfer_ns: ((number | null)[])[];
-  unsplit_ns: ((number | null)[])[];
-  late_ns: ((number | null)[])[];
+/** Route `/runs`. `version` changes whenever anything below it does. */
+export interface RunsPayload {
+  version: string;
+  scanning: boolean;
+  logdirs: string[];
+  runs: RunItem[];
 }
 
-/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took. */
-export interface LateItem {
-  step: number;
-  worker: number;
-  caused_ns: number;
-  longest_ns: number;
-  lead_ns: number;
-  collectives: number;
-  kind: string;
-  event: number;
-  start_ns: number;
-  before_operator: string | null;
-  before_module: string | null;
-  before_line: string | null;
-  before_event: number | null;
-  before_name: string | null;
-  before_ns: number | null;
-  before_side: BeforeSide | null;
-  before_side_ns: number | null;
-}
-
-/** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
-export interface Unmatched {
-  kind: string;
-  group: string | null;
-  counts: number[];
-  reason: string;
-}
-
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. */
-export interface DistributedPayload {
-  workers: DistributedWorker[];
-  steps: string[];
-  step_source: string;
-  overlap: OverlapColumns;
-  waiting: WaitingColumns;
-  late: LateItem[];
-  operations: OperationsTable;
-  matched: number;
-  unmatched: Unmatched[];
-  clock: string;
-  skew_ns: number | null;
-  left_out: number;
-  ready: number;
-  progress: number;
-  workers_total: number;
+/** Route `/diagnosis`: where was looked, what was found, what became of it. */
+export interface DiagnosisPayload {
+  version: string;
+  logdirs: string[];
   notes: string[];
-  missing: Missing[];
+  files: FilesTable;
 }
 
-/** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
-export interface DiffSide {
-  run: string;
-  worker: string;
-  span: string;
+/** What a label means, in one sentence; `docs/definitions.md` says more. */
+export interface Definition {
+  key: string;
   label: string;
-  device: string | null;
-  step_source: string;
-  steps: StepsTable;
-  selected: number;
-  mean_ns: number | null;
-  spread_ns: number | null;
+  text: string;
 }
 
-/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
-export interface Verdict {
-  sentence: string;
-  because: string;
-  delta_ns: number | null;
-  share: number | null;
-  beyond: boolean | null;
-  test: string;
-  p: number | null;
-  low_ns: number | null;
-  high_ns: number | null;
+/** Route `/definitions`: what the page shows when the pointer rests on a label. */
+export interface DefinitionsPayload {
+  definitions: Definition[];
 }
 
-/** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
-export interface ChangeWhole {
-  table: ChangeTable;
-  time_a_ns: number;
-  time_b_ns: number;
-  pooled: number;
+/** The vendor's words, e.g. `GPU`/`SM`/`Tensor Cores` or `accelerator`/`compute unit`/`matrix cores`. */
+export interface Vocabulary {
+  device: string;
+  multiprocessor: string;
+  matrix_cores: string;
 }
 
-/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
-export interface DiffPayload {
-  a: DiffSide;
-  b: DiffSide;
-  verdict: Verdict;
-  device_time: boolean;
-  changes: DiffTable;
-  wholes: ChangeWhole[];
-  tree: DiffTreeTable;
-  tree_pooled: number;
-  notes: string[];
-  missing: Missing[];
+/** Something a view cannot show, why, and the `profile(...)` call that records it; `key` tells it from others, whatever it is called. */
+export interface Missing {
+  key: string;
+  what: string;
+  why: string;
+  call: string;
 }
 
-/** What a device can do at best: `rate` in FLOP/s of one precision on one kind of unit. `source`: where the figure is from. */
-export interface Peak {
-  unit: "matrix" | "vector";
-  precision: string;
-  rate: number;
+/** The eight categories of the step-time breakdown, ns; `null` where not recorded. */
+export interface Categories {
+  kernel: number | null;
+  memcpy: number | null;
+  memset: number | null;
+  communication: number | null;
+  runtime: number | null;
+  dataloader: number | null;
+  cpu_exec: number | null;
+  other: number | null;
+}
+
+/** Route `/steps`: what the step selector offers. `source` says what the steps are made from. */
+export interface StepsPayload {
   source: string;
+  steps: StepsTable;
 }
 
-/** The device and its peaks. `known` false: no figures for it, `peaks` is empty. `entry`: the line of the device table that was used. */
-export interface DevicePeaks {
-  name: string | null;
-  entry: string | null;
-  known: boolean;
-  bandwidth: number | null;
-  bandwidth_source: string;
-  peaks: Peak[];
-}
-
-/** Use of matrix cores by family of the performance models; behind them `communication` and `memcpy`, which compute nothing, and last, family null, the computation without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work, and for what could use none. */
-export interface FamilyColumns {
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  matrix_ns: (number | null)[];
-  matrix_unknown_ns: (number | null)[];
-  flops: (number | null)[];
-}
-
-/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
-export interface StepMfu {
-  index: number;
-  name: string;
+/** Arithmetic mean over the selected steps, ns (rounded). */
+export interface Average {
+  steps: number;
   wall_ns: number;
-  flops: number;
-  mfu: number | null;
+  categories_ns: Categories;
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
-export interface EfficiencyPayload {
-  group: EfficiencyGroup;
-  has_device: boolean;
-  vocabulary: Vocabulary;
-  device: DevicePeaks;
-  steps: StepMfu[];
-  mfu: number | null;
-  families: FamilyColumns;
-  time_ns: number;
-  computation_ns: number;
-  modelled_ns: number;
-  rows: EfficiencyTable;
-  pooled: number;
-  notes: string[];
-  missing: Missing[];
-}
-
-/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
-export interface CounterInfo {
-  name: string;
+/** A line of the configuration list. */
+export interface Fact {
   label: string;
+  value: string;
+  hint: string;
+}
+
+/** An accelerator over the selected steps; shares are fractions, `null` is unknown with the reason in `unknown`. `title` names it, `details` say what it is. */
+export interface DeviceSummary {
+  id: number;
+  title: string;
+  details: string;
+  utilization: number | null;
+  sm_efficiency: number | null;
+  occupancy: number | null;
+  matrix_core_share: number | null;
+  unknown: string[];
+}
+
+/** A sentence about figures; `key` says what it is about. */
+export interface Sentence {
+  key: "busy" | "loss" | "odd" | "time";
+  text: string;
+  tone: "attention" | "good" | "plain";
+}
+
+/** A figure that a text rests on; `unit` is `ns`, `bytes`, `share`, `count` or empty. */
+export interface Number {
+  label: string;
+  value: number;
   unit: string;
 }
 
-/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
-export interface CountersTablePayload {
+/** A link to documentation outside. */
+export interface Link {
+  text: string;
+  url: string;
+}
+
+/** A counted defect of the trace, how much step time it touches (`null`: not located in time), what it makes doubtful. */
+export interface DefectItem {
+  name: string;
+  severity: string;
+  sentence: string;
+  count: number;
+  touched_ns: number | null;
+  touched_share: number | null;
+  doubtful: string[];
+}
+
+/** Route `/overview`. */
+export interface OverviewPayload {
+  configuration: Fact[];
   vocabulary: Vocabulary;
-  counters: CounterInfo[];
-  profiled: CountersTable;
-  values: ((number | null)[])[];
-  matching: string;
-  measured: "" | "ranges" | "slices";
-  bandwidth: number | null;
-  no_roofline: string;
-  sampled_counters: CounterInfo[];
-  sampled: CounterSamplesTable;
-  steps: string[];
+  headline: Sentence[];
+  step_source: string;
+  steps: StepsTable;
+  average: Average | null;
+  devices: DeviceSummary[];
+  health: DefectItem[];
+  notes: string[];
+  missing: Missing[];
+}
+
+/** Call stacks: a stack is a row here, its caller is `parent` (−1: outermost). */
+export interface FrameTree {
+  parent: number[];
+  frame: string[];
+}
+
+/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. */
+export interface OperatorPayload {
+  group: OperatorGroup;
+  has_device: boolean;
+  vocabulary: Vocabulary;
+  rows: OperatorsTable;
+  frames: FrameTree;
+  stacks: (number | null)[];
   pooled: number;
   missing: Missing[];
 }
 
-/** One row per file that was seen: what became of it, and why. */
-export interface FilesTable {
-  path: string[];
-  state: string[];
-  reason: string[];
-  bytes: number[];
-  events: (number | null)[];
-  lost: (number | null)[];
-  run: string[];
-  worker: string[];
-  span: string[];
+/** A call stack of an operator (frames innermost first) and the calls made from it. */
+export interface StackItem {
+  frames: string[];
+  calls: number;
+  device_self_ns: number | null;
+  device_total_ns: number | null;
+  host_self_ns: number;
+  host_total_ns: number;
+}
+
+/** Route `/operator/stacks`: one operator's call stacks, the costliest first. `without`: calls that have none. */
+export interface OperatorStacksPayload {
+  name: string;
+  shapes: string | null;
+  stacks: StackItem[];
+  without: number;
+  missing: Missing[];
+}
+
+/** How many of the device events could be followed back to the host. */
+export interface Attribution {
+  device_events: number;
+  kernels: number;
+  with_launch: number;
+  with_operator: number;
+}
+
+/** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
+export interface NoOperatorReason {
+  key: string;
+  text: string;
+}
+
+/** Route `/kernel`. */
+export interface KernelPayload {
+  group: KernelGroup;
+  vocabulary: Vocabulary;
+  rows: KernelsTable;
+  reasons: NoOperatorReason[];
+  pooled: number;
+  attribution: Attribution;
+  missing: Missing[];
+}
+
+/** Route `/trace`: what the Trace page offers. `origin_ns` is text because it exceeds what JavaScript counts exactly. */
+export interface TracePayload {
+  file: string;
+  bytes: number;
+  events: number;
+  span_ns: number;
+  origin_ns: string;
+  perfetto_url: string;
+  steps: StepsTable;
+}
+
+/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
+export interface CountersTable {
+  kernel: string[];
+  short_name: string[];
+  op_stack: string[][];
+  top_op: (string | null)[];
+  bottom_op: (string | null)[];
+  step: (number | null)[];
+  time_ns: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  intensity: (number | null)[];
+  flops_rate: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  launch: number[];
+  event: number[];
+}
+
+/** One row per sampled counter, device and step; the step is missing outside all. */
+export interface CounterSamplesTable {
+  counter: string[];
+  unit: string[];
+  device: string[];
+  step: (number | null)[];
+  samples: number[];
+  mean: (number | null)[];
+  min: (number | null)[];
+  max: (number | null)[];
 }
 
 /** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
@@ -961,41 +980,92 @@ export interface StepsTable {
   selected: boolean[];
 }
 
-/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
-export interface OperatorsTable {
+/** What changed from A to B, the largest change of each table first. Times are means per step. */
+export interface DiffTable {
+  table: string[];
   name: string[];
-  input_shapes: (string | null)[];
-  has_stack: boolean[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: number[];
-  host_total_ns: number[];
-  matrix_eligible: number[];
-  matrix_self_share: (number | null)[];
-  matrix_total_share: (number | null)[];
+  short: string[];
+  rest: boolean[];
+  name_b: (string | null)[];
+  status: string[];
+  delta_ns: number[];
+  share: (number | null)[];
+  time_a_ns: (number | null)[];
+  time_b_ns: (number | null)[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  beyond: (boolean | null)[];
+  host_a_ns: (number | null)[];
+  host_b_ns: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
 }
 
-/** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
-export interface KernelsTable {
-  name: string[];
-  short_name: string[];
-  operator: (string | null)[];
-  no_operator: (string | null)[];
+/** Both call trees matched on their structure, parents before children. */
+export interface DiffTreeTable {
+  parent: number[];
+  name_a: (string | null)[];
+  name_b: (string | null)[];
+  backward: boolean[];
+  kind: string[];
+  status: string[];
+  device_a_ns: (number | null)[];
+  device_b_ns: (number | null)[];
+  host_a_ns: number[];
+  host_b_ns: number[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** One row per communication operation of all workers (`worker` −1) and of each worker. */
+export interface OperationsTable {
+  worker: number[];
+  kind: string[];
+  bytes: (number | null)[];
+  dtype: (string | null)[];
+  library: (string | null)[];
+  group: (string | null)[];
+  group_size: (number | null)[];
   calls: number[];
   total_ns: number[];
   mean_ns: number[];
-  min_ns: number[];
-  max_ns: number[];
-  grid: (string | null)[];
-  block: (string | null)[];
-  registers: (number | null)[];
-  shared_memory_bytes: (number | null)[];
-  blocks_per_sm: (number | null)[];
-  occupancy: (number | null)[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  algorithm_bandwidth: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  split: boolean[];
+}
+
+/** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
+export interface EfficiencyTable {
+  name: (string | null)[];
+  kernel: (string | null)[];
+  short_name: (string | null)[];
+  parameters: (string | null)[];
+  input_shapes: (string | null)[];
+  input_dtypes: (string | null)[];
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  flops_share: (number | null)[];
+  bytes_share: (number | null)[];
+  bound: (string | null)[];
+  recoverable_ns: (number | null)[];
+  flops_rate: (number | null)[];
+  bytes_rate: (number | null)[];
+  intensity: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  ideal_ns: (number | null)[];
+  fast: (boolean | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
   matrix: number[];
-  matrix_eligible: number[];
-  communication: boolean[];
+  event: number[];
 }
 
 /** One row per record of the allocator, by device and time: the memory curve. */
@@ -1077,122 +1147,52 @@ export interface FlameTable {
   event: number[];
 }
 
-/** One row per communication operation of all workers (`worker` −1) and of each worker. */
-export interface OperationsTable {
-  worker: number[];
-  kind: string[];
-  bytes: (number | null)[];
-  dtype: (string | null)[];
-  library: (string | null)[];
-  group: (string | null)[];
-  group_size: (number | null)[];
+/** One row per file that was seen: what became of it, and why. */
+export interface FilesTable {
+  path: string[];
+  state: string[];
+  reason: string[];
+  bytes: number[];
+  events: (number | null)[];
+  lost: (number | null)[];
+  run: string[];
+  worker: string[];
+  span: string[];
+}
+
+/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
+export interface OperatorsTable {
+  name: string[];
+  input_shapes: (string | null)[];
+  has_stack: boolean[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: number[];
+  host_total_ns: number[];
+  matrix_eligible: number[];
+  matrix_self_share: (number | null)[];
+  matrix_total_share: (number | null)[];
+}
+
+/** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
+export interface KernelsTable {
+  name: string[];
+  short_name: string[];
+  operator: (string | null)[];
+  no_operator: (string | null)[];
   calls: number[];
   total_ns: number[];
   mean_ns: number[];
-  exposed_ns: number[];
-  waiting_ns: (number | null)[];
-  transfer_ns: (number | null)[];
-  algorithm_bandwidth: (number | null)[];
-  bus_bandwidth: (number | null)[];
-  split: boolean[];
-}
-
-/** What changed from A to B, the largest change of each table first. Times are means per step. */
-export interface DiffTable {
-  table: string[];
-  name: string[];
-  short: string[];
-  rest: boolean[];
-  name_b: (string | null)[];
-  status: string[];
-  delta_ns: number[];
-  share: (number | null)[];
-  time_a_ns: (number | null)[];
-  time_b_ns: (number | null)[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  beyond: (boolean | null)[];
-  host_a_ns: (number | null)[];
-  host_b_ns: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
-/** Both call trees matched on their structure, parents before children. */
-export interface DiffTreeTable {
-  parent: number[];
-  name_a: (string | null)[];
-  name_b: (string | null)[];
-  backward: boolean[];
-  kind: string[];
-  status: string[];
-  device_a_ns: (number | null)[];
-  device_b_ns: (number | null)[];
-  host_a_ns: number[];
-  host_b_ns: number[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
-/** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
-export interface EfficiencyTable {
-  name: (string | null)[];
-  kernel: (string | null)[];
-  short_name: (string | null)[];
-  parameters: (string | null)[];
-  input_shapes: (string | null)[];
-  input_dtypes: (string | null)[];
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  flops_share: (number | null)[];
-  bytes_share: (number | null)[];
-  bound: (string | null)[];
-  recoverable_ns: (number | null)[];
-  flops_rate: (number | null)[];
-  bytes_rate: (number | null)[];
-  intensity: (number | null)[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  ideal_ns: (number | null)[];
-  fast: (boolean | null)[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
+  min_ns: number[];
+  max_ns: number[];
+  grid: (string | null)[];
+  block: (string | null)[];
+  registers: (number | null)[];
+  shared_memory_bytes: (number | null)[];
+  blocks_per_sm: (number | null)[];
+  occupancy: (number | null)[];
   matrix: number[];
-  event: number[];
-}
-
-/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
-export interface CountersTable {
-  kernel: string[];
-  short_name: string[];
-  op_stack: string[][];
-  top_op: (string | null)[];
-  bottom_op: (string | null)[];
-  step: (number | null)[];
-  time_ns: (number | null)[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  intensity: (number | null)[];
-  flops_rate: (number | null)[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  launch: number[];
-  event: number[];
-}
-
-/** One row per sampled counter, device and step; the step is missing outside all. */
-export interface CounterSamplesTable {
-  counter: string[];
-  unit: string[];
-  device: string[];
-  step: (number | null)[];
-  samples: number[];
-  mean: (number | null)[];
-  min: (number | null)[];
-  max: (number | null)[];
+  matrix_eligible: number[];
+  communication: boolean[];
 }

@@ -1,5 +1,6 @@
 /** Payloads for tests: small, and true to the wire types. */
 
+import { KERNELS, OPERATORS } from "../api/tables.gen";
 import type {
   DeviceSummary,
   FilesTable,
@@ -14,6 +15,7 @@ import type {
   TracePayload,
   Vocabulary,
 } from "../api/types.gen";
+import type { DeclaredColumn } from "../base/columns";
 import type { RowOf, Step } from "./rows";
 import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 
@@ -227,9 +229,19 @@ export function hostOnly(): OverviewPayload {
   });
 }
 
+/** Rows of a declared table; what is not given is unknown, so that a new column needs nothing here. */
+export function rowsOf<T extends object>(
+  declared: readonly DeclaredColumn[],
+  count: number,
+  known: Partial<T>,
+): T {
+  const unknown = declared.map(({ key }) => [key, Array<null>(count).fill(null)]);
+  return { ...Object.fromEntries(unknown), ...known } as T;
+}
+
 export function operatorRows(names: string[], over: Partial<OperatorsTable> = {}): OperatorsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
-  return {
+  return rowsOf(OPERATORS, names.length, {
     name: names,
     input_shapes: all(null),
     has_stack: all(false),
@@ -242,7 +254,7 @@ export function operatorRows(names: string[], over: Partial<OperatorsTable> = {}
     matrix_self_share: all(0.5),
     matrix_total_share: all(0.5),
     ...over,
-  };
+  });
 }
 
 export function operators(
@@ -264,7 +276,7 @@ export function operators(
 
 export function kernelRows(names: string[], over: Partial<KernelsTable> = {}): KernelsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
-  return {
+  return rowsOf(KERNELS, names.length, {
     name: names,
     short_name: names.map((n) => n.slice(0, 24)),
     operator: all(null),
@@ -284,7 +296,7 @@ export function kernelRows(names: string[], over: Partial<KernelsTable> = {}): K
     matrix_eligible: all(2),
     communication: all(false),
     ...over,
-  };
+  });
 }
 
 export function kernels(

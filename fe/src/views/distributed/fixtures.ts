@@ -1,6 +1,8 @@
 /** Distributed payloads for tests: small, and true to the wire types. */
 
+import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedPayload, DistributedWorker, LateItem } from "../../api/types.gen";
+import { rowsOf } from "../fixtures";
 
 export const MS = 1_000_000;
 
@@ -74,7 +76,7 @@ export function distributed(
       late_ns: fill((rank, step) => (rank === 1 && step > 0 ? 12 * MS : rank * 1000)),
     },
     late: steps.slice(1).map((_, i) => lateItem(i + 1)),
-    operations: {
+    operations: rowsOf(OPERATIONS, workers.length + 1, {
       worker: [-1, ...workers.keys()],
       kind: all("all_reduce"),
       library: all("NCCL"),
@@ -91,7 +93,7 @@ export function distributed(
       split: all(true),
       algorithm_bandwidth: all(12.5e9),
       bus_bandwidth: all(21.875e9),
-    },
+    }),
     matched: 12,
     unmatched: [],
     clock: "The clocks are aligned on the ends of 12 collectives; 0.8 µs remain unsure.",

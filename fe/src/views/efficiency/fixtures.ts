@@ -1,10 +1,11 @@
 /** Payloads of the Efficiency page for tests: a product, an addition and a sort that is not modelled, on a known device. */
 
+import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyTable, EfficiencyPayload } from "../../api/types.gen";
-import { GPU_WORDS } from "../fixtures";
+import { GPU_WORDS, rowsOf } from "../fixtures";
 
 export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
-  return {
+  return rowsOf(EFFICIENCY, 3, {
     name: ["aten::mm", "aten::add", "aten::sort"],
     kernel: [null, null, null],
     short_name: [null, null, null],
@@ -31,7 +32,7 @@ export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
     matrix: [1, 0, 2],
     event: [11, 12, -1],
     ...more,
-  };
+  });
 }
 
 export function efficiency(more: Partial<EfficiencyPayload> = {}): EfficiencyPayload {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { KERNELS } from "../../api/tables.gen";
 import type { KernelPayload } from "../../api/types.gen";
+import { rowsOf } from "../fixtures";
 import { followed, matrixTime, rowKey, timeByKernel, unattributed } from "./model";
 
 function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
   return {
     group: "properties",
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
-    rows: {
+    rows: rowsOf(KERNELS, 4, {
       name: ["void gemm<a>()", "void gemm<a>()", "copy", "graph_k"],
       short_name: ["gemm", "gemm", "copy", "graph_k"],
       operator: ["aten::mm", "aten::bmm", null, null],
@@ -26,7 +28,7 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
       matrix_eligible: [1, 1, 2, 2],
       communication: [false, false, false, false],
       ...over,
-    },
+    }),
     reasons: [
       { key: "no_launch", text: "no launch was recorded" },
       { key: "graph", text: "replayed by a graph launch" },

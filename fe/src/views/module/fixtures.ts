@@ -1,11 +1,12 @@
 /** Payloads of the Module page for tests. */
 
+import { MODULES } from "../../api/tables.gen";
 import type { FlameTable, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
-import { GPU_WORDS } from "../fixtures";
+import { GPU_WORDS, rowsOf } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
 export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
-  return {
+  return rowsOf(MODULES, 4, {
     parent: [-1, 0, 1, 1],
     name: ["Net_0", "Block_0", "Block_1", "Linear_0"],
     kind: ["Net", "Block", "Block", "Linear"],
@@ -23,7 +24,7 @@ export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
     increase_bytes: [null, -5, 5, null],
     event: [10, 11, 12, -1],
     ...over,
-  };
+  });
 }
 
 export function modules(over: Partial<ModulePayload> = {}): ModulePayload {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { OPERATORS } from "../../api/tables.gen";
 import type { OperatorPayload } from "../../api/types.gen";
+import { rowsOf } from "../fixtures";
 import {
   charts,
   framesOf,
@@ -16,7 +18,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
     group: "shape",
     has_device: true,
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
-    rows: {
+    rows: rowsOf(OPERATORS, 3, {
       name: ["aten::mm", "aten::mm", "aten::add"],
       input_shapes: ["[[2,3],[3,4]]", "[[5,5],[5,5]]", null],
       has_stack: [true, false, false],
@@ -28,7 +30,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
       matrix_eligible: [1, 1, 0],
       matrix_self_share: [0.5, null, null],
       matrix_total_share: [0.5, null, null],
-    },
+    }),
     frames: { parent: [], frame: [] },
     stacks: [null, null, 3],
     pooled: 0,

@@ -1,0 +1,87 @@
+"""Every phrase that the page, the command line and the report can show; ``python -m tests.generate``
+keeps it in the files beside this one.
+
+``python.txt``: texts of the package's code that are no docstrings. ``definitions.txt``: what the page
+shows on hover. ``page.txt``: texts of the page's code, which needs Node.js and ``npm ci --prefix fe``.
+What is computed is ``{}``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "torch_tb_profiler"
+SILENT = ("_doc.py", "typescript.py", "hardware/accelerators", "hardware/families/")
+"""Files that make documentation, and tables of names."""
+_CODE = re.compile(
+    r"\\|\(\?|::|<[/!\w]|\w_\w+ \w+_\w|calc\(|color-mix|\(prefers-|^[-.#@]|;$|^SELECT |^PRAGMA |&&|=>"
+)
+_WORD = re.compile(r"(?<![\w{<-])[A-Za-z][a-z']+(?![\w}>(=])")
+
+
+def is_phrase(text: str) -> bool:
+    """Whether a literal reads like words for people: two of them at least, and no code."""
+    return " " in text.strip() and len(_WORD.findall(text)) > 1 and not _CODE.search(text)
+
+
+def _literals(node: ast.AST) -> Iterator[str]:
+    """The texts of a syntax tree without its docstrings."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield child.value
+        elif isinstance(child, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}" for part in child.values
+            )
+            for part in child.values:
+                yield from _literals(part)
+        else:
+            yield from _literals(child)
+
+
+def python() -> Iterator[str]:
+    """The phrases of the package's code; annotations are no phrases."""
+    for path in PACKAGE.rglob("*.py"):
+        if not any(part in path.as_posix() for part in SILENT):
+            yield from _literals(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def page() -> list[str]:
+    """The phrases of the page's code.
+
+    Raises:
+        CalledProcessError, FileNotFoundError: Node.js or the page's packages are not installed.
+    """
+    command = ["node", str(ROOT / "fe/scripts/words.mjs")]
+    texts: list[str] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return texts
+
+
+def definitions() -> list[str]:
+    """The sentences of the definitions."""
+    file = PACKAGE / "views/definitions.json"
+    return [entry["text"] for entry in json.loads(file.read_text(encoding="utf-8"))]
+
+
+LISTINGS: dict[str, Callable[[], Iterable[str]]] = {
+    "python": python,
+    "page": page,
+    "definitions": definitions,
+}
+
+
+def listing(name: str, held: str = "") -> str:
+    """A phrase per line, sorted; ``held`` where this machine cannot tell."""
+    try:
+        texts = {" ".join(text.split()) for text in LISTINGS[name]() if is_phrase(text)}
+    except (subprocess.CalledProcessError, FileNotFoundError):
+        return held
+    return "".join(f"{text}\n" for text in sorted(texts, key=lambda text: (text.lower(), text)))

@@ -48,7 +48,7 @@ def test_page_and_payloads(address: str) -> None:
     with urllib.request.urlopen(address + "/") as response:
         assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     with urllib.request.urlopen(f"{address}/overview?{WHERE}") as response:
-        assert len(json.load(response)["steps"]) == 3
+        assert len(json.load(response)["steps"]["step"]) == 3
 
 
 def test_a_download_of_unknown_length_arrives_whole(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ it("workerCount says when there are more than are drawn", () => {
 });
 
 it("arrowText says what is left out", () => {
-  expect(arrowText(1, 2000, 31_234)).toMatch(/^2.000 of 31.234 shown/);
+  expect(arrowText(1, 2000, 31_234)).toMatch(/^2.000 of 31.234 flows in view shown/);
   expect(arrowText(1, 5, 5)).toContain("All 5");
 });
 

@@ -41,7 +41,7 @@ def test_overview_says_first_what_could_be_had_back(
     for found, item in zip(costly, items(tab).all(), strict=False):
         expect(item).to_contain_text(found["sentence"])
         expect(item).to_contain_text("of a step")
-    assert payload["healthy"] == ("Nothing found that costs 2 %" in tab.text())
+    assert payload["healthy"] == ("nothing found that costs 2 %" in tab.text())
 
 
 def test_the_headline_leads_to_the_list(open_tab: OpenTab, sample_server: Server) -> None:

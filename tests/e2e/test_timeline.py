@@ -132,7 +132,7 @@ def test_what_is_told_of_a_kernel(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
     page.search(drawn.GEMM, "12")
     for _ in range(3):
-        page.frame.get_by_role("button", name="Next hit").click()
+        page.frame.get_by_role("button", name="Next match").click()
         page.ready()
     expect(page.hits).to_have_text("3 of 12")
     expect(page.details).to_contain_text("12 calls; this one is the slowest.")
@@ -143,7 +143,7 @@ def test_what_is_told_of_a_kernel(open_tab: OpenTab, server: Server) -> None:
     }
     assert facts["Duration"] == "410 µs"
     assert facts["Launch delay"] == "20.0 µs"
-    assert "stream 7" in str(facts["On"])
+    assert "stream 7" in str(facts["Track"])
     page.details.get_by_role("button", name="All arguments").click()
     expect(page.details).to_contain_text("blocks per SM")
     page.details.get_by_role("button", name="Fastest").click()
@@ -317,9 +317,9 @@ def test_arrows_of_a_kind(open_tab: OpenTab, server: Server) -> None:
     page.ready()
     assert page.tab.state()["arrows"] == "launch"
     page.frame.get_by_role("button", name="Flows").click()
-    expect(
-        page.frame.get_by_role("status").filter(has_text="touch what is in sight")
-    ).to_contain_text("All 24")
+    expect(page.frame.get_by_role("status").filter(has_text="flows in view")).to_contain_text(
+        "All 24"
+    )
 
 
 def test_events_in_view_as_a_table(open_tab: OpenTab, server: Server) -> None:
@@ -342,7 +342,7 @@ def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server, dark: 
     page = TracePage.open(open_tab(server, dark=dark), "chain")
     assert accessibility(page.frame) == []
     page.search("aten", "24")
-    page.frame.get_by_role("button", name="Next hit").click()
+    page.frame.get_by_role("button", name="Next match").click()
     page.ready()
     page.frame.get_by_role("button", name="Events in view as a table").click()
     page.tab.idle()

@@ -51,7 +51,7 @@ def test_overlapping_kernels_are_both_drawn(open_tab: OpenTab, server: Server) -
     assert page.pixels(both, second["y"], 1) != [ground]
     page.click(second)
     expect(page.selected_name).to_have_text("second_kernel")
-    expect(page.details).to_contain_text("It overlaps another event of its row")
+    expect(page.details).to_contain_text("Overlaps another event of its track")
 
 
 def test_kernels_one_nanosecond_apart_are_drawn_apart(open_tab: OpenTab, server: Server) -> None:
@@ -135,8 +135,8 @@ def test_a_worker_of_many_is_selected_and_found_again(
 ) -> None:
     page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
     page.frame.get_by_role("textbox", name="Search events").fill("nccl")
-    expect(page.frame.get_by_role("button", name="Next hit")).to_be_enabled()
-    page.frame.get_by_role("button", name="Next hit").click()
+    expect(page.frame.get_by_role("button", name="Next match")).to_be_enabled()
+    page.frame.get_by_role("button", name="Next match").click()
     page.ready()
     name = page.selected_name.text_content()
     assert name is not None

@@ -25,7 +25,7 @@ def test_an_empty_logdir_leads_to_the_diagnosis(
     logdir = tmp_path / "nothing_here"
     logdir.mkdir()
     tab = open_tab(start(logdir), inside=True).load()
-    tab.frame.locator("main").get_by_role("link", name="what became of").first.click()
+    tab.frame.locator("main").get_by_role("link", name="See all files").first.click()
     tab.idle()
     assert tab.state()["view"] == "diagnosis"
     assert "nothing_here" in tab.text()

@@ -31,6 +31,7 @@ from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.units import format_count
 
 
 @pytest.fixture
@@ -256,7 +257,8 @@ def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
     assert sniff.rejection(str(path)) is None
     with pytest.raises(
         NotATrace,
-        match=rf"^The SQLite database is truncated: it has {len(data) * 2 // 3:,} of {len(data):,} bytes\.",
+        match=f"^The SQLite database is truncated: it has {format_count(len(data) * 2 // 3)} of"
+        rf" {format_count(len(data))} bytes\.",
     ):
         read(path)
 

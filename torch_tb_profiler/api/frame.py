@@ -11,14 +11,18 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.store.columns import Array, Mask, TableSpec
-from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
+from torch_tb_profiler.store.display import (
+    TEXTS,
+    UNKNOWN,
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    listed,
+)
 from torch_tb_profiler.store.strings import StringTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-UNKNOWN = 2
-"""``Knowledge.UNKNOWN``."""
 
 
 def frame(

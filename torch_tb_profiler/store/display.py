@@ -3,8 +3,8 @@
 The declaration stands where the table is computed. From it follow the wire encoding and its TypeScript type, the page's
 columns, the DataFrame, the command line's text, Markdown and JSON, and the documentation::
 
-    OPERATORS = spec("operators", "One row per operator.", Column("calls", "count", "Calls", "Number of calls."), ...)
-    operator_table(facts, ...) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON, tables.gen.ts ─▶ the page's grid
+    OPERATORS = DisplaySpec("operators", "One row per operator.", (DisplayColumn("calls", …), …))
+    operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON, tables.gen.ts ─▶ the page's grid
                                                 ├─▶ api/frame.py             DataFrame, docs/api.md
                                                 └─▶ cli/tables.py            text, Markdown, JSON
 """

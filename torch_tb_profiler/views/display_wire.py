@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
 
 
 def wire_columns(table: DisplayTable) -> dict[str, Any]:
@@ -16,6 +17,12 @@ def wire_columns(table: DisplayTable) -> dict[str, Any]:
     lists with None where unknown. A column that was not computed is unknown in every row.
     """
     return {column.name: _values(table, column) for column in table.spec.columns if column.page}
+
+
+def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Columns of ``wire_columns`` as one dict per row."""
+    rows = zip(*map(listed, columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _values(table: DisplayTable, column: DisplayColumn) -> Any:

@@ -17,9 +17,8 @@ from torch_tb_profiler.analysis.figures.operators import (
 )
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.store.display import listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import (
@@ -100,15 +99,13 @@ def operator_stacks_payload(
         )
     stacked = np.flatnonzero(rows["stack"] >= 0)[:limit]
     columns = wire_columns(rows.take(stacked))
+    sums = records({key: columns[key] for key in _STACK_SUMS})
     return OperatorStacksPayload(
         name=name,
         shapes=shapes,
         stacks=[
-            StackItem(
-                frames=facts.strings.many(frames(facts, stack)),
-                **{key: listed(columns[key])[i] for key in _STACK_SUMS},
-            )
-            for i, stack in enumerate(rows["stack"][stacked].tolist())
+            StackItem(frames=facts.strings.many(frames(facts, stack)), **row)
+            for stack, row in zip(rows["stack"][stacked].tolist(), sums, strict=True)
         ],
         without=int(rows["calls"][rows["stack"] < 0].sum()),
         missing=missing(absent(facts), ("stack",)),

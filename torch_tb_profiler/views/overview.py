@@ -180,10 +180,7 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
         share = format_share(use.occupancy_known_share)
         yield f"Achieved occupancy: a mean over {share} of the kernel time; the rest has no estimate."
     if use.matrix_share is None:
-        yield (
-            f"{capitalised(words.matrix_cores)}: no kernel of which it is known whether it uses"
-            " them."
-        )
+        yield (f"{capitalised(words.matrix_cores)}: unknown for every kernel.")
     elif use.matrix_unknown_share:
         share = format_share(use.matrix_unknown_share)
         yield (

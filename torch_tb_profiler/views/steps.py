@@ -10,11 +10,10 @@ from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.display import listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import StepsPayload
 
@@ -54,16 +53,11 @@ def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
 
 def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The same as one object per step, as JSON of the command line has it."""
-    columns = {name: listed(values) for name, values in steps.items()}
-    categories = {name: columns.pop(f"{name}_ns") for name in CATEGORIES}
-    columns["index"] = columns.pop("step")
-    return [
-        {
-            **{name: values[row] for name, values in columns.items()},
-            "categories_ns": {name: values[row] for name, values in categories.items()},
-        }
-        for row in range(len(columns["index"]))
-    ]
+    objects = records(steps)
+    for step in objects:
+        step["index"] = step.pop("step")
+        step["categories_ns"] = {name: step.pop(f"{name}_ns") for name in CATEGORIES}
+    return objects
 
 
 def _odd_text(facts: Facts, row: int) -> str:

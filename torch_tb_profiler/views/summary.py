@@ -12,9 +12,9 @@ from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.figures.step_table import step_table
-from torch_tb_profiler.store.display import DisplayTable, listed
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.steps import step_objects
 
 
@@ -93,6 +93,5 @@ def _kernels(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
 
 
 def _records(rows: DisplayTable, names: str) -> list[dict[str, Any]]:
-    columns, keys = wire_columns(rows), names.split()
-    values = zip(*(listed(columns[key]) for key in keys), strict=True)
-    return [dict(zip(keys, row, strict=True)) for row in values]
+    columns = wire_columns(rows)
+    return records({name: columns[name] for name in names.split()})

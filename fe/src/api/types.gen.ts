@@ -213,7 +213,7 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** Use of matrix cores by family of the performance models; behind them `communication` and `memcpy`, which compute nothing, and last, family null, the computation without a model. `matrix_ns`: of `time_ns`, kernels known to use matrix cores; `matrix_unknown_ns`: of which it is not known; null without device work, and for what could use none. */
+/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
 export interface FamilyColumns {
   family: (string | null)[];
   calls: number[];

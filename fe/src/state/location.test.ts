@@ -47,7 +47,7 @@ describe("the hash", () => {
     expect(fromEntries(readHash(hash, ""))).toEqual(STATE);
   });
 
-  it("leaves out what is as at first", () =>
+  it("leaves out defaults", () =>
     expect(toEntries(EMPTY_PAGE)).toEqual([["view", "overview"]]));
 
   it("survives nonsense", () => {

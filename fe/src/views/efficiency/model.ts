@@ -234,7 +234,7 @@ export interface FamilyRow {
   calls: number;
   time: number;
   flops: number | null;
-  /** Kernels that use matrix cores, that do not, and of which it is not known; null where no device was recorded, and of what could use none. */
+  /** Time in kernels with, without and with unknown use of matrix cores; null without a device and for families that cannot use them. */
   matrix: { used: number; unused: number; unknown: number } | null;
 }
 

@@ -131,7 +131,7 @@ export interface Folding {
 }
 
 interface Folds {
-  /** What holds for rows that nobody touched, and under which search; null: as at first. */
+  /** The state of rows that nobody touched, and under which search; null: the default. */
   all: { open: boolean; search: string } | null;
   /** Rows that somebody opened or folded, by the search during which they did and the row's key. */
   touched: ReadonlyMap<string, boolean>;

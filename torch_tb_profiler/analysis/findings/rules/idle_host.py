@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.roles import Role
 
 NAMED = 50
-"""Gaps, the longest, of which it is looked up what the host did."""
+"""The host's work is looked up for this many of the longest gaps."""
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:

@@ -151,10 +151,11 @@ class Keeper:
             ImportFailed: it could not be made; told to those who wait for it, or to the next one.
                 The call after that tries again.
         """
-        making = self._derive(product, sidecar)
-        if making is not None:
-            self.queue.promote(making.job.key)
-            self._wait(product, making)
+        made = self._derive(product, sidecar)
+        if not isinstance(made, Making):
+            return made
+        self.queue.promote(made.job.key)
+        self._wait(product, made)
         return self.open(product, product.path(sidecar, self.settings))
 
     def made(self, product: DerivedProduct[T], sidecar: str) -> T | None:
@@ -167,9 +168,11 @@ class Keeper:
         """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get``
         says why.
         """
-        making = self._derive(product, sidecar)
+        made = self._derive(product, sidecar)
+        if not isinstance(made, Making) or made.done:
+            return 1.0
         # All parts may be made and the file not yet written.
-        return 1.0 if making is None or making.done else min(making.progress, NEARLY)
+        return min(made.progress, NEARLY)
 
     def id(self, product: DerivedProduct[Any], sidecar: str) -> str:
         """A short name of it, as it is or would be made now; see ``DerivedProduct.id``."""
@@ -222,15 +225,15 @@ class Keeper:
                 self.queue.submit(job, priority)
             return making
 
-    def _derive(self, product: DerivedProduct[Any], sidecar: str) -> Making | None:
-        """Begin it where nobody did; None if it is there."""
-        if self.made(product, sidecar) is not None:
-            return None
+    def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | Making:
+        """What is there, else its making, begun where nobody did."""
+        if (made := self.made(product, sidecar)) is not None:
+            return made
         path = product.path(sidecar, self.settings)
         with self._changed:
             # It may have been finished since that look.
-            if path not in self._making and self.made(product, sidecar) is not None:
-                return None
+            if path not in self._making and (made := self.made(product, sidecar)) is not None:
+                return made
             location = self.located(sidecar)
             size = os.path.getsize(location) if os.path.exists(location) else 0
             return self._begin(product, location, path, size, PROCESS_BYTES + 2.0 * size)

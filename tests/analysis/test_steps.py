@@ -13,7 +13,7 @@ from tests.analysis.figures import kernels, step_names, steps
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reason
+from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reasons
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.store.model import Facts
@@ -134,8 +134,8 @@ def test_steps_of_a_trace_without_operators_are_none_that_did_not_come() -> None
 def test_reason_of_an_odd_step_is_the_category_that_grew_most() -> None:
     facts = of_lengths([200, 200, 200, 200, 900], waits=4)
     assert flags(facts) == [0, 0, 0, 0, ODD]
-    assert odd_reason(facts, 4) == ("dataloader", 800_000)
-    assert odd_reason(facts, 0) is None
+    assert odd_reasons(facts)[4] == ("dataloader", 800_000)
+    assert odd_reasons(facts).get(0) is None
 
 
 def test_cut_steps_count_in_no_average_unless_they_are_all_there_is() -> None:

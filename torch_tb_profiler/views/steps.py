@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch_tb_profiler.analysis.facts.steps import odd_reason
+from torch_tb_profiler.analysis.facts.steps import odd_reasons
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import step_table
@@ -47,8 +47,12 @@ def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
 def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
     """The columns of ``STEPS``, of every step of the trace."""
     table = step_table(facts, selection)
-    reasons = [_odd_text(facts, i) if odd else "" for i, odd in enumerate(table["odd"].tolist())]
-    return wire_columns(table.with_columns(odd_reason=reasons))
+    texts = [""] * table.n
+    for row, (category, excess) in odd_reasons(facts).items():
+        direction = "more" if excess >= 0 else "less"
+        words = CATEGORY_TEXT[category]
+        texts[row] = f"{format_ns(abs(excess))} {direction} {words} than the median step"
+    return wire_columns(table.with_columns(odd_reason=texts))
 
 
 def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -58,12 +62,3 @@ def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
         step["index"] = step.pop("step")
         step["categories_ns"] = {name: step.pop(f"{name}_ns") for name in CATEGORIES}
     return objects
-
-
-def _odd_text(facts: Facts, row: int) -> str:
-    reason = odd_reason(facts, row)
-    if reason is None:
-        return ""
-    category, excess = reason
-    direction = "more" if excess >= 0 else "less"
-    return f"{format_ns(abs(excess))} {direction} {CATEGORY_TEXT[category]} than the median step"

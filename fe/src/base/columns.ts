@@ -18,6 +18,11 @@ export type CellKind =
   | "FLOP/s"
   | "B/s";
 
+/** Values of `knowledge`, as Python's `Knowledge`. */
+export const NO = 0;
+export const YES = 1;
+export const NOT_KNOWN = 2;
+
 export interface DeclaredColumn {
   key: string;
   /** May hold the vendor's words: `{device}`, `{Matrix_cores}`. */

@@ -230,7 +230,7 @@ export function hostOnly(): OverviewPayload {
 }
 
 /** Rows of a declared table; what is not given is unknown, so that a new column needs nothing here. */
-export function rowsOf<T extends object>(
+export function declaredTable<T extends object>(
   declared: readonly DeclaredColumn[],
   count: number,
   known: Partial<T>,
@@ -241,7 +241,7 @@ export function rowsOf<T extends object>(
 
 export function operatorRows(names: string[], over: Partial<OperatorsTable> = {}): OperatorsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
-  return rowsOf(OPERATORS, names.length, {
+  return declaredTable(OPERATORS, names.length, {
     name: names,
     input_shapes: all(null),
     has_stack: all(false),
@@ -276,7 +276,7 @@ export function operators(
 
 export function kernelRows(names: string[], over: Partial<KernelsTable> = {}): KernelsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
-  return rowsOf(KERNELS, names.length, {
+  return declaredTable(KERNELS, names.length, {
     name: names,
     short_name: names.map((n) => n.slice(0, 24)),
     operator: all(null),

@@ -19,7 +19,7 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringTable
 
-__all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reason"]
+__all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reasons"]
 
 LEAST_REPEATS = 3
 LEAST_COVERAGE = 0.5
@@ -129,15 +129,19 @@ def flag_steps(windows: StepWindows, operators: Array) -> Array:
     return flags
 
 
-def odd_reason(facts: Facts, row: int) -> tuple[str, float] | None:
-    """For an ODD step the category that exceeds its median most, and by how many ns; else None."""
+def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
+    """Row of each ODD step → the category that exceeds its median most, and by how many ns."""
     table = facts["steps"]
-    if not table["flags"][row] & StepFlag.ODD:
-        return None
+    odd = np.flatnonzero(table["flags"] & StepFlag.ODD)
+    if not len(odd):
+        return {}
     others = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
-    excess = {key: float(table[key][row] - np.median(table[key][others])) for key in CATEGORIES}
-    worst = max(excess, key=lambda key: excess[key])
-    return worst, excess[worst]
+    excess = np.array([table[key][odd] - np.median(table[key][others]) for key in CATEGORIES])
+    worst = excess.argmax(axis=0)
+    return {
+        row: (CATEGORIES[key], float(excess[key, column]))
+        for column, (row, key) in enumerate(zip(odd.tolist(), worst.tolist(), strict=True))
+    }
 
 
 def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:

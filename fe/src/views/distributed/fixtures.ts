@@ -2,7 +2,7 @@
 
 import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedPayload, DistributedWorker, LateItem } from "../../api/types.gen";
-import { rowsOf } from "../fixtures";
+import { declaredTable } from "../fixtures";
 
 export const MS = 1_000_000;
 
@@ -76,7 +76,7 @@ export function distributed(
       late_ns: fill((rank, step) => (rank === 1 && step > 0 ? 12 * MS : rank * 1000)),
     },
     late: steps.slice(1).map((_, i) => lateItem(i + 1)),
-    operations: rowsOf(OPERATIONS, workers.length + 1, {
+    operations: declaredTable(OPERATIONS, workers.length + 1, {
       worker: [-1, ...workers.keys()],
       kind: all("all_reduce"),
       library: all("NCCL"),

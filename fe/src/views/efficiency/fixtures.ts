@@ -2,10 +2,10 @@
 
 import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyTable, EfficiencyPayload } from "../../api/types.gen";
-import { GPU_WORDS, rowsOf } from "../fixtures";
+import { GPU_WORDS, declaredTable } from "../fixtures";
 
 export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
-  return rowsOf(EFFICIENCY, 3, {
+  return declaredTable(EFFICIENCY, 3, {
     name: ["aten::mm", "aten::add", "aten::sort"],
     kernel: [null, null, null],
     short_name: [null, null, null],

@@ -83,8 +83,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     vocabulary,
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
-  return knownColumns([
-    ...columns,
+  const added = knownColumns([
     column(
       "timeline",
       "Timeline",
@@ -105,6 +104,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
       { hidden: true },
     ),
   ]);
+  return [...columns, ...added];
 }
 
 /** Figures of work, unknown where no model gives them. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { KERNELS } from "../../api/tables.gen";
 import type { KernelPayload } from "../../api/types.gen";
-import { rowsOf } from "../fixtures";
+import { declaredTable } from "../fixtures";
 import { followed, matrixTime, rowKey, timeByKernel, unattributed } from "./model";
 
 function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
   return {
     group: "properties",
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
-    rows: rowsOf(KERNELS, 4, {
+    rows: declaredTable(KERNELS, 4, {
       name: ["void gemm<a>()", "void gemm<a>()", "copy", "graph_k"],
       short_name: ["gemm", "gemm", "copy", "graph_k"],
       operator: ["aten::mm", "aten::bmm", null, null],

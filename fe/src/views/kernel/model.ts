@@ -1,12 +1,9 @@
 /** What the Kernel page computes from its payload: the charts' parts, who launched what, and what is not known. */
 
 import type { Attribution, KernelGroup, KernelPayload } from "../../api/types.gen";
+import { NO, YES } from "../../base/columns";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
-
-export const NO = 0;
-export const YES = 1;
-export const UNKNOWN = 2;
 
 export function timeByKernel({ rows, pooled }: KernelPayload): Part[] {
   return partsByName(rows.name, rows.total_ns, pooled, rows.short_name);
@@ -82,7 +79,7 @@ export function readGroup(text: string | undefined): KernelGroup {
 }
 
 /** The rows of one kernel in a payload that is grouped by operator and properties, the costliest first. */
-export function rowsOf({ rows }: KernelPayload, name: string): number[] {
+export function rowsOfKernel({ rows }: KernelPayload, name: string): number[] {
   const matches = rows.name.flatMap((other, row) => (other === name ? [row] : []));
   return matches.sort((a, b) => (rows.total_ns[b] ?? 0) - (rows.total_ns[a] ?? 0));
 }

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOSTILE, kernelRows, kernels } from "../fixtures";
-import { rowsOf } from "./model";
+import { rowsOfKernel } from "./model";
 import {
   AttributionLine,
   kernelColumns,
@@ -184,7 +184,7 @@ describe("Launchers", () => {
   });
 });
 
-it("rowsOf finds the rows of one kernel, the costliest first", () => {
+it("rowsOfKernel finds the rows of one kernel, the costliest first", () => {
   const rows = kernelRows(["a", "b", "a"], { total_ns: [1, 9, 5] });
-  expect(rowsOf(kernels([], { rows }), "a")).toEqual([2, 0]);
+  expect(rowsOfKernel(kernels([], { rows }), "a")).toEqual([2, 0]);
 });

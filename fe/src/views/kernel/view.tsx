@@ -14,7 +14,7 @@ import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { useColumns } from "../columns";
-import { readGroup, reasonText, rowKey, rowsOf, unattributed } from "./model";
+import { readGroup, reasonText, rowKey, rowsOfKernel, unattributed } from "./model";
 import {
   AttributionLine,
   kernelColumns,
@@ -148,7 +148,7 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) => {
-        const matches = rowsOf(payload, name);
+        const matches = rowsOfKernel(payload, name);
         return (
           <>
             <Launchers

@@ -2,11 +2,11 @@
 
 import { MODULES } from "../../api/tables.gen";
 import type { FlameTable, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
-import { GPU_WORDS, rowsOf } from "../fixtures";
+import { GPU_WORDS, declaredTable } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
 export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
-  return rowsOf(MODULES, 4, {
+  return declaredTable(MODULES, 4, {
     parent: [-1, 0, 1, 1],
     name: ["Net_0", "Block_0", "Block_1", "Linear_0"],
     kind: ["Net", "Block", "Block", "Linear"],

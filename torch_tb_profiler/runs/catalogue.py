@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import (
     ImportFailed,
@@ -32,6 +33,9 @@ from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
 from torch_tb_profiler.units import format_count
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.insight import Insight
 
 MOST_UNREAD = 3
 """Consecutive unreadable imports before giving up."""
@@ -188,8 +192,7 @@ class Catalogue:
             NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
         """
         opened = self.open(run, worker, span)
-        insight = self.keeper.get(INSIGHT, opened.sidecar)
-        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, opened.sidecar))
+        return self._with(opened, self.keeper.get(INSIGHT, opened.sidecar))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
@@ -202,8 +205,16 @@ class Catalogue:
             opened = self.open(run, worker, span)
         except NotReady:
             return 0.0
-        progress = self.keeper.ask(INSIGHT, opened.sidecar)
-        return progress if progress < 1.0 else self.insight(run, worker, span)
+        insight = self.keeper.made(INSIGHT, opened.sidecar)
+        if insight is None:
+            progress = self.keeper.ask(INSIGHT, opened.sidecar)
+            if progress < 1.0:
+                return progress
+            insight = self.keeper.get(INSIGHT, opened.sidecar)
+        return self._with(opened, insight)
+
+    def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
+        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, opened.sidecar))
 
     def _import_again(self, entry: Entry, path: str, error: SidecarError) -> None:
         with self._lock:

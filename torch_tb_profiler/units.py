@@ -94,9 +94,9 @@ def format_share(share: float | None) -> str:
 
 
 def format_value(value: float | None, unit: str) -> str:
-    """By the name of its unit: ``ns``, ``bytes``, ``share``, or none."""
+    """By the name of its unit: ``ns``, ``bytes``, ``share``, ``FLOP``, or another, unnamed."""
     formats = {"ns": format_ns, "bytes": format_bytes, "share": format_share}
-    return formats.get(unit, format_number)(value)
+    return format_rate(value, unit) if unit == "FLOP" else formats.get(unit, format_number)(value)
 
 
 def format_limit(share: float) -> str:

@@ -21,14 +21,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.units import (
-    UNKNOWN,
-    format_bytes,
-    format_count,
-    format_ns,
-    format_rate,
-    format_share,
-)
+from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
@@ -169,7 +162,7 @@ def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
         return label, "below", _stack
     if column.kind in TEXTS:
         return label, *(("below", _below) if column.name in _BELOW else ("name", _text))
-    return label, "number", _PRINTERS[column.kind]
+    return label, "number", lambda value: format_value(value, column.unit)
 
 
 def _text(value: str | None) -> str:
@@ -191,13 +184,3 @@ def _stack(value: tuple[str, ...] | None) -> str:
 
 def _event(value: float | None) -> str:
     return event_id(None if value is None else int(value))
-
-
-_PRINTERS: dict[str, Cell] = {
-    "count": format_count,
-    "time": format_ns,
-    "mean time": format_ns,
-    "share": format_share,
-    "bytes": format_bytes,
-    "FLOP": lambda value: format_rate(value, "FLOP"),
-}

@@ -128,14 +128,10 @@ class Average:
     is_legacy: bool = False
 
     cpu_time_str, device_time_str = _text_of("cpu_time"), _text_of("device_time")
-    cpu_time_total_str, device_time_total_str = (
-        _text_of("cpu_time_total"),
-        _text_of("device_time_total"),
-    )
-    self_cpu_time_total_str, self_device_time_total_str = (
-        _text_of("self_cpu_time_total"),
-        _text_of("self_device_time_total"),
-    )
+    cpu_time_total_str = _text_of("cpu_time_total")
+    device_time_total_str = _text_of("device_time_total")
+    self_cpu_time_total_str = _text_of("self_cpu_time_total")
+    self_device_time_total_str = _text_of("self_device_time_total")
 
     def __repr__(self) -> str:
         """PyTorch's line."""

@@ -103,10 +103,8 @@ def write_table(frame: DataFrame, file: BinaryIO, form: TableForm) -> None:
     if form == "csv":
         _write_csv(frame, file)
         return
-    arrow, writer = (
-        _arrow("pyarrow"),
-        _arrow("pyarrow.parquet" if form == "parquet" else "pyarrow.ipc"),
-    )
+    arrow = _arrow("pyarrow")
+    writer = _arrow("pyarrow.parquet" if form == "parquet" else "pyarrow.ipc")
     # Attributes other than plain texts and numbers cannot be written.
     units, docs = frame.attrs.get("units", {}), frame.attrs.get("docs", {})
     bare = frame.copy(deep=False)
@@ -263,10 +261,8 @@ def _window(context: TraceContext) -> tuple[int, int]:
 def _other_steps(context: TraceContext) -> set[str]:
     """Names that only steps outside the selection have."""
     steps = context.facts["steps"]
-    names, chosen = (
-        context.facts.strings.many(steps["name"]),
-        set(context.selection().steps.tolist()),
-    )
+    names = context.facts.strings.many(steps["name"])
+    chosen = set(context.selection().steps.tolist())
     return {name for step, name in enumerate(names) if step not in chosen} - {
         names[step] for step in chosen
     }

@@ -38,11 +38,9 @@ def _is_one_of(*members: Role) -> Mask:
     return np.isin(np.arange(max(Role) + 1), [int(member) for member in members])
 
 
-_CALLS, _FRAMES, _WORK = (
-    _is_one_of(Role.OPERATOR, Role.ANNOTATION),
-    _is_one_of(Role.PYTHON),
-    _is_one_of(*DEVICE_ROLES),
-)
+_CALLS = _is_one_of(Role.OPERATOR, Role.ANNOTATION)
+_FRAMES = _is_one_of(Role.PYTHON)
+_WORK = _is_one_of(*DEVICE_ROLES)
 _COLLECTIVE_ROLES = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
 _NO_ARGS = Args()
 _INSTANT = "cpu_instant_event"

@@ -322,10 +322,8 @@ def _before(
     order = np.argsort(address, kind="stable")
     ordered = address[order]
     edge = np.append(ordered[1:] != ordered[:-1], True) if len(ordered) else np.zeros(0, np.bool_)
-    first, last = (
-        order[np.flatnonzero(np.append(True, edge[:-1]))] if len(order) else order,
-        order[edge],
-    )
+    first = order[np.flatnonzero(np.append(True, edge[:-1]))] if len(order) else order
+    last = order[edge]
     released = rows[first[~gains[first]]]
     address_held = whole_numbers(end.address, 0, 1 << 62)
     size = whole_numbers(end.size, 0, MOST_BYTES)

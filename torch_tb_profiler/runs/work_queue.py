@@ -221,10 +221,10 @@ class WorkQueue:
                 worker, news = self._run_apart(running, worker)
                 alive = worker is not None
         except Exception as error:  # the queue must go on whatever happens to one job
-            news, alive = (
-                News(error=f"The import process could not be used: {words(error)}.", code="raised"),
-                False,
+            news = News(
+                error=f"The import process could not be used: {words(error)}.", code="raised"
             )
+            alive = False
         if not alive and worker is not None:
             worker.close()
         with self._changed:

@@ -311,10 +311,8 @@ def _tables_of(room: str, specs: Sequence[TableSpec], arrays: dict[str, Array]) 
 
 def _rebuild(arrays: dict[str, Array], about: dict[str, Any]) -> tuple[Trace, Facts]:
     strings = StringTable(arrays["strings.offsets"], arrays["strings.blob"])
-    trace_tables, fact_tables = (
-        _tables_of("trace", TRACE_TABLES, arrays),
-        _tables_of("facts", FACT_TABLES, arrays),
-    )
+    trace_tables = _tables_of("trace", TRACE_TABLES, arrays)
+    fact_tables = _tables_of("facts", FACT_TABLES, arrays)
     own = StringTable(strings.offsets[: about["texts"] + 1], strings.blob)
     trace = Trace(
         own,

@@ -183,10 +183,8 @@ def _worker(pair: Pair, payload: wire.DiffPayload, names: Names, workers: int) -
 
 
 def _side(sides: Sequence[wire.DiffSide], label: str) -> wire.DiffSide:
-    means, spreads = (
-        [s.mean_ns for s in sides if s.mean_ns is not None],
-        [s.spread_ns for s in sides if s.spread_ns is not None],
-    )
+    means = [s.mean_ns for s in sides if s.mean_ns is not None]
+    spreads = [s.spread_ns for s in sides if s.spread_ns is not None]
     return wire.DiffSide(
         run=sides[0].run,
         worker=f"{len(sides)} worker{'s' if len(sides) != 1 else ''}",

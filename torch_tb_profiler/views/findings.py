@@ -82,11 +82,9 @@ def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
 
 
 def _finding(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
-    rule, numbers, on_host = (
-        RULES[item["rule"]],
-        item["numbers"],
-        not source.facts.summary["has_device"],
-    )
+    rule = RULES[item["rule"]]
+    numbers = item["numbers"]
+    on_host = not source.facts.summary["has_device"]
     words = _words(source, analysis)
     words |= {key: _printed(rule, key, value) for key, value in numbers.items()}
     words |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
@@ -188,10 +186,8 @@ def _headline(
             f"{'Healthy: nothing' if judged(analysis, findings) else 'Nothing'} found that costs"
             f" {format_limit(THRESHOLD)} of the {word} or more.{busy}{own}"
         )
-    total, share = (
-        sum(finding.recoverable_ns or 0 for finding in costing),
-        sum(finding.share or 0.0 for finding in costing),
-    )
+    total = sum(finding.recoverable_ns or 0 for finding in costing)
+    share = sum(finding.share or 0.0 for finding in costing)
     left = (
         f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
     )

@@ -118,10 +118,8 @@ class KernelCells:
         return [known[number] for number in listed]
 
     def _other_sequences(self, begin: int, end: int) -> list[Cell]:
-        bounds, numbers = (
-            self._table.directions.other[begin : end + 1].tolist(),
-            self._table.directions.others,
-        )
+        bounds = self._table.directions.other[begin : end + 1].tolist()
+        numbers = self._table.directions.others
         return [
             ",".join(map(str, numbers[a:b].tolist())) if b > a else None
             for a, b in pairwise(bounds)

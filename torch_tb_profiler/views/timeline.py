@@ -62,12 +62,10 @@ def timeline_payload(
 
 
 def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGroup]:
-    groups, lanes, tracks, strings = (
-        timeline["groups"],
-        timeline["lanes"],
-        trace["tracks"],
-        trace.strings,
-    )
+    groups = timeline["groups"]
+    lanes = timeline["lanes"]
+    tracks = trace["tracks"]
+    strings = trace.strings
     is_device = _device_tracks(trace, timeline)
     ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
     listed = []

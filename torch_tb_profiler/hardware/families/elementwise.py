@@ -314,11 +314,9 @@ def rotary(call: Call) -> Work | None:
     positions, q, k, table = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
     if positions is None or q is None or table is None or len(table.shape) != 2:
         return None
-    rows, head, rotated = (
-        Tensor((positions.elements, table.shape[1]), table.dtype),
-        call.value(3),
-        q.elements + (k.elements if k is not None else 0),
-    )
+    rows = Tensor((positions.elements, table.shape[1]), table.dtype)
+    head = call.value(3)
+    rotated = q.elements + (k.elements if k is not None else 0)
     if isinstance(head, int) and head > table.shape[1]:
         # Only the first elements of a head are rotated.
         rotated = rotated // head * table.shape[1]

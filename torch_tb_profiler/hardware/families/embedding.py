@@ -59,12 +59,10 @@ def embedding_backward(call: Call) -> Work | None:
 )
 def bags(call: Call) -> Work | None:
     """``_embedding_bag(table, indices, offsets, …, per_sample_weights, include_last_offset, …)``."""
-    table, indices, offsets, weights = (
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(2),
-        call.tensor(6),
-    )
+    table = call.tensor(0)
+    indices = call.tensor(1)
+    offsets = call.tensor(2)
+    weights = call.tensor(6)
     if table is None or indices is None or offsets is None or len(table.shape) != 2:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)

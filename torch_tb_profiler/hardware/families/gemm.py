@@ -315,10 +315,8 @@ def product(
         or "complex" in (kind(a.dtype), kind(b.dtype))
     ):
         return None
-    left, right = (
-        (a.shape if len(a.shape) > 1 else (1, *a.shape)),
-        (b.shape if len(b.shape) > 1 else (*b.shape, 1)),
-    )
+    left = a.shape if len(a.shape) > 1 else (1, *a.shape)
+    right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
     m, k, n = left[-2], left[-1], right[-1]
     if right[-2] != k:
         return None

@@ -92,10 +92,8 @@ def fused_experts(call: Call) -> Work | None:
         return None
     vector = (2 * m * topk * n2 if n1 == 2 * n2 else m * topk * n1) + m * k * (2 * topk - 1)
     flops = 2 * m * topk * k * n1 + 2 * m * topk * n2 * k + vector
-    data, per_expert = (
-        moved(x, weights, chosen, x.dense),
-        moved(Tensor(up.shape[1:], up.dtype), Tensor(down.shape[1:], down.dtype)),
-    )
+    data = moved(x, weights, chosen, x.dense)
+    per_expert = moved(Tensor(up.shape[1:], up.dtype), Tensor(down.shape[1:], down.dtype))
     hit = experts * (1 - (1 - topk / experts) ** m)
     parameters: dict[str, object] = {"M": m, "K": k, "N": n2, "E": experts, "topk": topk}
     return Work(

@@ -141,10 +141,8 @@ def concatenate(call: Call) -> Work | None:
 )
 def pick(call: Call) -> Work | None:
     """``index_select(x, dim, index)`` selects slices, ``gather`` and ``take`` single elements."""
-    x, index = (
-        call.tensor(0),
-        call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2),
-    )
+    x = call.tensor(0)
+    index = call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2)
     if x is None or index is None:
         return None
     count = index.elements
@@ -455,10 +453,8 @@ def into_cache(call: Call) -> Work | None:
         and second is not None
         and third is not None
     ):
-        read, written = (
-            [first, second, fourth],
-            [Tensor((first.elements + second.elements,), third.dtype)],
-        )
+        read = [first, second, fourth]
+        written = [Tensor((first.elements + second.elements,), third.dtype)]
     elif (
         word == "store_kv_cache"
         and first is not None
@@ -466,17 +462,13 @@ def into_cache(call: Call) -> Work | None:
         and fourth is not None
         and fifth is not None
     ):
-        read, written = (
-            [third, fourth, fifth],
-            [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)],
-        )
+        read = [third, fourth, fifth]
+        written = [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)]
     elif word == "concat_mla_k" and first is not None:
         read, written = [second, third], [first]
     elif word == "shuffle_rows" and first is not None and third is not None:
-        read, written = (
-            [second, Tensor((min(first.elements, third.elements),), first.dtype)],
-            [third],
-        )
+        read = [second, Tensor((min(first.elements, third.elements),), first.dtype)]
+        written = [third]
     elif word == "copy_to_gpu_no_ce" and first is not None and second is not None:
         read, written = [first], [second]
     else:

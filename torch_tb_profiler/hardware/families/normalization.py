@@ -151,12 +151,10 @@ def quantized_rms_norm(call: Call) -> Work | None:
     ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``.
     """
     added, dynamic = "fused_add" in call.name, "dynamic" in call.name
-    out, x, weight, scale = (
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(3 if added else 2),
-        call.tensor(4 if added else 3),
-    )
+    out = call.tensor(0)
+    x = call.tensor(1)
+    weight = call.tensor(3 if added else 2)
+    scale = call.tensor(4 if added else 3)
     residual = call.tensor(2) if added else call.tensor(6) if dynamic else None
     if out is None or x is None or scale is None or not x.shape:
         return None

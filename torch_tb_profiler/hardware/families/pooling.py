@@ -190,12 +190,10 @@ def grid_sample(call: Call) -> Work | None:
     """``grid_sampler_2d(x, grid, mode, …)``; modes: 0 linear, 1 nearest, 2 bicubic."""
     # cuDNN's is bilinear and two-dimensional.
     library = call.name == "aten::cudnn_grid_sampler"
-    x, grid, mode, spatial = (
-        call.tensor(0),
-        call.tensor(1),
-        0 if library else call.value(2),
-        2 if library else _spatial(call.name),
-    )
+    x = call.tensor(0)
+    grid = call.tensor(1)
+    mode = 0 if library else call.value(2)
+    spatial = 2 if library else _spatial(call.name)
     if x is None or grid is None or mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
         return None
     out = Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
@@ -220,13 +218,11 @@ def grid_sample(call: Call) -> Work | None:
 )
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
-    gradient, x, grid, mode, asked = (
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(2),
-        call.value(3),
-        call.flags(6, 2),
-    )
+    gradient = call.tensor(0)
+    x = call.tensor(1)
+    grid = call.tensor(2)
+    mode = call.value(3)
+    asked = call.flags(6, 2)
     if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
         return None
     neighbours = (2 ** _spatial(call.name), 1, 16)[mode]

@@ -68,10 +68,8 @@ def layer_backward(call: Call) -> Work | None:
     """``mkldnn_rnn_layer_backward(x, W_ih, W_hh, b_ih, b_hh, h, c, y, …, dy, dh, dc, reverse, mode,
     …)``.
     """
-    x, weights = (
-        call.tensor(0),
-        tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None),
-    )
+    x = call.tensor(0)
+    weights = tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None)
     return _both_gradients(
         _network(call, x, weights, gated=call.value(14) in (2, 3)),
         x,

@@ -25,10 +25,8 @@ def sort(call: Call) -> Work | None:
 def top(call: Call) -> Work | None:
     """``topk(x, k, dim)``; ``kthvalue`` and ``mode`` return one per row."""
     x, is_topk = call.tensor(0), call.name == "aten::topk"
-    k, dim = (
-        call.value(1) if is_topk else 1,
-        call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name]),
-    )
+    k = call.value(1) if is_topk else 1
+    dim = call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name])
     if x is None or not isinstance(k, int) or not isinstance(dim, int) or not x.shape:
         return None
     selected = Tensor((x.elements // max(x.shape[dim], 1) * k,), x.dtype)

@@ -214,10 +214,8 @@ class _NvprofReader:
         ranges = Ranges(builder)
         for first in range(0, len(begin), CHUNK_ROWS):
             row, last = begin[first : first + CHUNK_ROWS], end[first : first + CHUNK_ROWS]
-            texts, domains = (
-                self._texts.texts(markers["name"][row]),
-                self._texts.texts(markers["domain"][row]),
-            )
+            texts = self._texts.texts(markers["name"][row])
+            domains = self._texts.texts(markers["domain"][row])
             ranges.add(
                 markers["ordinal"][row],
                 markers["time"][row],

@@ -34,7 +34,6 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),
-    # After the definitions, which are among them.
     **{f"tests/words/{name}.txt": partial(listing, name) for name in LISTINGS},
 }
 """File → what it should hold, given what it holds: people write the beginning of some."""

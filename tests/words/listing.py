@@ -1,9 +1,9 @@
 """Every phrase that the page, the command line and the report can show; ``python -m tests.generate``
 keeps it in the files beside this one.
 
-``python.txt``: texts of the package's code that are no docstrings. ``definitions.txt``: what the page
-shows on hover. ``page.txt``: texts of the page's code, which needs Node.js and ``npm ci --prefix fe``.
-What is computed is ``{}``.
+``python.txt``: texts of the package's code that are no docstrings. ``page.txt``: texts of the page's
+code, which needs Node.js and ``npm ci --prefix fe``. What is computed is ``{}``. What the page shows
+on hover is listed in ``views/definitions.json``.
 """
 
 from __future__ import annotations
@@ -65,17 +65,7 @@ def page() -> list[str]:
     return texts
 
 
-def definitions() -> list[str]:
-    """The sentences of the definitions."""
-    file = PACKAGE / "views/definitions.json"
-    return [entry["text"] for entry in json.loads(file.read_text(encoding="utf-8"))]
-
-
-LISTINGS: dict[str, Callable[[], Iterable[str]]] = {
-    "python": python,
-    "page": page,
-    "definitions": definitions,
-}
+LISTINGS: dict[str, Callable[[], Iterable[str]]] = {"python": python, "page": page}
 
 
 def listing(name: str, held: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.generate import ROOT
 from tests.words.listing import LISTINGS, is_phrase
 
+DEFINITIONS = "torch_tb_profiler/views/definitions.json"
 BANNED = {
     r"had back|could be saved|can be saved|regained": "recoverable",
     r"\bas a rule\b|\busually\b": "typically",
@@ -19,7 +21,7 @@ BANNED = {
     r"\bas at first\b|\ball as by default\b": "reset",
     r"\blooked at\b|\bto look at it\b": "shown, opened, read",
     r"no computing|keep Tensor Cores from": "n/a, misaligned",
-    r"of which (it is kept|nothing can be read)": "cached, unreadable",
+    r"of which (it is|nothing can be read)": "whose …, cached, unreadable",
     r"\bfloating[- ]point operations per second\b": "FLOP/s",
     r"\bin between of\b|\bwhat stands in\b|\bstands for itself\b": "plain words",
     r"\bthe (nearest|costliest) few\b": "top",
@@ -45,6 +47,11 @@ def banned(text: str) -> list[str]:
 @pytest.mark.parametrize("name", LISTINGS)
 def test_no_banned_phrase(name: str) -> None:
     assert banned((ROOT / f"tests/words/{name}.txt").read_text(encoding="utf-8")) == []
+
+
+def test_no_banned_phrase_in_a_definition() -> None:
+    entries = json.loads((ROOT / DEFINITIONS).read_text(encoding="utf-8"))
+    assert banned("\n".join(entry["text"] for entry in entries)) == []
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import (
-    FleetMember,
-    fleet_members,
+    FleetPlace,
+    fleet_places,
     member_findings,
     waiting_columns,
 )
@@ -312,8 +312,8 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         )
 
     @cached_property
-    def _members(self) -> list[FleetMember]:
-        return fleet_members([trace.context for trace in self._traces])
+    def _members(self) -> list[FleetPlace]:
+        return fleet_places([trace.context for trace in self._traces])
 
     def __len__(self) -> int:
         return len(self._traces)

@@ -17,7 +17,7 @@ from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
-FleetMember = tuple[Fleet, int]
+FleetPlace = tuple[Fleet, int]
 """A fleet and a trace's place among its ranks; −1: not among them."""
 
 
@@ -41,12 +41,12 @@ class _Traces:
             raise NotFound(f"The trace {span} of {worker} was not opened.") from None
 
 
-def fleet_members(traces: Sequence[TraceContext]) -> list[FleetMember]:
+def fleet_places(traces: Sequence[TraceContext]) -> list[FleetPlace]:
     """For every trace its fleet: one span per worker, recorded at the same time."""
     fleets = Fleets(_Traces(traces))
     # The run as known when its last trace was read has all workers.
     runs = {context.opened.run.name: context.opened.run for context in traces}
-    memberships: dict[tuple[str, str, str], FleetMember] = {}
+    memberships: dict[tuple[str, str, str], FleetPlace] = {}
     for context in reversed(traces):
         key, run = _key(context.opened), runs[context.opened.run.name]
         if key in memberships:
@@ -64,7 +64,7 @@ def fleet_members(traces: Sequence[TraceContext]) -> list[FleetMember]:
     return [memberships[_key(context.opened)] for context in traces]
 
 
-def waiting_columns(member: FleetMember) -> dict[str, Any]:
+def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
     trace, one entry per row of its ``collectives``.
     """
@@ -90,7 +90,7 @@ def waiting_columns(member: FleetMember) -> dict[str, Any]:
     }
 
 
-def member_findings(context: TraceContext, member: FleetMember) -> FindingsPayload:
+def member_findings(context: TraceContext, member: FleetPlace) -> FindingsPayload:
     """The findings of a trace, stragglers of its run included."""
     (fleet, rank), opened = member, context.opened
     source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_members, member_findings
+from torch_tb_profiler.api.waiting import fleet_places, member_findings
 from torch_tb_profiler.cli.document import Document, Item, Listing
 from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
@@ -48,7 +48,7 @@ def run_findings(
 ) -> Iterator[tuple[Opened, FindingsPayload]]:
     """The findings of the traces of a run, stragglers included; all traces stay in memory."""
     run = [TraceContext(opened, settings) for opened in traces]
-    for context, member in zip(run, fleet_members(run), strict=True):
+    for context, member in zip(run, fleet_places(run), strict=True):
         yield context.opened, member_findings(context, member)
 
 

@@ -38,7 +38,7 @@ _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\
 
 
 @dataclass(frozen=True)
-class FleetMember:
+class PlacedWorker:
     """A worker of the run. ``place``: its index among the ranks of the figures, -1 until ready."""
 
     worker: str
@@ -51,7 +51,7 @@ class FleetMember:
 
 
 def distributed_payload(
-    seats: Sequence[FleetMember],
+    placed: Sequence[PlacedWorker],
     figures: RunFigures,
     late: Sequence[LateRank],
     progress: float,
@@ -60,47 +60,47 @@ def distributed_payload(
     """The payload of the workers that are ready. ``late``: in the order of the steps."""
     sources = {rank.step_source for rank in figures.ranks}
     return DistributedPayload(
-        workers=[_worker(seat, figures) for seat in seats],
+        workers=[_worker(worker, figures) for worker in placed],
         steps=[name or WHOLE_SPAN for name in figures.steps.names],
         step_source=sources.pop() if len(sources) == 1 else "",
         overlap=OverlapColumns(
-            **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.overlap.items()}
+            **{f"{name}_ns": _by_worker(placed, values) for name, values in figures.overlap.items()}
         ),
         waiting=WaitingColumns(
-            **{f"{name}_ns": _by_seat(seats, values) for name, values in figures.waiting.items()}
+            **{f"{name}_ns": _by_worker(placed, values) for name, values in figures.waiting.items()}
         ),
         late=[_late(straggler, figures) for straggler in late[:MOST_LATE]],
         operations=wire_columns(
             operation_table(
                 figures.operations,
-                {seat.place: number for number, seat in enumerate(seats) if seat.place >= 0},
+                {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0},
             )
         ),
         matched=figures.matched.matches.row.shape[1],
-        unmatched=unmatched_of(figures.matched.unmatched, [seat.place for seat in seats]),
+        unmatched=unmatched_of(figures.matched.unmatched, [worker.place for worker in placed]),
         clock=clock_text(figures),
         skew_ns=figures.skew,
         left_out=figures.left_out,
         ready=len(figures.ranks),
         progress=progress,
         workers_total=workers_total,
-        notes=notes_of(figures, len(seats), workers_total),
-        missing=missing_of(figures, len(seats)),
+        notes=notes_of(figures, len(placed), workers_total),
+        missing=missing_of(figures, len(placed)),
     )
 
 
-def _worker(seat: FleetMember, figures: RunFigures) -> DistributedWorker:
-    rank: Rank | None = figures.ranks[seat.place] if seat.place >= 0 else None
-    aligned = figures.aligned[seat.place] if seat.place >= 0 else None
-    named = _HOST_AND_PROCESS.match(seat.worker)
+def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
+    rank: Rank | None = figures.ranks[worker.place] if worker.place >= 0 else None
+    aligned = figures.aligned[worker.place] if worker.place >= 0 else None
+    named = _HOST_AND_PROCESS.match(worker.worker)
     tied = aligned is not None and aligned.method != "none"
     return DistributedWorker(
-        worker=seat.worker,
-        span=seat.span,
-        rank=seat.rank,
-        rank_source=seat.rank_source,
-        state=seat.state,
-        message=seat.message,
+        worker=worker.worker,
+        span=worker.span,
+        rank=worker.rank,
+        rank_source=worker.rank_source,
+        state=worker.state,
+        message=worker.message,
         node=named[1] if named else rank.host_name if rank is not None else "",
         process=named[2] if named else rank.process if rank is not None else "",
         backend=rank.backend if rank is not None else None,
@@ -118,15 +118,15 @@ def _device(device: Device) -> str:
     return f"{device_title(words, device.id)} · {details}"
 
 
-def _by_seat(seats: Sequence[FleetMember], values: Ints) -> list[list[int | None]]:
+def _by_worker(placed: Sequence[PlacedWorker], values: Ints) -> list[list[int | None]]:
     """Rows by worker; null where it has no such step or is not ready."""
     nothing = np.full(values.shape[1], -1, np.int64)
     return [
         [
             value if value >= 0 else None
-            for value in (values[seat.place] if seat.place >= 0 else nothing).tolist()
+            for value in (values[worker.place] if worker.place >= 0 else nothing).tolist()
         ]
-        for seat in seats
+        for worker in placed
     ]
 
 

@@ -17,12 +17,12 @@ def findings_in_run(
     analysis: Mapping[str, Any],
     figures: RunFigures,
     late: Sequence[LateRank],
-    seats: Sequence[tuple[str, str]],
+    names: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
-    """The findings of a worker, stragglers included. ``seats``: (worker, span) of every rank."""
+    """The findings of a worker, stragglers included. ``names``: (worker, span) of every rank."""
     own = (source.worker, source.span)
-    if own not in seats or len(seats) < 2 or not analysis["step_ns"]:
+    if own not in names or len(names) < 2 or not analysis["step_ns"]:
         return findings_payload(source, analysis)
     pairs = [(straggler.late, straggler.cause) for straggler in late]
-    with_late = with_stragglers(analysis, pairs, figures, seats.index(own), seats)
+    with_late = with_stragglers(analysis, pairs, figures, names.index(own), names)
     return findings_payload(source, with_late)

@@ -10,7 +10,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, wire
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.distributed import FleetMember, distributed_payload
+from torch_tb_profiler.views.distributed import PlacedWorker, distributed_payload
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_run import findings_in_run
 from torch_tb_profiler.web.downloads import Download
@@ -72,8 +72,8 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
     """
     fleet = fleets.of(opened)
     ranks = {member: number for number, member in enumerate(fleet.place)}
-    seats = [
-        FleetMember(
+    placed = [
+        PlacedWorker(
             m.worker.name,
             m.span.name,
             m.worker.rank,
@@ -85,7 +85,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         for number, m in enumerate(fleet.members)
     ]
     return distributed_payload(
-        seats, fleet.figures, fleet.late, round(fleet.progress, 3), fleet.workers_total
+        placed, fleet.figures, fleet.late, round(fleet.progress, 3), fleet.workers_total
     )
 
 

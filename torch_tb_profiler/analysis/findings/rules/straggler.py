@@ -28,10 +28,10 @@ def with_stragglers(
     late: Iterable[tuple[StepStraggler, Cause | None]],
     figures: RunFigures,
     asked: int,
-    seats: Sequence[tuple[str, str]],
+    names: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
     """What ``find_findings`` found in the trace of the rank ``asked``, and who holds it and the
-    others up for 2 % of its own steps or more, the worst first; ``seats``: (worker, span) of every
+    others up for 2 % of its own steps or more, the worst first; ``names``: (worker, span) of every
     rank.
 
     A straggler's evidence are events of its own trace, so they are given as they are: ``evidence``,
@@ -65,7 +65,7 @@ def with_stragglers(
                 "rule": "late_itself" if claim is None else "straggler",
                 "recoverable_ns": claim,
                 "share": None if claim is None else claim / length,
-                **_details(by_rank[rank], lead[rank], analysis["steps"], figures, seats[rank]),
+                **_details(by_rank[rank], lead[rank], analysis["steps"], figures, names[rank]),
             }
         )
     findings = [
@@ -85,13 +85,13 @@ def _details(
     lead: int,
     steps: int,
     figures: RunFigures,
-    seat: tuple[str, str],
+    name: tuple[str, str],
 ) -> dict[str, Any]:
     _, cause = late[0]
     return {
         "artefact": False,
         "rows": [],
-        "evidence": [_event(straggler, figures, *seat) for straggler, _ in late[:SHOWN]],
+        "evidence": [_event(straggler, figures, *name) for straggler, _ in late[:SHOWN]],
         "count": len(late),
         "line": cause.line if cause else None,
         "numbers": {
@@ -102,7 +102,7 @@ def _details(
             "extra": float(cause.extra if cause else 0),
             "unexplained": float(not _doing(cause)),
         },
-        "words": {"worker": seat[0], "doing": _doing(cause)},
+        "words": {"worker": name[0], "doing": _doing(cause)},
     }
 
 

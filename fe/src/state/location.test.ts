@@ -47,8 +47,7 @@ describe("the hash", () => {
     expect(fromEntries(readHash(hash, ""))).toEqual(STATE);
   });
 
-  it("leaves out defaults", () =>
-    expect(toEntries(EMPTY_PAGE)).toEqual([["view", "overview"]]));
+  it("leaves out defaults", () => expect(toEntries(EMPTY_PAGE)).toEqual([["view", "overview"]]));
 
   it("survives nonsense", () => {
     const state = fromEntries(

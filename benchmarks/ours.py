@@ -32,14 +32,13 @@ PATIENCE_SECONDS = 600.0
 
 def cold(path: str) -> dict[str, Any]:
     """Wall seconds of each stage, up to the bytes of the overview."""
-    import msgspec
-
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.analysis.figures.selection import select
     from torch_tb_profiler.importers import read_trace
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.streams import open_text
     from torch_tb_profiler.views.overview import Place, overview_payload
+    from torch_tb_profiler.views.wire import to_json
 
     loaded = time.perf_counter()
     with open_text(path) as stream:
@@ -48,7 +47,7 @@ def cold(path: str) -> dict[str, Any]:
     facts = derive(trace)
     derived = time.perf_counter()
     member = Place(workers=1, rank=None, rank_source="order", world_size=None)
-    size = len(msgspec.json.encode(overview_payload(facts, select(facts), member)))
+    size = len(to_json(overview_payload(facts, select(facts), member)))
     end = time.perf_counter()
     return {
         "wall_s": end - START,

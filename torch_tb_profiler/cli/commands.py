@@ -140,6 +140,18 @@ def _operators(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "shape", "stack"))
 
 
+def _critical_path(parser: argparse.ArgumentParser) -> None:
+    _reports(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=_positive,
+        default=20,
+        help="rows of the text; JSON has all (default: %(default)s)",
+    )
+
+
 def _kernels(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "properties"))
 
@@ -349,6 +361,12 @@ COMMANDS: tuple[Command, ...] = (
         "list what costs recoverable time",
         _reports,
         ("output:print_runs", "findings:reports"),
+    ),
+    Command(
+        "critical-path",
+        "show what the end of each step waited for, back to its begin",
+        _critical_path,
+        ("output:print_traces", "critical_path:report"),
     ),
     Command(
         "event",

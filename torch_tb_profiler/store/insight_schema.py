@@ -25,6 +25,28 @@ class PathKind(IntEnum):
     OPERATOR = 2
 
 
+class PathCause(IntEnum):
+    """What a stretch of the critical path is spent on."""
+
+    NOT_RECORDED = 0
+    KERNEL = 1
+    MEMCPY = 2
+    MEMSET = 3
+    COMMUNICATION = 4
+    LAUNCH = 5
+    """From the return of a launch until its work begins, or between two pieces of work of a stream."""
+    OPERATOR = 6
+    PYTHON = 7
+    RUNTIME = 8
+    SYNCHRONIZATION = 9
+    """In a blocking call after the work that it waited for has ended, or that waited for nothing recorded."""
+    DATALOADER = 10
+    ANNOTATION = 11
+    """Host code inside an annotation of which nothing else was recorded."""
+    BEFORE_RECORDING = 12
+    """The device was busy with work launched before the recording began."""
+
+
 _WORK_SUMS = (
     Column("calls", "i8", "events", "How many."),
     Column("total", "i8", "ns", "Sum of durations."),
@@ -420,6 +442,19 @@ DEVICE_WORKLOADS = TableSpec(
     (Column("workload", "i4", "row of workloads", "The workload; -1 no operator."),),
 )
 
+CRITICAL_PATH = TableSpec(
+    "critical_path",
+    "What the end of each step waited for, back to its begin, in time order: the stretches of a step"
+    " cover it without hole or overlap.",
+    (
+        Column("step", "i4", STEP, "The step."),
+        Column("start", "i8", "ns", "Begin."),
+        Column("end", "i8", "ns", "End."),
+        Column("cause", "u1", "PathCause", "What it is spent on."),
+        Column("event", "i4", ROW, "The event, of a launch the work launched; -1 none."),
+    ),
+)
+
 INSIGHT_TABLES = (
     PATHS,
     PATH_STEPS,
@@ -445,4 +480,5 @@ INSIGHT_TABLES = (
     WORKLOAD_KERNELS,
     DEVICE_WORKLOADS,
     COUNTER_STEPS,
+    CRITICAL_PATH,
 )

@@ -35,8 +35,10 @@ def build_critical_path(
     walk = _Walk(trace, facts)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
-    columns = [np.concatenate(column) for column in zip(*paths, strict=True)] or [()] * 4
-    start, end, cause, event = columns
+    none = np.zeros(0, np.int64)
+    start, end, cause, event = (
+        np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
+    )
     return {
         "critical_path": schema.CRITICAL_PATH.build(
             step=np.repeat(np.arange(len(paths)), counts),
@@ -65,7 +67,7 @@ class _Walk:
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
         stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
         # Single numbers are read from a memoryview several times as fast as from an array.
-        self._chain_columns = (memoryview(work.start), memoryview(work.before), memoryview(stops))
+        self._chain_columns = (work.start.data, work.before.data, stops.data)
         self._noted: list[tuple[Array, Array, Array]] = []
 
     def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
@@ -165,10 +167,8 @@ class _Walk:
             if host.end[last - 1] < time:
                 self._note(int(host.end[last - 1]), PathCause.NOT_RECORDED)
             taken = slice(first, last)
-            self._noted.append(
-                tuple(column[taken][::-1] for column in (host.start, host.cause, host.span))
-            )
-            self._noted[-1] = (np.maximum(self._noted[-1][0], until), *self._noted[-1][1:])
+            start = np.maximum(host.start[taken], until)
+            self._noted.append((start[::-1], host.cause[taken][::-1], host.span[taken][::-1]))
         if first >= last or host.start[first] > until:
             self._note(until, PathCause.NOT_RECORDED)
         return until, max(target, -1), -2 - target if target < -1 else track

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
@@ -109,6 +110,7 @@ WORKERS = TableSpec(
 FRAMES: tuple[TableSpec | DisplaySpec, ...] = (
     STEPS,
     OPERATORS,
+    CRITICAL_PATH,
     KERNELS,
     MODULES,
     MEMORY,

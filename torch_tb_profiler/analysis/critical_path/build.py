@@ -203,9 +203,10 @@ class _Walk:
     def _main_track(self) -> int:
         """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
         steps, spans, host = self._facts["steps"], self._spans, self._host
-        if steps.n and steps["name"][0] >= 0:
+        if steps.n:
             same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
-            return int(spans["track"][np.argmax(same)])
+            if same.any():
+                return int(spans["track"][np.argmax(same)])
         active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
         return int(active.argmax()) if len(active) else -1
 

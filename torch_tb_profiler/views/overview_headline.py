@@ -11,13 +11,7 @@ from typing import Any, Literal
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns, format_share
-from torch_tb_profiler.views.wire import (
-    Average,
-    DefectItem,
-    DeviceSummary,
-    Sentence,
-    Vocabulary,
-)
+from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 
 _IN_WORDS = {
     "kernel": "in kernels",

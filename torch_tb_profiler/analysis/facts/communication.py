@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import Causes, device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, name_mask
+from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, named
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
@@ -23,8 +23,7 @@ def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused
     """
     kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
     return np.asarray(
-        kernel
-        & (_by_itself(trace, caused.row, kernel) | _under_collective(trace, tree, names, caused))
+        kernel & (_by_itself(trace, caused.row) | _under_collective(trace, tree, names, caused))
     )
 
 
@@ -34,7 +33,7 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
     row = device_rows(trace)
     row = row[spans["role"][row] == Role.KERNEL]
     names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
-    is_communication = _by_itself(trace, row, np.ones(len(row), np.bool_))
+    is_communication = _by_itself(trace, row)
     if names.collective.any():
         calls = (
             (spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)
@@ -44,13 +43,10 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
     return np.asarray(row[is_communication])
 
 
-def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
+def _by_itself(trace: Trace, row: Ints) -> Mask:
     """Which device events are communication by their own name or arguments."""
-    name = trace["spans"]["name"][row]
-    known = name_mask(
-        trace.strings, name[kernel], lambda text: communication_library(text) is not None
-    )
-    return np.asarray(known[name] | np.isin(row, trace["collective_args"]["span"]))
+    by_argument = np.isin(row, trace["collective_args"]["span"])
+    return by_argument | named(trace, row, lambda text: communication_library(text) is not None)
 
 
 def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import StringTable
 
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})$")
@@ -75,6 +76,12 @@ def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object
     mask = np.zeros(len(strings) + 1, np.bool_)
     mask[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
     return mask
+
+
+def named(trace: Trace, rows: Ints, says: Callable[[str], object]) -> Mask:
+    """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
+    name = trace["spans"]["name"][rows]
+    return np.asarray(name_mask(trace.strings, name, says)[name])
 
 
 def host_names(strings: StringTable, used: Array) -> HostNames:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
     group_rows,
     join_knowledge,
     sum_by,
@@ -84,10 +85,6 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         properties["no_operator"] = [NoOperator(r).name.lower() if r else None for r in reasons]
     n = len(first)
     calls, total = (sum_by(group_of, n, sums[key][taken]) for key in ("calls", "total"))
-    shortest = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(shortest, group_of, sums["shortest"][taken])
-    longest = np.zeros(n, np.int64)
-    np.maximum.at(longest, group_of, sums["longest"][taken])
     blocks, blocks_time, occupancy, occupancy_time = (
         sum_floats(group_of, n, sums[key][taken])
         for key in ("blocks_weighted", "blocks_time", "occupancy_weighted", "occupancy_time")
@@ -102,8 +99,8 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         calls=calls,
         total_ns=total,
         mean_ns=total / np.maximum(calls, 1),
-        min_ns=shortest,
-        max_ns=longest,
+        min_ns=extreme_by(np.minimum, group_of, n, sums["shortest"][taken]),
+        max_ns=extreme_by(np.maximum, group_of, n, sums["longest"][taken]),
         blocks_per_sm=_ratio(blocks, blocks_time),
         occupancy=_ratio(occupancy, occupancy_time) / 100,
         matrix=join_knowledge(group_of, n, table["matrix"][row]),

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.names import HostNames, host_names, name_mask
+from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
 from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -198,8 +198,7 @@ class Case:
 
     def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
         """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
-        name = self.trace["spans"]["name"][rows]
-        return np.asarray(name_mask(self.trace.strings, name, says)[name])
+        return named(self.trace, rows, says)
 
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within the windows."""

@@ -11,11 +11,7 @@ from torch_tb_profiler.store.columns import Ints
 
 
 def held_up(
-    case: Case,
-    row: Ints,
-    taken: Intervals,
-    numbers: dict[str, float],
-    words: dict[str, str],
+    case: Case, row: Ints, taken: Intervals, numbers: dict[str, float], words: dict[str, str]
 ) -> Candidate:
     """What the calls ``row`` cost: of the gaps that waited for the host and that a launch ended, as
     much as the host was held up before (``ledger.spent``).

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
@@ -140,22 +140,17 @@ def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
     joined = {key: getattr(frames, key)[chosen] for key in Frames.__dataclass_fields__}
     above = joined["parent"]
     joined["parent"] = np.where(above >= 0, position[above], -1)
-    count = np.bincount(target, minlength=n + 1)[rest]
-    nothing = np.full(len(rest), -1, np.int64)
-    first = np.full(n + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, target, frames.first[edge])
-    calls = sum_by(target, n + 1, frames.calls[edge])[rest]
+    first = extreme_by(np.minimum, target, n + 1, frames.first[edge])
     more: dict[str, Array] = {
         "parent": position[rest],
-        "name": count,
+        "name": np.bincount(target, minlength=n + 1)[rest],
         "kind": np.full(len(rest), REST),
         "backward": np.zeros(len(rest), np.bool_),
-        "calls": calls,
+        "calls": sum_by(target, n + 1, frames.calls[edge])[rest],
         "host": host[rest],
         "device": device[rest],
         "first": first[rest],
-        "event": nothing,
+        "event": np.full(len(rest), -1),
     }
-    return Frames(
-        **{key: np.concatenate((values, more[key])) for key, values in joined.items()}
-    ), len(small)
+    columns = {key: np.concatenate((values, more[key])) for key, values in joined.items()}
+    return Frames(**columns), len(small)

@@ -48,8 +48,5 @@ RULE = Rule(
     caveat="What the next kernel needs at once cannot be hidden.",
     views=("overview", "trace"),
     links=(links.PINNED,),
-    numbers={
-        "copies": ("Copies", "count"),
-        "pageable": ("Share with pageable memory", "share"),
-    },
+    numbers={"copies": ("Copies", "count"), "pageable": ("Share with pageable memory", "share")},
 )

@@ -86,8 +86,5 @@ RULE = Rule(
         ("single_process", "The batches are made in the training process (num_workers=0)."),
         ("worker_processes", "Worker processes make the batches, and the program still waits."),
     ),
-    numbers={
-        "batches": ("Batches waited for", "count"),
-        "longest": ("Longest", "ns"),
-    },
+    numbers={"batches": ("Batches waited for", "count"), "longest": ("Longest", "ns")},
 )

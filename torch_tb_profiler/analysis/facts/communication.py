@@ -7,6 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import Causes, device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
+from torch_tb_profiler.analysis.facts.header import distributed_info
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, named
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -63,13 +64,9 @@ def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Ca
 
 def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
     """The communication libraries named in header, collectives and kernels, sorted."""
-    info = trace.header.get("distributedInfo")
-    declared = info.get("backend") if isinstance(info, dict) else None
+    declared = distributed_info(trace).get("backend")
     libraries = set(names.backends)
     if isinstance(declared, str) and declared:
         libraries.update(part.split(":")[-1] for part in declared.split(","))
-    for number in distinct(kernels, trace.strings):
-        library = communication_library(trace.strings[number])
-        if library is not None:
-            libraries.add(library)
-    return sorted(libraries)
+    names_of_kernels = trace.strings.many(distinct(kernels, trace.strings))
+    return sorted(libraries.union(filter(None, map(communication_library, names_of_kernels))))

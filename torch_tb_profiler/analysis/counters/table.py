@@ -105,8 +105,10 @@ def counter_table(
 
 def _ratio(values: Ints, by: Ints) -> Array:
     """NaN where one of them is unknown, or nothing is divided by."""
-    is_known = (values >= 0) & (by > 0)
-    return np.where(is_known, values / np.where(is_known, by, 1), np.nan)
+    ratio: Array = np.divide(
+        values, by, out=np.full(len(by), np.nan), where=(values >= 0) & (by > 0)
+    )
+    return ratio
 
 
 def sample_table(insight: Insight, selection: Selection) -> DisplayTable:

@@ -90,34 +90,27 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
     step = np.full(n, -1, np.int64)
     dataloader, region, collective, hidden, graph = (np.zeros(n, np.bool_) for _ in range(5))
     backends: set[str] = set()
-    texts = set()
+    data_parallel = False
     for number in distinct(used, strings):
         text = strings[number]
-        match = _STEP.match(text)
-        if match:
+        if match := _STEP.match(text):
             step[number] = int(match.group(1))
         elif text in HIDDEN:
             hidden[number] = True
         elif _DATALOADER.match(text):
             dataloader[number] = True
         elif text in (_DATA_PARALLEL, _DISTRIBUTED):
-            texts.add(text)
+            data_parallel |= text == _DATA_PARALLEL
         elif _GRAPH_LAUNCH.match(text):
             graph[number] = True
-        elif collective_match := _COLLECTIVE.match(text):
+        elif match := _COLLECTIVE.match(text):
             collective[number] = True
-            backends.update(filter(None, (collective_match.group("backend"),)))
+            backends.update(filter(None, (match["backend"],)))
             continue
         elif not text.startswith(("Optimizer.", "[pl][")):
             continue
         region[number] = not (hidden[number] or graph[number])
+    named_backends = tuple(sorted(backends))
     return HostNames(
-        step,
-        dataloader,
-        region,
-        collective,
-        hidden,
-        graph,
-        tuple(sorted(backends)),
-        _DATA_PARALLEL in texts,
+        step, dataloader, region, collective, hidden, graph, named_backends, data_parallel
     )

@@ -111,7 +111,5 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
 
 
 def _ratio(over: Array, under: Array) -> Array:
-    ratio = np.full(len(over), np.nan)
-    known = under > 0
-    ratio[known] = over[known] / under[known]
+    ratio: Array = np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
     return ratio

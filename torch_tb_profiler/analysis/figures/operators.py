@@ -71,7 +71,7 @@ def operators_have_device_time(facts: Facts) -> bool:
 
 def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> DisplayTable:
     """Operators of the selected steps, grouped by name, name + shapes, or name + shapes + stack."""
-    return _rows(facts, selection, group, np.ones(facts["operators"].n, np.bool_))
+    return _rows(facts, selection, group)
 
 
 def operator_signatures(
@@ -80,8 +80,7 @@ def operator_signatures(
     """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by
     call stack.
     """
-    group = "signature and stack" if stacks else "signature"
-    return _rows(facts, selection, group, np.ones(facts["operators"].n, np.bool_))
+    return _rows(facts, selection, "signature and stack" if stacks else "signature")
 
 
 def operator_stacks(
@@ -107,7 +106,9 @@ def frames(facts: Facts, stack: int) -> list[int]:
     return path
 
 
-def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> DisplayTable:
+def _rows(
+    facts: Facts, selection: Selection, group: str, wanted: Mask | bool = True
+) -> DisplayTable:
     table = facts["operators"]
     per_operator = _sums_per_operator(facts, selection)
     row = np.flatnonzero((per_operator["calls"] > 0) & wanted)
@@ -155,7 +156,5 @@ def _share(total: dict[str, Array], part: str) -> Array:
     used, unknown, kernels = (
         total[f"{key}_{part}"] for key in ("matrix", "matrix_unknown", "kernel")
     )
-    share = np.full(len(used), np.nan)
-    known = kernels > unknown
-    share[known] = used[known] / kernels[known]
+    share: Array = np.divide(used, kernels, out=np.full(len(used), np.nan), where=kernels > unknown)
     return share

@@ -60,13 +60,9 @@ def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
     if not len(origins["bytes"]):
         origins = _sums(insight, device, last)
     order = np.argsort(-origins["bytes"], kind="stable")
-    return Alive(
-        time,
-        allocated,
-        reserved,
-        allocated - int(origins["bytes"].sum()),
-        **{key: values[order] for key, values in origins.items()},
-    )
+    unknown = allocated - int(origins["bytes"].sum())
+    columns = {key: values[order] for key, values in origins.items()}
+    return Alive(time, allocated, reserved, unknown, **columns)
 
 
 def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:

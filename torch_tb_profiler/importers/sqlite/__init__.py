@@ -82,10 +82,7 @@ def _read(database: Database, builder: TraceBuilder) -> Trace:
 def _unpacked(stream: Text) -> Iterator[str]:
     """A temporary file with the bytes of a stream, removed on exit."""
     try:
-        with tempfile.NamedTemporaryFile(
-            prefix="torch_tb_profiler-", suffix=".sqlite", delete=False
-        ) as file:
-            path = file.name
+        handle, path = tempfile.mkstemp(".sqlite", "torch_tb_profiler-")
     except OSError as error:
         raise SourceError(
             f"No temporary file could be created: {error.strerror}.",
@@ -93,7 +90,7 @@ def _unpacked(stream: Text) -> Iterator[str]:
         ) from error
     try:
         try:
-            with open(path, "wb") as target:
+            with open(handle, "wb") as target:
                 size = 0
                 while data := stream.read(_READ_BYTES):
                     size += len(data)

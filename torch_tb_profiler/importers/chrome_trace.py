@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
 from torch_tb_profiler.importers.content import count_problem
@@ -42,9 +40,9 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
         gathered.add(batch, seen)
         seen = reader.entries
     if gathered.begin_end:
-        joined, ordinals = pair_begin_end(gathered.begin_end, counts)
+        joined = pair_begin_end(gathered.begin_end, counts)
         if joined:
-            gathered.add_joined(joined, np.array(ordinals))
+            gathered.add_joined(joined)
     count_problem(stream, counts)
     if not gathered.groups.keys() - {"chunks"}:
         _refuse(reader)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -205,7 +205,7 @@ def _final_states(segments: list[Any], gatherer: _RecordGatherer) -> dict[int, _
     return ends
 
 
-def _is_within(value: Any, high: int) -> bool:
+def _is_within(value: Any, high: int) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < high
 
 

@@ -13,7 +13,6 @@ Source: ``MemoryProfileTimeline`` in ``torch/profiler/_memory_profiler.py`` (2.1
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -31,7 +30,7 @@ from torch_tb_profiler.importers.memory_records import (
     refuse_endless_sums,
     whole_numbers,
 )
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
@@ -45,9 +44,7 @@ _HINT = "Give the file that prof.export_memory_timeline wrote."
 _Raw = msgspec.json.Decoder(list[list[Any]])
 
 
-def read_memory_timeline(
-    stream: Text, progress: Callable[[int, int | None], None] | None = None
-) -> Trace:
+def read_memory_timeline(stream: Text, progress: Progress | None = None) -> Trace:
     """Read a memory timeline; see ``importers.read_trace``.
 
     Raises:
@@ -81,7 +78,7 @@ def read_memory_timeline(
     return memory_trace(records, Instants(), tracks, StringBuilder(), counts, "timeline", len(rows))
 
 
-def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) -> list[list[Any]]:
+def _decode(stream: Text, progress: Progress | None) -> list[list[Any]]:
     try:
         return _Raw.decode(b"".join(pieces(stream, "A memory timeline", progress)))
     except (msgspec.DecodeError, RecursionError) as error:

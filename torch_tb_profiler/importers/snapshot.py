@@ -15,7 +15,6 @@ Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -34,9 +33,9 @@ from torch_tb_profiler.importers.memory_records import (
     refuse_endless_sums,
     whole_numbers,
 )
-from torch_tb_profiler.importers.plain_pickle import load
+from torch_tb_profiler.importers.plain_pickle import HINT, load
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 from torch_tb_profiler.store.model import Trace
@@ -71,7 +70,6 @@ _FIELDS = ("addr", "size", "stream", "time_us", "device_free")
 _CUDA = 1
 """c10's device type; ROCm builds of PyTorch say the same."""
 _LATEST_US = (1 << 62) // 1000
-_HINT = "Choose the file that torch.cuda.memory._dump_snapshot wrote."
 
 
 @dataclass
@@ -138,7 +136,7 @@ class _RecordGatherer:
         return self._of_list.pop(id(listed), ([], _Batches()))[1]
 
 
-def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | None = None) -> Trace:
+def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
     """Read a memory snapshot; see ``importers.read_trace``.
 
     Raises:
@@ -151,7 +149,7 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     count_problem(stream, counts)
     if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
         raise NotATrace(
-            "The pickle holds no memory snapshot (a dict with segments and device_traces).", _HINT
+            "The pickle holds no memory snapshot (a dict with segments and device_traces).", HINT
         )
     traces, segments = root.get("device_traces"), root.get("segments")
     ends = _final_states(segments if type(segments) is list else [], gatherer)

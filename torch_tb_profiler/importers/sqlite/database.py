@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, SourceError
+from torch_tb_profiler.importers.window import Progress
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import sqlite_bytes
 from torch_tb_profiler.store import defects as d
@@ -43,8 +44,6 @@ _HINT = (
     "Export the recording again: nsys export --type sqlite report.nsys-rep, or nvprof -o"
     " profile.nvprof."
 )
-
-Progress = Callable[[int, "int | None"], None]
 
 
 @dataclass(frozen=True)

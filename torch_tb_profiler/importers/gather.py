@@ -33,15 +33,10 @@ from torch_tb_profiler.importers.events import (
 )
 from torch_tb_profiler.importers.legacy import legacy_category
 from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import DEVICE_ROLES, ROLE_OF_NAME, Role, role_of
-from torch_tb_profiler.store.schema import (
-    COLLECTIVE_ARGS,
-    DEVICE_ARGS,
-    OPERATOR_ARGS,
-    PYTHON_ARGS,
-)
 from torch_tb_profiler.store.strings import NONE
 
 Group = dict[str, list[Array]]
@@ -53,14 +48,12 @@ def _is_one_of(*members: Role) -> Mask:
     return np.isin(np.arange(max(Role) + 1), [int(member) for member in members])
 
 
+_NAMED = (Role.OPERATOR, Role.ANNOTATION)
 _ROLES_OF_ARGS = (
-    (OPERATOR_ARGS, _is_one_of(Role.OPERATOR, Role.ANNOTATION)),
-    (PYTHON_ARGS, _is_one_of(Role.PYTHON)),
-    (DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
-    (
-        COLLECTIVE_ARGS,
-        _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION),
-    ),
+    (schema.OPERATOR_ARGS, _is_one_of(*_NAMED)),
+    (schema.PYTHON_ARGS, _is_one_of(Role.PYTHON)),
+    (schema.DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
+    (schema.COLLECTIVE_ARGS, _is_one_of(*_NAMED, Role.KERNEL, Role.DEVICE_ANNOTATION)),
 )
 _ARG_OF = {
     ("python_args", "id"): "python_id",
@@ -248,10 +241,8 @@ class Gatherer:
     def _arguments(self, args: list[Args], roles: Array) -> None:
         for spec, members in _ROLES_OF_ARGS:
             rows = np.flatnonzero(members[roles])
-            if spec is COLLECTIVE_ARGS:
-                rows = rows[
-                    np.array([len(args[r].collective) > 0 for r in rows.tolist()], np.bool_)
-                ]
+            if spec is schema.COLLECTIVE_ARGS:
+                rows = rows[[len(args[r].collective) > 0 for r in rows.tolist()]]
             if len(rows):
                 chosen = [args[r] for r in rows.tolist()]
                 names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
@@ -282,7 +273,9 @@ class Gatherer:
         values = map(attrgetter(name), args)
         if kind == Raw:
             return self._raws(values)
-        return self._floats(values) if kind == Figure else self._ids(values)
+        if kind == Figure:
+            return np.array([np.nan if v is None else v for v in values], np.float64)
+        return self._ids(values)
 
     def _flows(self, events: list[Event], ordinals: Ints) -> None:
         self._put_timed(
@@ -366,10 +359,6 @@ class Gatherer:
             return np.array(
                 [absent if w else v for v, w in zip(values, wide, strict=True)], np.int64
             )
-
-    @staticmethod
-    def _floats(values: Iterable[float | None]) -> Array:
-        return np.array([np.nan if v is None else v for v in values], np.float64)
 
     def _raws(self, raws: Iterable[Raw]) -> Array:
         listed = list(raws)

@@ -164,10 +164,8 @@ def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
     names = [column.name for column in MEMORY.columns]
     records = {name: _concatenated([part[name] for part in parts]) for name in names}
     tracks = [
-        MemoryTrack(
-            str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else ""
-        )
-        for device, number in streams
+        MemoryTrack(str(gpu), f"GPU {gpu}", str(number), f"stream {number}" if number >= 0 else "")
+        for gpu, number in streams
     ]
     return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
 
@@ -235,10 +233,8 @@ def _times(microseconds: Ints, counts: DefectCounts) -> Ints:
     counts.add(UNTIMED, int(missing.sum()))
     if missing.all():
         return np.arange(len(microseconds), dtype=np.int64) * 1000
-    return np.asarray(
-        np.maximum.accumulate(np.where(missing, microseconds[~missing][0], microseconds)) * 1000,
-        np.int64,
-    )
+    known = np.where(missing, microseconds[~missing][0], microseconds)
+    return np.asarray(np.maximum.accumulate(known) * 1000, np.int64)
 
 
 def _device(
@@ -272,14 +268,12 @@ def _device(
         reserved = np.full(len(reserved), -1)
     stream = np.concatenate((old["stream"], columns["stream"][rows]))
     numbers, inverse = np.unique(stream, return_inverse=True)
-    track = np.array(
-        [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()], np.int32
-    )[inverse]
+    tracks = [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()]
     _points(device, columns, time, first, streams, instants)
     none = np.full(len(old["size"]), -1, np.int32)
     return {
         "time": np.concatenate((np.zeros(len(none), np.int64), time[rows])),
-        "track": track,
+        "track": np.array(tracks, np.int32)[inverse],
         "device_type": np.full(len(stream), _CUDA, np.int32),
         "device": np.full(len(stream), device, np.int32),
         "address": np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))),

@@ -204,18 +204,10 @@ class DeviceWork:
         stream = np.where(none & (numbers["streamId"] != MISSING), -1, numbers["streamId"])
         arguments = None if side is None else {"device": device, "stream": stream, **side}
         ordinal, track = builder.ordinals(rows), builder.streams(device, process, context, stream)
+        start, end = numbers["start"], numbers["end"]
+        link = builder.correlations(process, numbers["correlationId"])
         builder.spans(
-            ordinal,
-            numbers["start"],
-            numbers["end"],
-            name,
-            category,
-            track,
-            role,
-            correlation=builder.correlations(process, numbers["correlationId"]),
-            device=arguments,
+            ordinal, start, end, name, category, track, role, correlation=link, device=arguments
         )
         if self._dialect.captures is not None:
-            self._dialect.captures.replayed(
-                process, numbers["graphNodeId"], ordinal, numbers["start"], track
-            )
+            self._dialect.captures.replayed(process, numbers["graphNodeId"], ordinal, start, track)

@@ -161,13 +161,9 @@ class _NsightReader:
                 plain_name(self._texts.text(n)) or "call without a name" for n in name_ids.tolist()
             ]
             # Driver calls are named cu…, runtime calls cuda….
-            driver = np.array(
-                [name.startswith("cu") and not name.startswith("cuda") for name in names], np.bool_
-            )[inverse]
-            runtime, low = builder.categories(("cuda_runtime", "cuda_driver"))
-            category = np.where(
-                driver | (numbers["eventClass"] == _DRIVER_CLASS), low, runtime
-            ).astype(np.int32)
+            by_name = [name.startswith("cu") and not name.startswith("cuda") for name in names]
+            driver = np.array(by_name, np.bool_)[inverse] | (numbers["eventClass"] == _DRIVER_CLASS)
+            category = builder.categories(("cuda_runtime", "cuda_driver"))[driver.astype(np.int8)]
             correlation = builder.correlations(process, numbers["correlationId"])
             builder.spans(
                 ordinal[call],
@@ -193,14 +189,8 @@ class _NsightReader:
 
     def _add_messages(self, ordinal: Ints, time: Ints, texts: list[str], process: Ints) -> None:
         names = self._builder.names(f"Nsight Systems: {text}" for text in texts)
-        self._builder.instants(
-            ordinal,
-            time,
-            names,
-            "diagnostics",
-            self._builder.threads(process_of(process), np.full(len(time), MISSING)),
-            "i",
-        )
+        track = self._builder.threads(process_of(process), np.full(len(time), MISSING))
+        self._builder.instants(ordinal, time, names, "diagnostics", track, "i")
 
     def _threads(self, thread: Ints, mark: str = "") -> Array:
         return self._builder.threads(process_of(thread), thread_of(thread), mark)
@@ -219,14 +209,9 @@ class _NsightReader:
                 np.where(numbers["nameId"] == MISSING, numbers["textId"], numbers["nameId"]),
             )
             track = self._threads(numbers["globalTid"])
+            start, end = numbers["start"], numbers["end"]
             builder.spans(
-                ordinal[call],
-                numbers["start"][call],
-                numbers["end"][call],
-                names[call],
-                category,
-                track[call],
-                role,
+                ordinal[call], start[call], end[call], names[call], category, track[call], role
             )
 
     def _named(self, kind: int, *keys: str) -> dict[tuple[int, ...], str]:
@@ -326,11 +311,10 @@ class _NsightReader:
             )
 
     def _stream_names(self) -> None:
-        for rows in self._database.rows(
-            "TARGET_INFO_NVTX_CUDA_STREAM", ["processId", "contextId", "streamId"], ["name"]
-        ):
-            for *key, name in rows.tuples("processId", "contextId", "streamId", "name"):
-                self._builder.own_names[key[0], key[1], key[2]] = name
+        columns = ["processId", "contextId", "streamId"]
+        for rows in self._database.rows("TARGET_INFO_NVTX_CUDA_STREAM", columns, ["name"]):
+            keys = rows.tuples(*columns)
+            self._builder.own_names.update(zip(keys, rows.texts["name"], strict=True))
 
     def _names(self) -> None:
         for rows in self._database.rows("ThreadNames", ["globalTid", "nameId"]):
@@ -345,11 +329,8 @@ class _NsightReader:
             )
             for number, text in zip(process.tolist(), rows.texts["name"], strict=True):
                 if number != MISSING and text:
-                    self._builder.name(
-                        "process_name",
-                        (number, ""),
-                        text.replace("\\", "/").rpartition("/")[2] or text,
-                    )
+                    name = text.replace("\\", "/").rpartition("/")[2] or text
+                    self._builder.name("process_name", (number, ""), name)
 
     def _name_thread(self, thread: int, text: str) -> None:
         if thread == MISSING or not text:
@@ -373,9 +354,8 @@ class _NsightReader:
     def _version(self) -> str:
         for table in _META_DATA:
             for rows in self._database.rows(table, [], ["name", "value"]):
-                return dict(zip(rows.texts["name"], rows.texts["value"], strict=True)).get(
-                    "EXPORT_PRODUCT_VERSION", ""
-                )[:_LONGEST_VERSION]
+                values: dict[str, str] = dict(rows.tuples("name", "value"))
+                return values.get("EXPORT_PRODUCT_VERSION", "")[:_LONGEST_VERSION]
         return ""
 
     def _gpus_of_processes(self) -> dict[tuple[int, int], int]:
@@ -385,12 +365,8 @@ class _NsightReader:
             for pid, cuda, gpu in rows.tuples("pid", "cudaId", "gpuId"):
                 if MISSING not in (pid, cuda, gpu):
                     gpus[pid, cuda] = gpu
-        return (
-            gpus
-            if len({(cuda, gpu) for (_, cuda), gpu in gpus.items()})
-            > len({cuda for _, cuda in gpus})
-            else {}
-        )
+        distinct = {(cuda, gpu) for (_, cuda), gpu in gpus.items()}
+        return gpus if len(distinct) > len({cuda for _, cuda in gpus}) else {}
 
     def _devices(self) -> list[tuple[int, dict[str, Any]]]:
         """(CUDA device id, properties); ``TARGET_INFO_CUDA_DEVICE`` links them to the GPUs."""
@@ -415,13 +391,10 @@ class _NsightReader:
         if self._gpus:
             return sorted(gpus.items())
         devices: dict[int, dict[str, Any]] = {}
-        for rows in self._database.rows(
-            "TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "numMultiprocessors"]
-        ):
-            for gpu, cuda, count in rows.tuples("gpuId", "cudaId", "numMultiprocessors"):
+        columns = ["gpuId", "cudaId", "numMultiprocessors"]
+        for rows in self._database.rows("TARGET_INFO_CUDA_DEVICE", columns):
+            for gpu, cuda, count in rows.tuples(*columns):
                 if cuda != MISSING:
-                    devices.setdefault(
-                        cuda,
-                        {**({} if count == MISSING else {"numSms": count}), **gpus.get(gpu, {})},
-                    )
+                    counted = {} if count == MISSING else {"numSms": count}
+                    devices.setdefault(cuda, counted | gpus.get(gpu, {}))
         return sorted((devices or gpus).items())

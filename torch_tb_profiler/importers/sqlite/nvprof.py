@@ -134,19 +134,12 @@ class _NvprofReader:
                 lambda n: "call without a number" if n == MISSING else name_of(n), columns["cbid"]
             )
             # Device work has no process, so ids are unique per file.
-            correlation = builder.correlations(
-                np.full(rows.count, MISSING), columns["correlationId"]
-            )
+            process = np.full(rows.count, MISSING)
+            link = builder.correlations(process, columns["correlationId"])
             track = self._threads(columns["processId"], columns["threadId"])
+            ordinal, start, end = builder.ordinals(rows), columns["start"], columns["end"]
             builder.spans(
-                builder.ordinals(rows),
-                columns["start"],
-                columns["end"],
-                names,
-                category,
-                track,
-                Role.RUNTIME,
-                correlation=correlation,
+                ordinal, start, end, names, category, track, Role.RUNTIME, correlation=link
             )
 
     def _threads(self, process: Ints, thread: Ints) -> Array:
@@ -184,15 +177,8 @@ class _NvprofReader:
                 lambda kind: _OVERHEAD_NAMES.get(kind, "Overhead"), columns["overheadKind"]
             )
             track = self._objects(columns["objectKind"], rows.blobs["objectId"])
-            builder.spans(
-                builder.ordinals(rows),
-                columns["start"],
-                columns["end"],
-                names,
-                "overhead",
-                track,
-                Role.OVERHEAD,
-            )
+            ordinal, start, end = builder.ordinals(rows), columns["start"], columns["end"]
+            builder.spans(ordinal, start, end, names, "overhead", track, Role.OVERHEAD)
 
     def _markers(self) -> None:
         builder = self._builder

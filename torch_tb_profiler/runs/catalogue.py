@@ -170,20 +170,15 @@ class Catalogue:
         """
         opened = self.open(run, worker, span)
         timeline = self.keeper.get(TIMELINE, opened.sidecar)
-        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
+        return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
-        """The same if it was made before; None while it was not, or while the trace is not
-        imported.
-        """
-        try:
+        """The same if it was made before; None while it or the import of its trace is missing."""
+        with contextlib.suppress(ProfilerError):
             opened = self.open(run, worker, span)
-        except ProfilerError:
-            return None
-        timeline = self.keeper.made(TIMELINE, opened.sidecar)
-        if timeline is None:
-            return None
-        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
+            if (timeline := self.keeper.made(TIMELINE, opened.sidecar)) is not None:
+                return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
+        return None
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         """The same with the trace's insight.
@@ -205,16 +200,11 @@ class Catalogue:
             opened = self.open(run, worker, span)
         except NotReady:
             return 0.0
-        insight = self.keeper.made(INSIGHT, opened.sidecar)
-        if insight is None:
-            progress = self.keeper.ask(INSIGHT, opened.sidecar)
-            if progress < 1.0:
-                return progress
-            insight = self.keeper.get(INSIGHT, opened.sidecar)
-        return self._with(opened, insight)
+        insight = self.keeper.ask(INSIGHT, opened.sidecar)
+        return insight if isinstance(insight, float) else self._with(opened, insight)
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
-        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, opened.sidecar))
+        return OpenedInsight(opened, insight, INSIGHT.id(opened.sidecar, self._settings))
 
     def _import_again(self, entry: Entry, path: str, error: SidecarError) -> None:
         with self._lock:

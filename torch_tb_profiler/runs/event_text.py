@@ -201,18 +201,12 @@ def _text(opened: Opened, offset: int, size: int, settings: Settings) -> bytes:
                 "Check that it may be read.",
             ) from error
     with open_text(location, settings) as stream:
-        skip, parts = offset, []
-        while skip:
-            piece = stream.read(min(skip, PIECE_BYTES))
-            if not piece:
-                break
-            skip -= len(piece)
-        while not skip and size:
-            piece = stream.read(min(size, PIECE_BYTES))
-            if not piece:
-                break
-            parts.append(piece)
+        while offset and (piece := stream.read(min(offset, PIECE_BYTES))):
+            offset -= len(piece)
+        parts = []
+        while size and (piece := stream.read(min(size, PIECE_BYTES))):
             size -= len(piece)
+            parts.append(piece)
     return b"".join(parts)
 
 

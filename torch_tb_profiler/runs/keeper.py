@@ -164,19 +164,17 @@ class Keeper:
             return self.open(product, product.path(sidecar, self.settings))
         return None
 
-    def ask(self, product: DerivedProduct[Any], sidecar: str) -> float:
-        """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get``
-        says why.
+    def ask(self, product: DerivedProduct[T], sidecar: str) -> T | float:
+        """The same without waiting, or how far its making is, 0 to 1.
+
+        Raises:
+            ImportFailed: as ``get``.
         """
         made = self._derive(product, sidecar)
-        if not isinstance(made, Making) or made.done:
-            return 1.0
-        # All parts may be made and the file not yet written.
-        return min(made.progress, NEARLY)
-
-    def id(self, product: DerivedProduct[Any], sidecar: str) -> str:
-        """A short name of it, as it is or would be made now; see ``DerivedProduct.id``."""
-        return product.id(sidecar, self.settings)
+        if isinstance(made, Making):
+            # All parts may be made and the file not yet written.
+            return self.get(product, sidecar) if made.done else min(made.progress, NEARLY)
+        return made
 
     def have_imported(
         self,

@@ -83,6 +83,11 @@ class ImportPrefetcher:
     def _imported(self, found: ListedFile) -> tuple[Trace, Facts] | None:
         """What a worker made; None where this process has to, such as on a full disk."""
         news = self._wait(found.location)
+        if news.code in ("killed", "memory"):
+            # Memory may have been short beside other imports, and a kill was not the file's fault.
+            file = self._apart[found.location]
+            self._keeper.have_imported(*file, (), self, self._hear, alone=True)
+            news = self._wait(found.location)
         if news.error is not None:
             if news.code in _NOT_THE_FILES_FAULT:
                 return None

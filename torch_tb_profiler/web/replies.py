@@ -145,8 +145,7 @@ def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Respon
             method = request.method[:20]
             return error(
                 MethodNotAllowed(
-                    f"The method is {method!r}, expected GET or HEAD.",
-                    "The routes are read-only.",
+                    f"The method is {method!r}, expected GET or HEAD.", "The routes are read-only."
                 ),
                 {"Allow": "GET, HEAD"},
             )

@@ -20,7 +20,6 @@ import re
 import time
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -45,33 +44,26 @@ _PAUSE_SECONDS = 0.1
 _WITH_FOLDERS = ("/runs", "/diagnosis")
 
 Query = dict[str, str]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """JSON answers by key, and how many traces they are of."""
-
-    answers: dict[str, msgspec.Raw]
-    traces: int
+Answers = dict[str, msgspec.Raw]
+"""JSON answers by their route and query."""
 
 
 def keep(
     catalogue: Catalogue,
     settings: Settings,
     traces: list[Query],
-    report: Callable[[int, int], None] | None = None,
-) -> Kept:
+    report: Callable[[int, int], None],
+) -> Answers:
     """The answers that the page needs about traces (``run``, ``worker``, ``span`` of each)."""
     keeper = _Keeper(handlers(catalogue, settings))
     keeper.all("logdir", {})
     for done, trace in enumerate(traces):
         keeper.trace(trace)
-        if report:
-            report(done + 1, len(traces))
-    return Kept(keeper.answers, len(traces))
+        report(done + 1, len(traces))
+    return keeper.answers
 
 
-def page(answers: Kept, title: str, about: str) -> str:
+def page(answers: Answers, title: str, about: str) -> str:
     """The document.
 
     Raises:
@@ -79,7 +71,7 @@ def page(answers: Kept, title: str, about: str) -> str:
     """
     script = StaticFiles().text(BUNDLE).replace("</script", "<\\/script").replace("<!--", "<\\!--")
     packed = base64.b64encode(
-        gzip.compress(msgspec.json.encode({"about": about, "answers": answers.answers}), 9, mtime=0)
+        gzip.compress(msgspec.json.encode({"about": about, "answers": answers}), 9, mtime=0)
     ).decode()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
@@ -122,7 +114,7 @@ def _without_folders(body: bytes) -> bytes:
 class _Keeper:
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self._handlers = handlers
-        self.answers: dict[str, msgspec.Raw] = {}
+        self.answers: Answers = {}
 
     def all(self, report: Report, query: Query, *, whole: bool = True) -> None:
         """Ask every route of that part of the report, for each choice of its parameters. ``whole``:
@@ -150,16 +142,11 @@ class _Keeper:
         request = Request(EnvironBuilder(query_string=query).get_environ())
         while True:
             try:
-                response = self._handlers[route](request)
+                return bytes(self._handlers[route](request).get_data())
             except NotReady:
                 time.sleep(_PAUSE_SECONDS)
-                continue
             except ProfilerError:
                 return None
-            if response.status_code == NotReady.status:
-                time.sleep(_PAUSE_SECONDS)
-                continue
-            return bytes(response.get_data()) if response.status_code == 200 else None
 
     def _until_complete(self, route: str, query: Query) -> None:
         """Ask again until ``progress``, if there is one, says that all workers were read."""

@@ -9,14 +9,7 @@ import json
 
 from torch_tb_profiler.runs.model import OpenedInsight, OpenedTimeline
 from torch_tb_profiler.views.wire import Wire
-from torch_tb_profiler.web.parameters import (
-    LARGEST_EVENT,
-    LARGEST_NS,
-    REQUIRED,
-    STEPS,
-    Entry,
-    Kind,
-)
+from torch_tb_profiler.web.parameters import LARGEST_EVENT, LARGEST_NS, REQUIRED, STEPS, Entry, Kind
 from torch_tb_profiler.web.route import CONTENT, TRACE, Pair, Route
 from torch_tb_profiler.web.routes import MODULES, ROUTES
 

@@ -147,9 +147,7 @@ def _piece(text: bytes) -> tuple[bytes, Event] | None:
 
 
 def touching(events: Sequence[Event], start: int, end: int) -> list[bool]:
-    """Which events belong to the window ``start`` to ``end`` (the file's own time, ns). Metadata
-    always does.
-    """
+    """Which events touch ``start`` to ``end`` (the file's own time, ns), or are metadata."""
     begin = nanoseconds([e.ts for e in events])
     length = nanoseconds([e.dur for e in events])
     slices = np.array([e.ph == "X" for e in events], np.bool_)

@@ -48,9 +48,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class FleetMember:
-    """A worker of the run and its span that goes with the asked one. ``rank`` is there when
-    ``state`` is ready; ``id`` names the content then.
-    """
+    """A worker and its span. When ready it has a ``rank``, and ``id`` names the content."""
 
     worker: Worker
     span: Span
@@ -63,9 +61,7 @@ class FleetMember:
 
 @dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run by rank, equal to itself alone. ``place``: which member each rank of
-    ``figures`` is.
-    """
+    """The workers of a run. ``place``: which member each rank of ``figures`` is."""
 
     members: tuple[FleetMember, ...]
     place: tuple[int, ...]
@@ -103,9 +99,7 @@ class Fleets:
         self._members: dict[tuple[str, str, str], FleetMember] = {}
 
     def of(self, asked: Opened) -> Fleet:
-        """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are
-        made from now on.
-        """
+        """The fleet of a trace as far as it is ready; missing insights are made from now on."""
         if (complete := self.known(asked)) is not None:
             return complete
         workers = asked.run.beside(asked.worker)
@@ -127,9 +121,7 @@ class Fleets:
         return fleet if run is asked.run else None
 
     def _span(self, asked: Opened, worker: Worker) -> Span:
-        """The span of a worker that goes with the asked one. It is opened only where there is a
-        choice.
-        """
+        """The span of a worker that goes with the asked one, opened only if there are several."""
         if worker.name == asked.worker.name:
             return asked.span
         if len(worker.spans) == 1:
@@ -142,9 +134,7 @@ class Fleets:
         return kept[2]
 
     def _member(self, asked: Opened, worker: Worker, span: Span) -> FleetMember:
-        """A worker with what its trace tells, opened only where that is not known yet: of a large
-        run more are asked than stay open.
-        """
+        """A worker and what its trace tells, opened only if that is not known yet."""
         key = (asked.run.name, worker.name, span.name)
         kept = self._members.get(key)
         if kept is None or (kept.worker.rank, kept.span) != (worker.rank, span):

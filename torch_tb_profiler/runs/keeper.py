@@ -129,9 +129,7 @@ class Keeper:
             self._mapped[IMPORT.name].drop(path)
 
     def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What an earlier call kept, else what ``build`` makes now in this process, kept for the
-        next one.
-        """
+        """What was kept, else what ``build`` makes in this process, which is then kept."""
         with suppress(SidecarError):
             kept = self.read(product, path)
             CacheFolder.touch(self.located(path))
@@ -276,9 +274,7 @@ class Keeper:
             self._folder.trim()
 
     def _move(self, job: Job) -> bool:
-        """Make something again in another folder, as the one where it belongs is full; whether
-        there is one.
-        """
+        """Make something in another folder because its own is full; whether there is one."""
         folder = self.folder()
         if Path(job.sidecar).parent == folder.spare or not folder.fall_back():
             return False

@@ -76,9 +76,7 @@ class DerivedProduct(Product[T]):
         return f"{stem}-{self._version(settings)}.{self.name}{SUFFIX}"
 
     def id(self, sidecar_path: str, settings: Settings) -> str:
-        """A short name of the content: equal only for one content of a file, read and derived by
-        one version of the program.
-        """
+        """A short name of the content of a file, as read and derived by this program."""
         return f"{Path(sidecar_path).name.removesuffix(SUFFIX)[:16]}{self._version(settings)}"
 
     def _version(self, settings: Settings) -> str:
@@ -182,9 +180,7 @@ make_timeline = TIMELINE.make
 def make_insight(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """See ``DerivedProduct.make``; a models file that cannot be used is found before the trace is
-    read.
-    """
+    """See ``DerivedProduct.make``; an unusable models file is found before reading the trace."""
     from torch_tb_profiler.analysis.efficiency import models
 
     models.load(settings.models)

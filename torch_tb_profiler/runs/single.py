@@ -50,9 +50,8 @@ class Unreadable:
     @property
     def text(self) -> str:
         """The path and why, the path once."""
-        return (
-            self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
-        )
+        named = self.message.startswith(self.path)
+        return self.message if named else f"{self.path}: {self.message}"
 
 
 class CacheUse(NamedTuple):
@@ -194,9 +193,7 @@ def _derived(
 
 
 def _judge(entry: Entry, *, named: bool) -> None:
-    """Reject what cannot be a trace; a file that was asked for by its name is tried whatever it is
-    called.
-    """
+    """Reject what cannot be a trace, unless it was ``named`` by the user."""
     if named or entry.name.by_handler:
         entry.judged = True
         return

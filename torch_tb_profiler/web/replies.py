@@ -136,9 +136,7 @@ class MethodNotAllowed(ProfilerError):
 
 
 def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """A handler whose failures become error replies; unexpected ones are logged, without details
-    for the client.
-    """
+    """A handler whose failures become error replies; unexpected ones are logged only."""
 
     def answer(request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):

@@ -16,7 +16,6 @@ import gzip
 import hashlib
 import itertools
 import json
-import re
 import time
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +28,7 @@ from werkzeug.wrappers import Request
 from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.web.downloads import base_name
 from torch_tb_profiler.web.replies import Handler
 from torch_tb_profiler.web.route import Report, Route
 from torch_tb_profiler.web.routes import ROUTES, handlers
@@ -105,9 +105,7 @@ def _escaped(text: str) -> str:
 def _without_folders(body: bytes) -> bytes:
     """Logdirs without their folders: a report is sent to others."""
     payload = msgspec.json.decode(body)
-    payload["logdirs"] = [
-        re.split(r"[/\\]", logdir.rstrip("/\\"))[-1] for logdir in payload["logdirs"]
-    ]
+    payload["logdirs"] = [base_name(logdir.rstrip("/\\")) for logdir in payload["logdirs"]]
     return msgspec.json.encode(payload)
 
 
@@ -117,9 +115,7 @@ class _Keeper:
         self.answers: Answers = {}
 
     def all(self, report: Report, query: Query, *, whole: bool = True) -> None:
-        """Ask every route of that part of the report, for each choice of its parameters. ``whole``:
-        all steps are selected.
-        """
+        """Ask every route of a part of the report. ``whole``: all steps are selected."""
         for route in ROUTES.values():
             if route.report == report:
                 for more in _choices(route, whole=whole):

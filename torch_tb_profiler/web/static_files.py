@@ -120,9 +120,7 @@ class StaticFiles:
         return path
 
     def _path(self, name: str) -> Path | None:
-        """The file, only if every part of its name is plain and it lies in the folder after links
-        are followed.
-        """
+        """The file, if its name's parts are plain and it lies in the folder, links followed."""
         parts = name.split("/")
         if not all(_PART.fullmatch(part) for part in parts):
             return None

@@ -190,7 +190,7 @@ def trace(**header: Any) -> Trace:
 
 
 def opened(
-    found: Facts | None = None,
+    own_facts: Facts | None = None,
     location: str = "/nowhere/w0.pt.trace.json",
     path: str = "run/w0.pt.trace.json",
 ) -> Opened:
@@ -198,5 +198,9 @@ def opened(
     span = Span("1", "1", path, location, 1234, State.READY, 1.0, events=99, lost=3)
     worker = Worker("w0", 1, "file name", 2, (span,))
     return Opened(
-        Run("run", (worker,)), worker, span, trace(), found if found is not None else facts()
+        Run("run", (worker,)),
+        worker,
+        span,
+        trace(),
+        own_facts if own_facts is not None else facts(),
     )

@@ -29,9 +29,8 @@ from torch_tb_profiler.cli.output import (
 )
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.cache_use import cache_use
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.single import Unreadable, cache_use
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 

@@ -37,13 +37,7 @@ Parts = Annotated[int, Whole("Equal parts of the window.", 1, 4096)]
 def _searched(timeline: OpenedTimeline, q: str, regex: bool, args: bool, case: bool) -> Searched:
     opened = timeline.opened
     return Searched(
-        opened.trace,
-        timeline.timeline,
-        opened.memoise,
-        q,
-        regex=regex,
-        arguments=args,
-        case=case,
+        opened.trace, timeline.timeline, opened.memoise, q, regex=regex, arguments=args, case=case
     )
 
 

@@ -278,7 +278,7 @@ export interface Finding {
   links: Link[];
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were analysed (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   headline: string;
   healthy: boolean;
@@ -730,7 +730,7 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** Route `/diagnosis`: where was looked, what was found, what became of it. */
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
@@ -745,7 +745,7 @@ export interface Definition {
   text: string;
 }
 
-/** Route `/definitions`: what the page shows when the pointer rests on a label. */
+/** Route `/definitions`: what the page shows when the pointer hovers over a label. */
 export interface DefinitionsPayload {
   definitions: Definition[];
 }
@@ -882,7 +882,7 @@ export interface StackItem {
   host_total_ns: number;
 }
 
-/** Route `/operator/stacks`: one operator's call stacks, the costliest first. `without`: calls that have none. */
+/** Route `/operator/stacks`: one operator's call stacks, the most expensive first. `without`: calls that have none. */
 export interface OperatorStacksPayload {
   name: string;
   shapes: string | null;
@@ -916,7 +916,7 @@ export interface KernelPayload {
   missing: Missing[];
 }
 
-/** Route `/trace`: what the Trace page offers. `origin_ns` is text because it exceeds what JavaScript counts exactly. */
+/** Route `/trace`: the header of the Trace page. `origin_ns` is text because it exceeds what JavaScript counts exactly. */
 export interface TracePayload {
   file: string;
   bytes: number;

@@ -74,8 +74,8 @@ export function areaColumns(
     column("total", "Total", "time", 104, rows.total_ns, { bar: true }),
     column("share", "Share", "share", 76, shares),
     column("mean", "Mean", "time", 88, rows.mean_ns, { term: "mean" }),
-    column("shortest", "Shortest", "time", 88, rows.shortest_ns, { term: "shortest" }),
-    column("longest", "Longest", "time", 88, rows.longest_ns, { term: "longest" }),
+    column("shortest", "Min", "time", 88, rows.shortest_ns, { term: "shortest" }),
+    column("longest", "Max", "time", 88, rows.longest_ns, { term: "longest" }),
   ];
 }
 

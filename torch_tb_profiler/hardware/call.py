@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from torch_tb_profiler.hardware.element_types import element_bytes
 
+T = TypeVar("T")
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _VALUE_TYPES = "Scalar ScalarList GenericList TensorList Int Bool Double String Device None"
 _VALUES = frozenset(_VALUE_TYPES.split())
@@ -77,6 +78,21 @@ def moved(*tensors: Tensor | None) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
+class Unrecorded(Exception):
+    """A call does not tell what its model needs."""
+
+
+def known(argument: T | None) -> T:
+    """The argument of a call.
+
+    Raises:
+        Unrecorded: it is None.
+    """
+    if argument is None:
+        raise Unrecorded
+    return argument
+
+
 Input = Tensor | tuple[Tensor, ...] | None
 """A tensor, a list of tensors, or None for anything else (number, list of numbers, None)."""
 
@@ -98,6 +114,10 @@ class Call:
         """The tensor at an index of the schema; None if there is none or it was not recorded."""
         argument = self.inputs[index] if index < len(self.inputs) else None
         return argument if isinstance(argument, Tensor) else None
+
+    def need(self, index: int) -> Tensor:
+        """``tensor``, raises Unrecorded without one."""
+        return known(self.tensor(index))
 
     def first(self, count: int) -> tuple[Tensor | None, ...]:
         """The first ``count`` arguments: a tensor each, or None."""
@@ -127,6 +147,16 @@ class Call:
         if count and len(listed) == 1:
             return (listed[0],) * count
         return tuple(listed) if not count or len(listed) == count else None
+
+    def integer(self, index: int) -> int:
+        """The integer at an index; raises Unrecorded without one."""
+        value = self.value(index)
+        return known(value if isinstance(value, int) else None)
+
+    def boolean(self, index: int) -> bool:
+        """The boolean at an index; raises Unrecorded without one."""
+        value = self.value(index)
+        return known(value if isinstance(value, bool) else None)
 
     def flags(self, index: int, count: int) -> tuple[bool, ...] | None:
         """The ``count`` booleans at an index (``output_mask``); None if not recorded."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model
 
 SOURCE = (
     "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
@@ -250,12 +250,8 @@ def forward(call: Call) -> Work | None:
         (q.elements // max(shape.d_qk, 1) * shape.d_v,),
         "bfloat16" if q.element_bytes == 1 else q.dtype,
     )
-    return Work(
-        2 * shape.scores * (shape.d_qk + shape.d_v),
-        moved(q, k, v, mask, out),
-        "matrix",
-        precision(q.dtype),
-        shape.parameters(),
+    return matrix_work(
+        2 * shape.scores * (shape.d_qk + shape.d_v), q, [q, k, v, mask, out], shape.parameters()
     )
 
 
@@ -263,8 +259,8 @@ def forward(call: Call) -> Work | None:
 def backward(call: Call) -> Work | None:
     """``…_attention_backward(dO, Q, K, V, …, O, …)``."""
     schema = _BACKWARDS[call.name]
-    inputs, gradient, out = _read(call, schema), call.tensor(0), call.tensor(schema.out)
-    if inputs is None or gradient is None:
+    inputs, gradient, out = _read(call, schema), call.need(0), call.tensor(schema.out)
+    if inputs is None:
         return None
     shape, q, k, v, mask = inputs
     statistics = call.tensor(schema.out + 1 if schema.statistics < 0 else schema.statistics)
@@ -356,19 +352,17 @@ def _packed(
     mask: Tensor | None,
 ) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
     """Packed sequences: (tokens, head, element), or the same with a batch of one."""
-    ends, key_ends = call.tensor(schema.lengths), call.tensor(schema.lengths + 1)
-    longest, key_longest = call.value(schema.longest), call.value(schema.longest + 1)
+    ends, key_ends = call.need(schema.lengths), call.need(schema.lengths + 1)
+    longest, key_longest = call.integer(schema.longest), call.integer(schema.longest + 1)
     dims = len(q.shape)
     if (
-        ends is None
-        or key_ends is None
-        or ends.shape != key_ends.shape
+        ends.shape != key_ends.shape
         or dims not in (3, 4)
         or (dims == 4 and {q.shape[0], k.shape[0]} != {1})
     ):
         return None
     sequences, tokens, key_tokens = ends.elements - 1, q.shape[-3], k.shape[-3]
-    if not isinstance(longest, int) or not isinstance(key_longest, int) or sequences < 1:
+    if sequences < 1:
         return None
     notes = _notes(window)
     if tokens == sequences * longest and key_tokens == sequences * key_longest:

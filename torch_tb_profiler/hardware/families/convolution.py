@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 SOURCE = (
     "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: input positions), one more per output element for"
@@ -47,18 +47,10 @@ _TRANSPOSED = _Schema(
 )
 _SCHEMAS: dict[str, _Schema] = {
     **dict.fromkeys(
-        (
-            "aten::conv1d",
-            "aten::conv2d",
-            "aten::conv3d",
-            "aten::cudnn_convolution_relu",
-            "aten::miopen_convolution_relu",
-        ),
+        named("aten", "conv1d conv2d conv3d cudnn_convolution_relu miopen_convolution_relu"),
         _FUNCTIONAL,
     ),
-    **dict.fromkeys(
-        ("aten::convolution", "aten::_convolution", "aten::convolution_overrideable"), _GENERAL
-    ),
+    **dict.fromkeys(named("aten", "convolution _convolution convolution_overrideable"), _GENERAL),
     "aten::cudnn_convolution": _CUDNN,
     **dict.fromkeys(
         (
@@ -71,22 +63,20 @@ _SCHEMAS: dict[str, _Schema] = {
         _BIASED,
     ),
     **dict.fromkeys(
-        (
-            "aten::thnn_conv2d",
-            "aten::_slow_conv2d_forward",
-            "aten::slow_conv3d",
-            "aten::slow_conv3d_forward",
-            "aten::slow_conv_dilated2d",
-            "aten::slow_conv_dilated3d",
+        named(
+            "aten",
+            "thnn_conv2d _slow_conv2d_forward slow_conv3d"
+            " slow_conv3d_forward slow_conv_dilated2d"
+            " slow_conv_dilated3d",
         ),
         _SLOW,
     ),
     **dict.fromkeys(("aten::_conv_depthwise2d", "aten::conv_depthwise3d"), _SLOW),
     **dict.fromkeys(
-        ("aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d"), _TRANSPOSED
+        named("aten", "conv_transpose1d conv_transpose2d conv_transpose3d"), _TRANSPOSED
     ),
     **dict.fromkeys(
-        ("aten::slow_conv_transpose2d", "aten::slow_conv_transpose3d"),
+        named("aten", "slow_conv_transpose2d slow_conv_transpose3d"),
         _Schema(
             bias=3,
             stride=4,
@@ -105,7 +95,7 @@ _SCHEMAS: dict[str, _Schema] = {
     ),
     # After the weight come the addend and its factor.
     **dict.fromkeys(
-        ("aten::cudnn_convolution_add_relu", "aten::miopen_convolution_add_relu"),
+        named("aten", "cudnn_convolution_add_relu miopen_convolution_add_relu"),
         _Schema(bias=4, stride=5, padding=6, dilation=7, groups=8),
     ),
 }
@@ -143,8 +133,8 @@ class _Shapes:
 def forward(call: Call) -> Work | None:
     """``convolution(x, W, bias, stride, padding, dilation, …)`` in any of its schemas."""
     schema = _SCHEMAS[call.name]
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None or kind(x.dtype) == "complex":
+    x, weight = call.need(0), call.need(1)
+    if kind(x.dtype) == "complex":
         return None
     shapes = _fit(call, schema, x.shape, weight.shape)
     if shapes is None:
@@ -154,11 +144,10 @@ def forward(call: Call) -> Work | None:
     outputs = math.prod(shapes.out)
     # A fused ReLU or addition is one FLOP per element.
     extra = outputs * ((bias is not None) + (added is not None) + call.name.endswith("_relu"))
-    return Work(
-        shapes.flops + extra,
-        moved(x, weight, bias, added, Tensor(shapes.out, x.dtype)),
-        "matrix",
-        precision(x.dtype),
+    return matrix_work(
+        shapes.flops,
+        x,
+        [x, weight, bias, added, Tensor(shapes.out, x.dtype)],
         shapes.parameters(),
         extra,
     )
@@ -178,9 +167,9 @@ def causal(call: Call) -> Work | None:
     """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``, one filter per
     channel.
     """
-    x, weight, bias = call.first(3)
-    activated = call.value(7)
-    if x is None or weight is None or len(weight.shape) != 2 or not isinstance(activated, bool):
+    x, weight, bias = call.need(0), call.need(1), call.tensor(2)
+    activated = call.boolean(7)
+    if len(weight.shape) != 2:
         return None
     extra = x.elements * ((bias is not None) + activated)
     return Work(
@@ -195,8 +184,7 @@ def causal(call: Call) -> Work | None:
 
 @model(
     "convolution",
-    "aten::convolution_backward",
-    "aten::convolution_backward_overrideable",
+    *named("aten", "convolution_backward convolution_backward_overrideable"),
     source=_BACKWARD,
 )
 def backward(call: Call) -> Work | None:
@@ -205,9 +193,7 @@ def backward(call: Call) -> Work | None:
     """
     gradient, x, weight = call.first(3)
     last = 9 if call.name.endswith("_overrideable") else 10
-    transposed, groups, asked = call.value(last - 3), call.value(last - 1), call.flags(last, 3)
-    if not isinstance(transposed, bool):
-        return None
+    transposed, groups, asked = call.boolean(last - 3), call.value(last - 1), call.flags(last, 3)
     return _gradients(
         gradient,
         x,
@@ -226,10 +212,11 @@ def slow_backward(call: Call) -> Work | None:
 
 @model(
     "convolution",
-    "aten::cudnn_convolution_backward",
-    "aten::miopen_convolution_backward",
-    "aten::mkldnn_convolution_backward",
-    "aten::mps_convolution_backward",
+    *named(
+        "aten",
+        "cudnn_convolution_backward miopen_convolution_backward"
+        " mkldnn_convolution_backward mps_convolution_backward",
+    ),
     source=_BACKWARD,
 )
 def library_backward(call: Call) -> Work | None:
@@ -252,15 +239,18 @@ def library_backward(call: Call) -> Work | None:
 
 @model(
     "convolution",
-    "aten::cudnn_convolution_backward_input",
-    "aten::miopen_convolution_backward_input",
-    "aten::mkldnn_convolution_backward_input",
+    *named(
+        "aten",
+        "cudnn_convolution_backward_input"
+        " miopen_convolution_backward_input"
+        " mkldnn_convolution_backward_input",
+    ),
     source="the FLOPs of the forward: each element of dy meets the weights behind it",
 )
 def input_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_input(size of x, dy, W, …)`` of PyTorch before 1.11."""
-    size, gradient, weight = call.integers(0), call.tensor(1), call.tensor(2)
-    if gradient is None or weight is None or len(gradient.shape) != len(weight.shape):
+    size, gradient, weight = call.integers(0), call.need(1), call.need(2)
+    if len(gradient.shape) != len(weight.shape):
         return None
     data = None if size is None else moved(gradient, weight, Tensor(size, gradient.dtype))
     flops = 2 * gradient.elements * math.prod(weight.shape[1:])
@@ -275,21 +265,19 @@ def input_backward(call: Call) -> Work | None:
 
 @model(
     "convolution",
-    "aten::cudnn_convolution_backward_weight",
-    "aten::miopen_convolution_backward_weight",
+    *named("aten", "cudnn_convolution_backward_weight miopen_convolution_backward_weight"),
     source="the FLOPs of the forward: each element of dy meets the elements of x behind it",
 )
 def weight_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_weight(size of W, dy, x, …)`` of PyTorch before 1.11."""
-    size, gradient, x = call.integers(0), call.tensor(1), call.tensor(2)
-    if size is None or gradient is None or x is None or len(size) != len(x.shape):
+    size, gradient, x = known(call.integers(0)), call.need(1), call.need(2)
+    if len(size) != len(x.shape):
         return None
     flops = 2 * gradient.elements * math.prod(size[1:])
-    return Work(
+    return matrix_work(
         flops,
-        moved(gradient, x, Tensor(size, x.dtype)),
-        "matrix",
-        precision(x.dtype),
+        x,
+        [gradient, x, Tensor(size, x.dtype)],
         {"dy": gradient.shape, "x": x.shape, "weight": size},
     )
 

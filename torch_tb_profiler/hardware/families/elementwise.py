@@ -8,7 +8,7 @@ from typing import Literal
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import broadcast, promoted
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, per_element, vector_work
 
 SOURCE = (
     "one FLOP per function and output element (TraceLens); operands read once, the result written"
@@ -228,12 +228,8 @@ def knows(name: str) -> bool:
 )
 def glu(call: Call) -> Work | None:
     """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    return vector_work(
-        x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
-    )
+    x = call.need(0)
+    return per_element(1, x, [x], [Tensor((x.elements // 2,), x.dtype)])
 
 
 @model(
@@ -243,10 +239,8 @@ def glu(call: Call) -> Work | None:
 )
 def glu_backward(call: Call) -> Work | None:
     """``glu_backward(dy, x, dim)``."""
-    gradient, x = call.tensor(0), call.tensor(1)
-    if gradient is None or x is None:
-        return None
-    return vector_work(3 * x.elements, x.dtype, [gradient, x], [x.dense], {"shape": x.shape})
+    gradient, x = call.need(0), call.need(1)
+    return per_element(3, x, [gradient, x], [x.dense])
 
 
 @model(
@@ -256,12 +250,8 @@ def glu_backward(call: Call) -> Work | None:
 )
 def prelu_backward(call: Call) -> Work | None:
     """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
-    gradient, x, weight = call.first(3)
-    if gradient is None or x is None:
-        return None
-    return vector_work(
-        2 * x.elements, x.dtype, [gradient, x, weight], [x.dense] * 2, {"shape": x.shape}
-    )
+    gradient, x, weight = call.need(0), call.need(1), call.tensor(2)
+    return per_element(2, x, [gradient, x, weight], [x.dense] * 2)
 
 
 _ACTIVATIONS = tuple(
@@ -282,9 +272,7 @@ _GATED = (
 @model("elementwise", *_ACTIVATIONS, source="one FLOP per element (vLLM)")
 def activation(call: Call) -> Work | None:
     """``gelu_new(out, x)``."""
-    out, x = call.tensor(0), call.tensor(1)
-    if out is None or x is None:
-        return None
+    out, x = call.need(0), call.need(1)
     return vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
@@ -295,9 +283,7 @@ def activation(call: Call) -> Work | None:
 )
 def gated(call: Call) -> Work | None:
     """``silu_and_mul(out, x)``: x holds gate and value side by side."""
-    out, x = call.tensor(0), call.tensor(1)
-    if out is None or x is None:
-        return None
+    out, x = call.need(0), call.need(1)
     return vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
@@ -311,8 +297,8 @@ def gated(call: Call) -> Work | None:
 )
 def rotary(call: Call) -> Work | None:
     """``rotary_embedding(positions, q, k, head_size, cos_sin_cache, is_neox)``, in place."""
-    positions, q, k, table = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
-    if positions is None or q is None or table is None or len(table.shape) != 2:
+    positions, q, k, table = call.need(0), call.need(1), call.tensor(2), call.need(4)
+    if len(table.shape) != 2:
         return None
     rows = Tensor((positions.elements, table.shape[1]), table.dtype)
     head = call.value(3)
@@ -336,9 +322,7 @@ def rescaled(call: Call) -> Work | None:
     """``_transform_bias_rescale_qkv(qkv, bias, heads)``, before the attention of a fused encoder
     layer.
     """
-    qkv, bias = call.tensor(0), call.tensor(1)
-    if qkv is None:
-        return None
+    qkv, bias = call.need(0), call.tensor(1)
     return vector_work(
         qkv.elements + qkv.elements // 3, qkv.dtype, [qkv, bias], [qkv.dense], {"shape": qkv.shape}
     )
@@ -347,24 +331,14 @@ def rescaled(call: Call) -> Work | None:
 @model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
 def dropout(call: Call) -> Work | None:
     """``native_dropout(x, p, train)`` returns the result and the mask."""
-    x = call.tensor(0)
-    if x is None or (call.name == "aten::native_dropout" and call.value(2) is False):
+    x = call.need(0)
+    if call.name == "aten::native_dropout" and call.value(2) is False:
         return None
-    return vector_work(
-        2 * x.elements, x.dtype, [x], [x.dense, Tensor(x.shape, "bool")], {"shape": x.shape}
-    )
+    return per_element(2, x, [x], [x.dense, Tensor(x.shape, "bool")])
 
 
 @model("dropout", "aten::native_dropout_backward", "aten::_masked_scale", source=_DROPOUT)
 def dropout_backward(call: Call) -> Work | None:
     """``native_dropout_backward(dy, mask, scale)``."""
-    gradient, mask = call.tensor(0), call.tensor(1)
-    if gradient is None or mask is None:
-        return None
-    return vector_work(
-        2 * gradient.elements,
-        gradient.dtype,
-        [gradient, mask],
-        [gradient.dense],
-        {"shape": gradient.shape},
-    )
+    gradient, mask = call.need(0), call.need(1)
+    return per_element(2, gradient, [gradient, mask], [gradient.dense])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, vector_work
 
 
 @model(
@@ -13,8 +13,8 @@ from torch_tb_profiler.hardware.work import Work, model, vector_work
 )
 def embedding(call: Call) -> Work | None:
     """``embedding(table, indices, …)``."""
-    table, indices = call.tensor(0), call.tensor(1)
-    if table is None or indices is None or len(table.shape) != 2:
+    table, indices = call.need(0), call.need(1)
+    if len(table.shape) != 2:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)
     read = Tensor((min(rows.elements, table.elements),), table.dtype)
@@ -25,8 +25,7 @@ def embedding(call: Call) -> Work | None:
 
 @model(
     "embedding",
-    "aten::embedding_dense_backward",
-    "aten::embedding_backward",
+    *named("aten", "embedding_dense_backward embedding_backward"),
     source=(
         "1 FLOP per element of dy, which is added to its row; dy and the indices read, all of the"
         " table's gradient written"
@@ -34,8 +33,8 @@ def embedding(call: Call) -> Work | None:
 )
 def embedding_backward(call: Call) -> Work | None:
     """``embedding_dense_backward(dy, indices, rows of the table, …)``."""
-    gradient, indices, rows = call.tensor(0), call.tensor(1), call.value(2)
-    if gradient is None or indices is None or not isinstance(rows, int) or not gradient.shape:
+    gradient, indices, rows = call.need(0), call.need(1), call.integer(2)
+    if not gradient.shape:
         return None
     table = Tensor((rows, gradient.shape[-1]), gradient.dtype)
     return vector_work(
@@ -49,9 +48,7 @@ def embedding_backward(call: Call) -> Work | None:
 
 @model(
     "embedding",
-    "aten::_embedding_bag",
-    "aten::_embedding_bag_forward_only",
-    "aten::embedding_bag",
+    *named("aten", "_embedding_bag _embedding_bag_forward_only embedding_bag"),
     source=(
         "1 FLOP per element of a row that is added to its bag (2 with weights); indices, offsets,"
         " weights and a row for each read, the bags written"
@@ -59,11 +56,11 @@ def embedding_backward(call: Call) -> Work | None:
 )
 def bags(call: Call) -> Work | None:
     """``_embedding_bag(table, indices, offsets, …, per_sample_weights, include_last_offset, …)``."""
-    table = call.tensor(0)
-    indices = call.tensor(1)
-    offsets = call.tensor(2)
+    table = call.need(0)
+    indices = call.need(1)
+    offsets = call.need(2)
     weights = call.tensor(6)
-    if table is None or indices is None or offsets is None or len(table.shape) != 2:
+    if len(table.shape) != 2:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)
     count = offsets.elements - (call.value(7) is True)
@@ -87,8 +84,8 @@ def bags(call: Call) -> Work | None:
 )
 def bags_backward(call: Call) -> Work | None:
     """``_embedding_bag_dense_backward(dy, indices, offset2bag, …, rows of the table, …)``."""
-    gradient, indices, bag, rows = call.tensor(0), call.tensor(1), call.tensor(2), call.value(5)
-    if gradient is None or indices is None or not isinstance(rows, int) or len(gradient.shape) != 2:
+    gradient, indices, bag, rows = call.need(0), call.need(1), call.tensor(2), call.integer(5)
+    if len(gradient.shape) != 2:
         return None
     table = Tensor((rows, gradient.shape[1]), gradient.dtype)
     return vector_work(

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
-from torch_tb_profiler.hardware.element_types import kind, precision
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import broadcast
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model
 
 SOURCE = (
     "of n × n: Cholesky n³/3, LU 2n³/3, inverse 2n³, a triangular system n² per right-hand side,"
@@ -49,12 +49,10 @@ _FACTORS: dict[str, tuple[Callable[[int, int], float], int]] = {
 @model("factorization", *_FACTORS, source=SOURCE)
 def factors(call: Call) -> Work | None:
     """``linalg_cholesky_ex(A[…, m, n], …)`` and similar."""
-    a = call.tensor(0)
+    a = call.need(0)
     formula, results = _FACTORS[call.name]
-    if (
-        a is None
-        or len(a.shape) < 2
-        or (formula is not _lu and formula is not _qr and a.shape[-1] != a.shape[-2])
+    if len(a.shape) < 2 or (
+        formula is not _lu and formula is not _qr and a.shape[-1] != a.shape[-2]
     ):
         return None
     batch, (m, n) = math.prod(a.shape[:-2]), a.shape[-2:]
@@ -80,8 +78,8 @@ def systems(call: Call) -> Work | None:
     and similar.
     """
     index, other, each, before = _SYSTEMS[call.name]
-    a, b = call.tensor(index), call.tensor(other)
-    if a is None or b is None or len(a.shape) < 2 or a.shape[-1] != a.shape[-2]:
+    a, b = call.need(index), call.need(other)
+    if len(a.shape) < 2 or a.shape[-1] != a.shape[-2]:
         return None
     n = a.shape[-1]
     vector = call.name == "aten::_linalg_solve_ex" and (
@@ -113,4 +111,4 @@ def _work(
 ) -> Work | None:
     if kind(a.dtype) not in ("float", ""):
         return None
-    return Work(round(flops), moved(*read, *written), "matrix", precision(a.dtype), parameters)
+    return matrix_work(round(flops), a, [*read, *written], parameters)

@@ -21,14 +21,9 @@ def transform(call: Call) -> Work | None:
     """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, last
     length)``, ``_fft_c2c``.
     """
-    x, dims = call.tensor(0), call.integers(1)
+    x, dims = call.need(0), call.integers(1)
     size = None if x is None else x.element_bytes
-    if (
-        x is None
-        or size is None
-        or not dims
-        or any(not -len(x.shape) <= dim < len(x.shape) for dim in dims)
-    ):
+    if size is None or not dims or any(not -len(x.shape) <= dim < len(x.shape) for dim in dims):
         return None
     shape, full = list(x.shape), list(x.shape)
     dtype = x.dtype

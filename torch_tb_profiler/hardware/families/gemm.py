@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import kind, precision, scalar_type
 from torch_tb_profiler.hardware.results import Shape, broadcast
-from torch_tb_profiler.hardware.work import Unit, Work, model
+from torch_tb_profiler.hardware.work import Unit, Work, matrix_work, model, named
 
 SOURCE = (
     "2·M·N·K FLOPs (one multiplication and one addition per product), M·N more for a bias; A, B and"
@@ -32,14 +32,7 @@ _RECIPES = {
 
 @model(
     "gemm",
-    "aten::mm",
-    "aten::_int_mm",
-    "aten::bmm",
-    "aten::matmul",
-    "aten::mv",
-    "aten::dot",
-    "aten::vdot",
-    "aten::inner",
+    *named("aten", "mm _int_mm bmm matmul mv dot vdot inner"),
     source=SOURCE,
 )
 def products(call: Call) -> Work | None:
@@ -57,15 +50,7 @@ def products(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "aten::addmm",
-    "aten::addmm_",
-    "aten::addmv",
-    "aten::addmv_",
-    "aten::baddbmm",
-    "aten::baddbmm_",
-    "aten::addbmm",
-    "aten::addbmm_",
-    "aten::_addmm_activation",
+    *named("aten", "addmm addmm_ addmv addmv_ baddbmm baddbmm_ addbmm addbmm_ _addmm_activation"),
     source=SOURCE,
 )
 def added_products(call: Call) -> Work | None:
@@ -96,19 +81,18 @@ def added_products(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "aten::linear",
-    "aten::mkldnn_linear",
+    *named("aten", "linear mkldnn_linear"),
     "mkldnn::_linear_pointwise",
     "vllm::rocm_unquantized_gemm",
     source=SOURCE,
 )
 def linear(call: Call) -> Work | None:
     """``linear(x, W, bias)``: ``x[…, K] · W[N, K]ᵀ``."""
-    x, weight, bias = call.first(3)
+    x, weight, bias = call.need(0), call.need(1), call.tensor(2)
     if call.name == "mkldnn::_linear_pointwise" and bias is not None and len(bias.shape) == 2:
         # The overload with a second operand, which precedes the weight.
         return None
-    if x is None or weight is None or not 1 <= len(weight.shape) <= 2:
+    if not 1 <= len(weight.shape) <= 2:
         return None
     turned = Tensor(
         weight.shape[::-1], weight.dtype, None if weight.strides is None else weight.strides[::-1]
@@ -119,8 +103,8 @@ def linear(call: Call) -> Work | None:
 @model("gemm", "aten::linear_backward", "aten::mkldnn_linear_backward", source=_BACKWARD)
 def linear_backward(call: Call) -> Work | None:
     """``linear_backward(x, dy, W, output_mask)`` returns dx, dW and the bias gradient."""
-    x, gradient, weight, asked = call.tensor(0), call.tensor(1), call.tensor(2), call.flags(3, 3)
-    if x is None or gradient is None or weight is None or asked is None or len(weight.shape) != 2:
+    x, gradient, weight, asked = call.need(0), call.need(1), call.need(2), known(call.flags(3, 3))
+    if len(weight.shape) != 2:
         return None
     n, k = weight.shape
     m = math.prod(x.shape[:-1])
@@ -130,11 +114,10 @@ def linear_backward(call: Call) -> Work | None:
         if wanted
     ]
     bias_flops = m * n if asked[2] else 0
-    return Work(
-        2 * m * n * k * (asked[0] + asked[1]) + bias_flops,
-        moved(gradient, weight if asked[0] else None, x if asked[1] else None, *out),
-        "matrix",
-        precision(x.dtype),
+    return matrix_work(
+        2 * m * n * k * (asked[0] + asked[1]),
+        x,
+        [gradient, weight if asked[0] else None, x if asked[1] else None, *out],
         {"M": m, "N": n, "K": k},
         bias_flops,
     )
@@ -142,15 +125,12 @@ def linear_backward(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "aten::ger",
-    "aten::outer",
+    *named("aten", "ger outer"),
     source="M·N FLOPs: one multiplication per element of the result",
 )
 def outer(call: Call) -> Work | None:
     """``outer(a, b)``."""
-    a, b = call.tensor(0), call.tensor(1)
-    if a is None or b is None:
-        return None
+    a, b = call.need(0), call.need(1)
     result = Tensor((a.elements, b.elements), a.dtype)
     return Work(
         result.elements,
@@ -163,8 +143,7 @@ def outer(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "aten::addr",
-    "aten::addr_",
+    *named("aten", "addr addr_"),
     source=(
         "2·M·N FLOPs: a product and a sum per element of the result; all read once, the result"
         " written"
@@ -172,9 +151,7 @@ def outer(call: Call) -> Work | None:
 )
 def added_outer(call: Call) -> Work | None:
     """``addr(C, a, b, beta, alpha)``: C is not read if beta is 0."""
-    added, a, b = call.first(3)
-    if added is None or a is None or b is None:
-        return None
+    added, a, b = call.need(0), call.need(1), call.need(2)
     hidden = call.value(3) == 0
     result = Tensor((a.elements, b.elements), added.dtype)
     return Work(
@@ -209,9 +186,7 @@ def scaled_mm(call: Call) -> Work | None:
 )
 def vllm_scaled_mm(call: Call) -> Work | None:
     """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
-    out = call.tensor(0)
-    if out is None:
-        return None
+    out = call.need(0)
     return product(
         call.tensor(1),
         call.tensor(2),
@@ -224,9 +199,7 @@ def vllm_scaled_mm(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "aten::_grouped_mm",
-    "aten::_scaled_grouped_mm",
-    "aten::_scaled_grouped_mm_v2",
+    *named("aten", "_grouped_mm _scaled_grouped_mm _scaled_grouped_mm_v2"),
     source=_GROUPED,
 )
 def grouped(call: Call) -> Work | None:
@@ -234,8 +207,8 @@ def grouped(call: Call) -> Work | None:
     (neither).
     """
     scaled, lists = "_scaled" in call.name, call.name.endswith("_v2")
-    a, b, offsets = call.tensor(0), call.tensor(1), call.tensor(8 if lists else 4 if scaled else 2)
-    if a is None or b is None or not {len(a.shape), len(b.shape)} <= {2, 3}:
+    a, b, offsets = call.need(0), call.need(1), call.tensor(8 if lists else 4 if scaled else 2)
+    if not {len(a.shape), len(b.shape)} <= {2, 3}:
         return None
     m, k, n = a.shape[-2], a.shape[-1] * _packed(a), b.shape[-1]
     groups = next(
@@ -256,11 +229,10 @@ def grouped(call: Call) -> Work | None:
         if scaled
         else []
     )
-    return Work(
+    return matrix_work(
         2 * m * n * k * times,
-        moved(a, b, offsets, *scales, Tensor(shape, dtype)),
-        "matrix",
-        precision(a.dtype),
+        a,
+        [a, b, offsets, *scales, Tensor(shape, dtype)],
         {"G": groups, "M": m, "N": n, "K": k},
     )
 
@@ -277,8 +249,7 @@ def listed_scales(call: Call, index: int) -> list[Tensor]:
 
 @model(
     "gemm",
-    "aten::_weight_int8pack_mm",
-    "aten::_weight_int4pack_mm",
+    *named("aten", "_weight_int8pack_mm _weight_int4pack_mm"),
     source="2·M·N·K FLOPs in the type of A; the packed weight read once as it is stored",
 )
 def packed_weights(call: Call) -> Work | None:
@@ -286,16 +257,12 @@ def packed_weights(call: Call) -> Work | None:
     scales and zeros)``.
     """
     four = "int4" in call.name
-    a, weight, scales = call.tensor(0), call.tensor(1), call.tensor(3 if four else 2)
-    if a is None or weight is None or len(a.shape) != 2:
+    a, weight, scales = call.need(0), call.need(1), call.tensor(3 if four else 2)
+    if len(a.shape) != 2:
         return None
     (m, k), n = a.shape, weight.shape[0] * (8 if four else 1)
-    return Work(
-        2 * m * n * k,
-        moved(a, weight, scales, Tensor((m, n), a.dtype)),
-        "matrix",
-        precision(a.dtype),
-        {"M": m, "N": n, "K": k},
+    return matrix_work(
+        2 * m * n * k, a, [a, weight, scales, Tensor((m, n), a.dtype)], {"M": m, "N": n, "K": k}
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.results import broadcast
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 _POINTWISE = {
     "aten::mse_loss": 2,
@@ -40,15 +40,11 @@ def pointwise(call: Call) -> Work | None:
     """``mse_loss(x, target, reduction)``, ``binary_cross_entropy(x, target, weight, reduction)``
     and similar.
     """
-    x, target = call.tensor(0), call.tensor(1)
-    if x is None or target is None:
-        return None
+    x, target = call.need(0), call.need(1)
     index = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(
         call.name, 2
     )
-    reduction = call.value(index)
-    if not isinstance(reduction, int):
-        return None
+    reduction = call.integer(index)
     shape = broadcast((x.shape, target.shape))
     whole = Tensor(shape, x.dtype)
     out = whole if reduction == _NONE else Tensor((), x.dtype)
@@ -72,9 +68,7 @@ def pointwise(call: Call) -> Work | None:
 )
 def gradient(call: Call) -> Work | None:
     """``mse_loss_backward(dy, x, target, …)``."""
-    dy, x, target = call.first(3)
-    if dy is None or x is None or target is None:
-        return None
+    dy, x, target = call.need(0), call.need(1), call.need(2)
     out = Tensor(broadcast((x.shape, target.shape)), x.dtype)
     return vector_work(
         _GRADIENTS[call.name] * out.elements, x.dtype, [dy, x, target], [out], {"shape": out.shape}
@@ -83,17 +77,14 @@ def gradient(call: Call) -> Work | None:
 
 @model(
     "loss",
-    "aten::nll_loss_forward",
-    "aten::nll_loss2d_forward",
+    *named("aten", "nll_loss_forward nll_loss2d_forward"),
     source="1 FLOP per target; targets and the selected elements read",
 )
 def nll(call: Call) -> Work | None:
     """``nll_loss_forward(x, target, weight, reduction, …)`` returns the loss and the sum of
     weights.
     """
-    x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)
-    if x is None or target is None or not isinstance(reduction, int):
-        return None
+    x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)
     out = Tensor(target.shape if reduction == _NONE else (), x.dtype)
     return vector_work(
         target.elements,
@@ -106,15 +97,12 @@ def nll(call: Call) -> Work | None:
 
 @model(
     "loss",
-    "aten::nll_loss_backward",
-    "aten::nll_loss2d_backward",
+    *named("aten", "nll_loss_backward nll_loss2d_backward"),
     source="1 FLOP per target; dy and targets read, all of dx written",
 )
 def nll_gradient(call: Call) -> Work | None:
     """``nll_loss_backward(dy, x, target, weight, …)``."""
-    dy, x, target, weight = call.first(4)
-    if dy is None or x is None or target is None:
-        return None
+    dy, x, target, weight = call.need(0), call.need(1), call.need(2), call.tensor(3)
     return vector_work(
         target.elements, x.dtype, [dy, target, weight], [x.dense], {"shape": x.shape}
     )
@@ -130,9 +118,7 @@ def nll_gradient(call: Call) -> Work | None:
 )
 def cross_entropy(call: Call) -> Work | None:
     """``cross_entropy_loss(logits, target, weight, reduction, …)``."""
-    x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)
-    if x is None or target is None or not isinstance(reduction, int):
-        return None
+    x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)
     samples = target.shape if target.shape != x.shape else (x.shape[0], *x.shape[2:])
     out = Tensor(samples if reduction == _NONE else (), x.dtype)
-    return vector_work(5 * x.elements, x.dtype, [x, target, weight], [out], {"shape": x.shape})
+    return per_element(5, x, [x, target, weight], [out])

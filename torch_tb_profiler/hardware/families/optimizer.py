@@ -85,8 +85,8 @@ def adam(call: Call) -> Work | None:
     lists, total = _lists(call), _total(call)
     if total is None:
         return None
-    decay, amsgrad = call.value(9), call.value(11)
-    if decay is None or not isinstance(amsgrad, bool):
+    decay, amsgrad = call.value(9), call.boolean(11)
+    if decay is None:
         return None
     each = (
         13

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, vector_work
 
 SOURCE = (
     "1 FLOP per element of every window (a comparison or an addition); input read, result (and"
@@ -52,19 +52,12 @@ def pool(call: Call) -> Work | None:
     """``max_pool2d(x, kernel, stride, padding, dilation, ceil_mode)``, ``avg_pool2d(x, kernel,
     stride, padding, …)``.
     """
-    x, spatial, maximum = call.tensor(0), _spatial(call.name), "max" in call.name
-    kernel, padding = call.integers(1, spatial), call.integers(3, spatial)
+    x, spatial, maximum = call.need(0), _spatial(call.name), "max" in call.name
+    kernel, padding = known(call.integers(1, spatial)), known(call.integers(3, spatial))
     # An empty stride means the kernel's size.
     stride = call.integers(2, spatial) or (kernel if call.value(2) == [] else None)
     dilation = call.integers(4, spatial) if maximum else (1,) * spatial
-    if (
-        x is None
-        or kernel is None
-        or padding is None
-        or stride is None
-        or dilation is None
-        or len(x.shape) <= spatial
-    ):
+    if stride is None or dilation is None or len(x.shape) <= spatial:
         return None
     ceil = call.value(5 if maximum else 4) is True
     ends = tuple(
@@ -87,9 +80,9 @@ def adaptive(call: Call) -> Work | None:
     """``adaptive_avg_pool2d(x, output_size)``: window i spans ``floor(i·length / n)`` to ``ceil((i
     + 1)·length / n)``.
     """
-    x, spatial = call.tensor(0), _spatial(call.name)
-    ends = call.integers(1, spatial)
-    if x is None or ends is None or len(x.shape) <= spatial or min(ends) < 0:
+    x, spatial = call.need(0), _spatial(call.name)
+    ends = known(call.integers(1, spatial))
+    if len(x.shape) <= spatial or min(ends) < 0:
         return None
     outer = math.prod(x.shape[:-spatial])
     covered = math.prod(
@@ -107,9 +100,7 @@ def pool_backward(call: Call) -> Work | None:
     """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel,
     …)``.
     """
-    gradient, x = call.tensor(0), call.tensor(1)
-    if gradient is None or x is None:
-        return None
+    gradient, x = call.need(0), call.need(1)
     if "max" in call.name:
         added, positions = gradient.elements, Tensor(gradient.shape, "int64")
     elif "adaptive" in call.name:
@@ -136,8 +127,8 @@ def pool_backward(call: Call) -> Work | None:
 @model("resampling", *_UPSAMPLING, source=_RESAMPLING)
 def upsample(call: Call) -> Work | None:
     """``upsample_bilinear2d(x, output_size, …, scale_factors)``."""
-    x, spatial = call.tensor(0), _spatial(call.name)
-    if x is None or len(x.shape) <= spatial:
+    x, spatial = call.need(0), _spatial(call.name)
+    if len(x.shape) <= spatial:
         return None
     ends = call.integers(1, spatial)
     if ends is None:
@@ -162,9 +153,7 @@ def upsample(call: Call) -> Work | None:
 @model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)
 def upsample_backward(call: Call) -> Work | None:
     """``upsample_bilinear2d_backward(dy, output_size, input_size, …)``."""
-    gradient, sizes = call.tensor(0), call.integers(2)
-    if gradient is None or sizes is None:
-        return None
+    gradient, sizes = call.need(0), known(call.integers(2))
     # The gradient of the nearest neighbour is added, too.
     flops = round(2 * _neighbours(call.name, sizes, gradient.shape) or 1) * gradient.elements
     return vector_work(
@@ -178,9 +167,7 @@ def upsample_backward(call: Call) -> Work | None:
 
 @model(
     "resampling",
-    "aten::grid_sampler_2d",
-    "aten::grid_sampler_3d",
-    "aten::cudnn_grid_sampler",
+    *named("aten", "grid_sampler_2d grid_sampler_3d cudnn_grid_sampler"),
     source=(
         "2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of"
         " the result; input, grid and result once"
@@ -190,11 +177,11 @@ def grid_sample(call: Call) -> Work | None:
     """``grid_sampler_2d(x, grid, mode, …)``; modes: 0 linear, 1 nearest, 2 bicubic."""
     # cuDNN's is bilinear and two-dimensional.
     library = call.name == "aten::cudnn_grid_sampler"
-    x = call.tensor(0)
-    grid = call.tensor(1)
+    x = call.need(0)
+    grid = call.need(1)
     mode = 0 if library else call.value(2)
     spatial = 2 if library else _spatial(call.name)
-    if x is None or grid is None or mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
+    if mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
         return None
     out = Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
     neighbours = (2**spatial, 0, 16)[mode]
@@ -209,8 +196,7 @@ def grid_sample(call: Call) -> Work | None:
 
 @model(
     "resampling",
-    "aten::grid_sampler_2d_backward",
-    "aten::grid_sampler_3d_backward",
+    *named("aten", "grid_sampler_2d_backward grid_sampler_3d_backward"),
     source=(
         "4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the"
         " grid's; dy, input and grid read, both written"
@@ -218,12 +204,12 @@ def grid_sample(call: Call) -> Work | None:
 )
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
-    gradient = call.tensor(0)
-    x = call.tensor(1)
-    grid = call.tensor(2)
+    gradient = call.need(0)
+    x = call.need(1)
+    grid = call.need(2)
     mode = call.value(3)
-    asked = call.flags(6, 2)
-    if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
+    asked = known(call.flags(6, 2))
+    if mode not in (0, 1, 2):
         return None
     neighbours = (2 ** _spatial(call.name), 1, 16)[mode]
     gradients = [tensor.dense for tensor, wanted in ((x, asked[0]), (grid, asked[1])) if wanted]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import precision, scalar_type
 from torch_tb_profiler.hardware.families.gemm import SOURCE, listed_scales, product
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 _SCALED = SOURCE + "; the scales read once"
 _PACKED = (
@@ -42,18 +42,19 @@ def mixed_linear(call: Call) -> Work | None:
     """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; a byte holds two four-bit
     weights.
     """
-    x, weight, scale, bias = call.first(4)
-    if x is None or weight is None or scale is None or not x.shape or len(weight.shape) != 2:
+    x, weight, scale, bias = call.need(0), call.need(1), call.need(2), call.tensor(3)
+    if not x.shape or len(weight.shape) != 2:
         return None
     return _packed(x, scale.elements, [weight, scale, bias], biased=bias is not None)
 
 
 @model(
     "gemm",
-    "aten::_sparse_semi_structured_mm",
-    "aten::_sparse_semi_structured_addmm",
-    "aten::_sparse_semi_structured_linear",
-    "aten::_cslt_sparse_mm",
+    *named(
+        "aten",
+        "_sparse_semi_structured_mm _sparse_semi_structured_addmm"
+        " _sparse_semi_structured_linear _cslt_sparse_mm",
+    ),
     source=_SPARSE,
 )
 def semi_structured(call: Call) -> Work | None:
@@ -62,9 +63,9 @@ def semi_structured(call: Call) -> Work | None:
     """
     word = call.name.rpartition("_")[2]
     library = "_cslt" in call.name
-    weights = call.tensor(1 if word in ("linear", "addmm") else 0)
-    dense = call.tensor({"linear": 0, "addmm": 3}.get(word, 1 if library else 2))
-    if weights is None or dense is None or len(weights.shape) != 2 or len(dense.shape) < 2:
+    weights = call.need(1 if word in ("linear", "addmm") else 0)
+    dense = call.need({"linear": 0, "addmm": 3}.get(word, 1 if library else 2))
+    if len(weights.shape) != 2 or len(dense.shape) < 2:
         return None
     outputs, k = (
         (math.prod(dense.shape[:-1]), dense.shape[-1])
@@ -76,11 +77,10 @@ def semi_structured(call: Call) -> Work | None:
     bias_flops = rows * outputs if added is not None else 0
     positions = None if library else call.tensor(2 if word in ("linear", "addmm") else 1)
     out = Tensor((rows, outputs), _requested_dtype(call) or dense.dtype)
-    return Work(
-        rows * outputs * k + bias_flops,
-        moved(weights, positions, dense, added, out),
-        "matrix",
-        precision(weights.dtype),
+    return matrix_work(
+        rows * outputs * k,
+        weights,
+        [weights, positions, dense, added, out],
         {"M": rows, "N": outputs, "K": k, "sparse": "2:4"},
         bias_flops,
     )
@@ -97,9 +97,7 @@ def _requested_dtype(call: Call) -> str:
 
 @model(
     "gemm",
-    "sgl_kernel::fp8_scaled_mm",
-    "sgl_kernel::int8_scaled_mm",
-    "sgl_kernel::fp8_blockwise_scaled_mm",
+    *named("sgl_kernel", "fp8_scaled_mm int8_scaled_mm fp8_blockwise_scaled_mm"),
     source=_SCALED + " (SGLang)",
 )
 def sglang_scaled_mm(call: Call) -> Work | None:
@@ -161,9 +159,7 @@ def fp4_mm(call: Call) -> Work | None:
 @model("gemm", "sgl_kernel::bmm_fp8", source=_SCALED + " (FlashInfer, SGLang)")
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
-    out = call.tensor(2)
-    if out is None:
-        return None
+    out = call.need(2)
     return product(
         call.tensor(0), call.tensor(1), None, call.tensor(3), call.tensor(4), out_dtype=out.dtype
     )
@@ -180,20 +176,11 @@ def bmm_fp8(call: Call) -> Work | None:
 )
 def into_output(call: Call) -> Work | None:
     """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose."""
-    out, a, b = call.first(3)
-    if (
-        out is None
-        or a is None
-        or b is None
-        or len(out.shape) != 2
-        or len(a.shape) != 2
-        or out.shape[0] != a.shape[0]
-    ):
+    out, a, b = call.need(0), call.need(1), call.need(2)
+    if len(out.shape) != 2 or len(a.shape) != 2 or out.shape[0] != a.shape[0]:
         return None
     (m, k), n = a.shape, out.shape[1]
-    return Work(
-        2 * m * n * k, moved(a, b, out), "matrix", precision(a.dtype), {"M": m, "N": n, "K": k}
-    )
+    return matrix_work(2 * m * n * k, a, [a, b, out], {"M": m, "N": n, "K": k})
 
 
 _SIZED = {
@@ -208,9 +195,7 @@ _SIZED = {
 def sized(call: Call) -> Work | None:
     """``marlin_gemm(A, …, packed weight, scales, …, size_m, size_n, size_k, …)``."""
     index, read = _SIZED[call.name]
-    a, n = call.tensor(0), call.value(index)
-    if a is None or not isinstance(n, int):
-        return None
+    a, n = call.need(0), call.integer(index)
     return _packed(a, n, [call.tensor(i) for i in read])
 
 
@@ -223,24 +208,22 @@ def int4_gemm(call: Call) -> Work | None:
     """``gptq_gemm(A, W[K·bits/32, N], zeros, scales, …)``, ``awq_gemm(A, W[K, N/8], scales, zeros,
     …)``.
     """
-    a, weight = call.tensor(0), call.tensor(1)
+    a, weight = call.need(0), call.need(1)
     dim, each = _COLUMNS[call.name]
-    if a is None or weight is None or len(weight.shape) != 2:
+    if len(weight.shape) != 2:
         return None
     return _packed(a, weight.shape[dim] * each, [weight, call.tensor(2), call.tensor(3)])
 
 
-@model(
-    "gemm", "bitsandbytes::gemm_4bit", "bitsandbytes::gemv_4bit", source=_PACKED + " (bitsandbytes)"
-)
+@model("gemm", *named("bitsandbytes", "gemm_4bit gemv_4bit"), source=_PACKED + " (bitsandbytes)")
 def bitsandbytes_4bit(call: Call) -> Work | None:
     """``gemm_4bit(A, packed B, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, packed B,
     shape of B, …)``.
     """
-    a, shape = call.tensor(0), call.integers(2, 2)
+    a, shape = call.need(0), known(call.integers(2, 2))
     is_gemm = call.name.endswith("gemm_4bit")
     bias = call.tensor(6) if is_gemm else None
-    if a is None or shape is None or not a.shape or a.shape[-1] != shape[1]:
+    if not a.shape or a.shape[-1] != shape[1]:
         return None
     read = [call.tensor(i) for i in ((1, 3, 7, 8, 9) if is_gemm else (1, 3, 4))]
     return _packed(a, shape[0], [*read, bias], biased=bias is not None)
@@ -248,13 +231,8 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "bitsandbytes::int8_linear_matmul",
-    "bitsandbytes::int8_scaled_mm",
-    "fbgemm::f8f8bf16_rowwise",
-    "fbgemm::f8f8bf16_tensorwise",
-    "fbgemm::f8f8bf16",
-    "fbgemm::i8i8bf16",
-    "fbgemm::i8i8bf16_dynamic",
+    *named("bitsandbytes", "int8_linear_matmul int8_scaled_mm"),
+    *named("fbgemm", "f8f8bf16_rowwise f8f8bf16_tensorwise f8f8bf16 i8i8bf16 i8i8bf16_dynamic"),
     "npu::npu_linear",
     source=_SCALED + " (bitsandbytes, FBGEMM, torch_npu)",
 )
@@ -262,8 +240,8 @@ def by_rows(call: Call) -> Work | None:
     """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``; FBGEMM's return
     bfloat16.
     """
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None or len(weight.shape) != 2:
+    x, weight = call.need(0), call.need(1)
+    if len(weight.shape) != 2:
         return None
     word = call.name.partition("::")[2]
     bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, 99))
@@ -281,12 +259,12 @@ def by_rows(call: Call) -> Work | None:
 
 
 @model(
-    "gemm", "fbgemm::f8i4bf16_rowwise", "fbgemm::bf16i4bf16_rowwise", source=_PACKED + " (FBGEMM)"
+    "gemm", *named("fbgemm", "f8i4bf16_rowwise bf16i4bf16_rowwise"), source=_PACKED + " (FBGEMM)"
 )
 def fbgemm_int4(call: Call) -> Work | None:
     """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; returns bfloat16."""
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None or len(weight.shape) != 2:
+    x, weight = call.need(0), call.need(1)
+    if len(weight.shape) != 2:
         return None
     return _packed(x, weight.shape[0], [call.tensor(i) for i in range(1, 5)], out_dtype="bfloat16")
 
@@ -332,21 +310,14 @@ def transformer_engine(call: Call) -> Work | None:
 )
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""
-    x, ends, weight = call.first(3)
-    if (
-        x is None
-        or weight is None
-        or len(x.shape) != 2
-        or len(weight.shape) != 3
-        or weight.shape[1] != x.shape[1]
-    ):
+    x, ends, weight = call.need(0), call.tensor(1), call.need(2)
+    if len(x.shape) != 2 or len(weight.shape) != 3 or weight.shape[1] != x.shape[1]:
         return None
     (m, k), (groups, _, n) = x.shape, weight.shape
-    return Work(
+    return matrix_work(
         2 * m * n * k,
-        moved(x, ends, weight, Tensor((m, n), x.dtype)),
-        "matrix",
-        precision(x.dtype),
+        x,
+        [x, ends, weight, Tensor((m, n), x.dtype)],
         {"G": groups, "M": m, "N": n, "K": k},
     )
 
@@ -379,11 +350,10 @@ def _packed(
         return None
     m, k = math.prod(a.shape[:-1]), a.shape[-1]
     bias_flops = m * n if biased else 0
-    return Work(
-        2 * m * n * k + bias_flops,
-        moved(a, *read, Tensor((m, n), out_dtype or a.dtype)),
-        "matrix",
-        precision(a.dtype),
+    return matrix_work(
+        2 * m * n * k,
+        a,
+        [a, *read, Tensor((m, n), out_dtype or a.dtype)],
         {"M": m, "N": n, "K": k},
         bias_flops,
     )

@@ -6,7 +6,7 @@ import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, per_element, vector_work
 
 SOURCE = (
     "2·T·B FLOPs per element of the weight matrices (a multiplication and an addition per time step"
@@ -126,9 +126,7 @@ def gru_cell(call: Call) -> Work | None:
 )
 def lstm_cell_backward(call: Call) -> Work | None:
     """``_thnn_fused_lstm_cell_backward_impl(dh, dc, c before, c after, gates, has_bias)``."""
-    before, after, gates = call.tensor(2), call.tensor(3), call.tensor(4)
-    if before is None or after is None or gates is None:
-        return None
+    before, after, gates = call.need(2), call.need(3), call.need(4)
     gradients = [gates.dense, before.dense]
     return vector_work(
         20 * before.elements,
@@ -148,23 +146,13 @@ def gru_cell_backward(call: Call) -> Work | None:
     """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` returns gradients of gates and
     state.
     """
-    gradient, workspace = call.tensor(0), call.tensor(1)
-    if gradient is None or workspace is None:
-        return None
+    gradient, workspace = call.need(0), call.need(1)
     gates = Tensor((3 * gradient.elements,), gradient.dtype)
-    return vector_work(
-        16 * gradient.elements,
-        gradient.dtype,
-        [gradient, workspace],
-        [gates, gates, gradient.dense],
-        {"shape": gradient.shape},
-    )
+    return per_element(16, gradient, [gradient, workspace], [gates, gates, gradient.dense])
 
 
 def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
-    inputs, hidden, state = call.first(3)
-    if inputs is None or hidden is None or state is None:
-        return None
+    inputs, hidden, state = call.need(0), call.need(1), call.need(2)
     biases = [call.tensor(3), call.tensor(4)]
     count = each + (biased if biases[0] is not None else 0)
     # The workspace holds the four gates of an LSTM, five values of a GRU.

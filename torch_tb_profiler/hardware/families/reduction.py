@@ -9,7 +9,7 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind, scalar_type
 from torch_tb_profiler.hardware.families.elementwise import shown
 from torch_tb_profiler.hardware.results import broadcast, promoted, reduced
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 SOURCE = (
     "FLOPs per element: 1 of sums, products, extremes (1 more per output of a mean), 2 of norms, 4"
@@ -62,9 +62,7 @@ _REDUCTIONS: dict[str, _Reduction] = {
 @model("reduction", *_REDUCTIONS, source=SOURCE)
 def reduction(call: Call) -> Work | None:
     """Any of the table, over all or some dimensions."""
-    rule, x = _REDUCTIONS[call.name], call.tensor(0)
-    if x is None:
-        return None
+    rule, x = _REDUCTIONS[call.name], call.need(0)
     other = call.tensor(1)
     if (
         call.name in ("aten::max", "aten::min")
@@ -126,19 +124,12 @@ def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
 
 @model(
     "reduction",
-    "aten::cumsum",
-    "aten::cumprod",
-    "aten::cumsum_",
-    "aten::cumprod_",
-    "aten::logcumsumexp",
-    "aten::_logcumsumexp",
+    *named("aten", "cumsum cumprod cumsum_ cumprod_ logcumsumexp _logcumsumexp"),
     source="1 FLOP per element; input read, result written once",
 )
 def scan(call: Call) -> Work | None:
     """``cumsum(x, dim, dtype)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
+    x = call.need(0)
     in_place = call.name.endswith("_")
     dtype = scalar_type(call.value(2)) or (
         "int64" if kind(x.dtype) in ("int", "bool") and not in_place else x.dtype
@@ -150,22 +141,18 @@ def scan(call: Call) -> Work | None:
 
 @model(
     "reduction",
-    "aten::_cummax_helper",
-    "aten::_cummin_helper",
+    *named("aten", "_cummax_helper _cummin_helper"),
     source="1 FLOP per element, a comparison; input read, values and int64 positions written",
 )
 def scan_of_extremes(call: Call) -> Work | None:
     """``_cummax_helper(x, values, indices, dim)``."""
-    x, values, indices = call.first(3)
-    if x is None:
-        return None
-    return vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
+    x, values, indices = call.need(0), call.tensor(1), call.tensor(2)
+    return per_element(1, x, [x], [values, indices])
 
 
 @model(
     "reduction",
-    "aten::trace",
-    "aten::equal",
+    *named("aten", "trace equal"),
     source=(
         "1 FLOP per element: of the diagonal (trace), of both tensors' (equal); they read, one"
         " value written"
@@ -173,13 +160,13 @@ def scan_of_extremes(call: Call) -> Work | None:
 )
 def to_one(call: Call) -> Work | None:
     """``trace(x)``, ``equal(a, b)``."""
-    a, b = call.tensor(0), call.tensor(1)
-    if a is None or (call.name == "aten::trace") != (b is None):
+    a, b = call.need(0), call.tensor(1)
+    if (call.name == "aten::trace") != (b is None):
         return None
     if b is not None:
         if a.shape != b.shape:
             return None
-        return vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
+        return per_element(1, a, [a, b], [])
     diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
     if diagonal is None:
         return None
@@ -222,8 +209,8 @@ def selective_scan(call: Call) -> Work | None:
 )
 def distances(call: Call) -> Work | None:
     """``_cdist_forward(x1[…, P, M], x2[…, R, M], p, compute_mode)``."""
-    a, b = call.tensor(0), call.tensor(1)
-    if a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
+    a, b = call.need(0), call.need(1)
+    if len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
         return None
     shape = (*broadcast((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-2])
     return vector_work(
@@ -245,8 +232,8 @@ def distances(call: Call) -> Work | None:
 )
 def distances_backward(call: Call) -> Work | None:
     """``_cdist_backward(dy, x1[…, P, M], x2[…, R, M], p, distances)``."""
-    gradient, a, b, known = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
-    if gradient is None or a is None or b is None or not a.shape:
+    gradient, a, b, known = call.need(0), call.need(1), call.need(2), call.tensor(4)
+    if not a.shape:
         return None
     return vector_work(
         5 * gradient.elements * a.shape[-1],
@@ -264,25 +251,18 @@ def distances_backward(call: Call) -> Work | None:
 )
 def histogram(call: Call) -> Work | None:
     """``histc(x, bins, min, max)``."""
-    x, bins = call.tensor(0), call.value(1)
-    if x is None or not isinstance(bins, int):
-        return None
-    return vector_work(2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape})
+    x, bins = call.need(0), call.integer(1)
+    return per_element(2, x, [x], [Tensor((bins,), x.dtype)])
 
 
 @model(
     "softmax",
-    "aten::_softmax",
-    "aten::_log_softmax",
-    "aten::_safe_softmax",
-    "aten::_masked_softmax",
+    *named("aten", "_softmax _log_softmax _safe_softmax _masked_softmax"),
     source=_SOFTMAX,
 )
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
+    x = call.need(0)
     mask = call.tensor(1)
     wide = call.value(2) is True and call.name in ("aten::_softmax", "aten::_log_softmax")
     return vector_work(
@@ -296,18 +276,14 @@ def softmax(call: Call) -> Work | None:
 
 @model(
     "softmax",
-    "aten::_softmax_backward_data",
-    "aten::_log_softmax_backward_data",
-    "aten::_masked_softmax_backward",
+    *named("aten", "_softmax_backward_data _log_softmax_backward_data _masked_softmax_backward"),
     source=_SOFTMAX_BACKWARD,
 )
 def softmax_backward(call: Call) -> Work | None:
     """``_softmax_backward_data(dy, y, dim, input_dtype)``, ``_masked_softmax_backward(dy, y, mask,
     dim)``.
     """
-    gradient, y = call.tensor(0), call.tensor(1)
-    if gradient is None or y is None:
-        return None
+    gradient, y = call.need(0), call.need(1)
     if "_masked" in call.name:
         return vector_work(
             4 * y.elements,

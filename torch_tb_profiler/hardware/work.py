@@ -151,10 +151,14 @@ def vector_work(
 
 
 def per_element(
-    each: int, x: Tensor, read: Iterable[Tensor | None], written: Iterable[Tensor | None]
+    each: int,
+    x: Tensor,
+    read: Iterable[Tensor | None],
+    written: Iterable[Tensor | None],
+    **others: object,
 ) -> Work | None:
-    """Work of vector units: ``each`` FLOPs per element of ``x``, in its type."""
-    return vector_work(each * x.elements, x.dtype, read, written, {"shape": x.shape})
+    """Work of vector units: ``each`` FLOPs per element of ``x``; parameters are its shape and others."""
+    return vector_work(each * x.elements, x.dtype, read, written, {"shape": x.shape} | others)
 
 
 def matrix_work(

@@ -30,11 +30,7 @@ _RECIPES = {
 """
 
 
-@model(
-    "gemm",
-    *named("aten", "mm _int_mm bmm matmul mv dot vdot inner"),
-    source=SOURCE,
-)
+@model("gemm", *named("aten", "mm _int_mm bmm matmul mv dot vdot inner"), source=SOURCE)
 def products(call: Call) -> Work | None:
     """``mm(A, B)`` and similar; ``out`` and ``out_dtype`` may follow."""
     a, b = call.tensor(0), call.tensor(1)
@@ -198,9 +194,7 @@ def vllm_scaled_mm(call: Call) -> Work | None:
 
 
 @model(
-    "gemm",
-    *named("aten", "_grouped_mm _scaled_grouped_mm _scaled_grouped_mm_v2"),
-    source=_GROUPED,
+    "gemm", *named("aten", "_grouped_mm _scaled_grouped_mm _scaled_grouped_mm_v2"), source=_GROUPED
 )
 def grouped(call: Call) -> Work | None:
     """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), columns (B 2-D), K (both), or a batch

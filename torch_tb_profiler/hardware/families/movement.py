@@ -53,7 +53,7 @@ def _picked(call: Call, x: Tensor, length: object) -> Work | None:
     if not isinstance(length, int):
         return None
     part = Tensor((x.elements // max(x.shape[dim], 1) * length,), x.dtype)
-    return vector_work(0, x.dtype, [part], [part], {"shape": x.shape, "length": length})
+    return per_element(0, x, [part], [part], length=length)
 
 
 @model(
@@ -71,22 +71,14 @@ def fill(call: Call) -> Work | None:
     return None if x is None else per_element(0, x, [call.tensor(1)], [x])
 
 
-@model(
-    "copy",
-    *named("aten", "arange linspace randperm zeros ones full rand randn"),
-    source=_FILL,
-)
+@model("copy", *named("aten", "arange linspace randperm zeros ones full rand randn"), source=_FILL)
 def filled(call: Call) -> Work | None:
     """Only with ``out``; otherwise a nested ``fill_`` or the like has the size."""
     out = call.last(0)
     return None if out is None else per_element(0, out, [], [out])
 
 
-@model(
-    "copy",
-    *named("aten", "cat concat stack _stack hstack vstack"),
-    source=_COPY,
-)
+@model("copy", *named("aten", "cat concat stack _stack hstack vstack"), source=_COPY)
 def concatenate(call: Call) -> Work | None:
     """``cat(tensors, dim)``; bytes need ``out`` if the element types of the list are not recorded."""
     parts = call.tensors(0)
@@ -121,12 +113,8 @@ def pick(call: Call) -> Work | None:
             return None
         count = x.elements // max(x.shape[dim], 1) * index.elements
     out = Tensor((count,), x.dtype)
-    return vector_work(
-        0,
-        x.dtype,
-        [index, Tensor((min(count, x.elements),), x.dtype)],
-        [out],
-        {"shape": x.shape, "index": index.shape},
+    return per_element(
+        0, x, [index, Tensor((min(count, x.elements),), x.dtype)], [out], index=index.shape
     )
 
 
@@ -178,12 +166,8 @@ def put(call: Call) -> Work | None:
 def repeat(call: Call) -> Work | None:
     """``repeat(x, repeats)``."""
     x, times = call.need(0), known(call.integers(1))
-    return vector_work(
-        0,
-        x.dtype,
-        [x],
-        [Tensor((x.elements * math.prod(times),), x.dtype)],
-        {"shape": x.shape, "repeats": times},
+    return per_element(
+        0, x, [x], [Tensor((x.elements * math.prod(times),), x.dtype)], repeats=times
     )
 
 
@@ -225,12 +209,8 @@ def unpool(call: Call) -> Work | None:
     ends = known(call.integers(2, spatial))
     if len(x.shape) <= spatial:
         return None
-    return vector_work(
-        0,
-        x.dtype,
-        [x, positions],
-        [Tensor((*x.shape[:-spatial], *ends), x.dtype)],
-        {"shape": x.shape, "output": ends},
+    return per_element(
+        0, x, [x, positions], [Tensor((*x.shape[:-spatial], *ends), x.dtype)], output=ends
     )
 
 

@@ -265,12 +265,8 @@ def softmax(call: Call) -> Work | None:
     x = call.need(0)
     mask = call.tensor(1)
     wide = call.value(2) is True and call.name in ("aten::_softmax", "aten::_log_softmax")
-    return vector_work(
-        5 * x.elements,
-        x.dtype,
-        [x, mask],
-        [Tensor(x.shape, "float32" if wide else x.dtype)],
-        {"shape": x.shape, "dim": call.value(1)},
+    return per_element(
+        5, x, [x, mask], [Tensor(x.shape, "float32" if wide else x.dtype)], dim=call.value(1)
     )
 
 
@@ -285,18 +281,6 @@ def softmax_backward(call: Call) -> Work | None:
     """
     gradient, y = call.need(0), call.need(1)
     if "_masked" in call.name:
-        return vector_work(
-            4 * y.elements,
-            y.dtype,
-            [gradient, y, call.tensor(2)],
-            [y.dense],
-            {"shape": y.shape, "dim": call.value(3)},
-        )
+        return per_element(4, y, [gradient, y, call.tensor(2)], [y.dense], dim=call.value(3))
     dtype = scalar_type(call.value(3)) or y.dtype
-    return vector_work(
-        4 * y.elements,
-        y.dtype,
-        [gradient, y],
-        [Tensor(y.shape, dtype)],
-        {"shape": y.shape, "dim": call.value(2)},
-    )
+    return per_element(4, y, [gradient, y], [Tensor(y.shape, dtype)], dim=call.value(2))

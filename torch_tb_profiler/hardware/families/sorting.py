@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, per_element, vector_work
+from torch_tb_profiler.hardware.work import Work, model, per_element
 
 _SORT = (
     "no FLOPs (comparisons do not count); the input read once, values and int64 indices written"
@@ -28,6 +28,4 @@ def top(call: Call) -> Work | None:
     if not isinstance(k, int) or not x.shape:
         return None
     selected = Tensor((x.elements // max(x.shape[dim], 1) * k,), x.dtype)
-    return vector_work(
-        0, x.dtype, [x], [selected, Tensor(selected.shape, "int64")], {"shape": x.shape, "k": k}
-    )
+    return per_element(0, x, [x], [selected, Tensor(selected.shape, "int64")], k=k)

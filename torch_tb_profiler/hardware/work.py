@@ -5,7 +5,8 @@ A model is a small function, declared with its operators and the source of its f
     @model("gemm", "aten::mm", source="2·M·N·K, one multiplication and one addition per product")
     def mm(call: Call) -> Work | None: ...
 
-None means that this call cannot be modelled, for example because a shape is missing.
+None means that this call cannot be modelled, for example because a shape is missing. So does an
+error: ``Unrecorded``, or one of a shape that has too few dimensions.
 """
 
 from __future__ import annotations

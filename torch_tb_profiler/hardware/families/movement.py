@@ -17,13 +17,7 @@ _PICK = "no FLOPs; the index and the selected elements read, the result written"
 @model("copy", "aten::copy_", "aten::_copy_from", source=_COPY)
 def copy(call: Call) -> Work | None:
     """``copy_(destination, source)``."""
-    out, x = (
-        (call.tensor(0), call.tensor(1))
-        if call.name == "aten::copy_"
-        else (call.tensor(1), call.tensor(0))
-    )
-    if out is None or x is None:
-        return None
+    out, x = (call.need(i) for i in ((0, 1) if call.name == "aten::copy_" else (1, 0)))
     return vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
 
 
@@ -39,21 +33,15 @@ def copy(call: Call) -> Work | None:
 )
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
-    x = call.tensor(0)
-    if x is None or call.name == "aten::narrow_copy":
-        return None if x is None else _picked(call, x, call.value(3))
+    x = call.need(0)
+    if call.name == "aten::narrow_copy":
+        dim, length = call.integer(1), call.integer(3)
+        part = Tensor((x.elements // max(x.shape[dim], 1) * length,), x.dtype)
+        return per_element(0, x, [part], [part], length=length)
     dtype = scalar_type(call.value(1)) if call.name == "aten::_to_copy" else ""
     if call.name == "aten::_to_copy" and not call.recorded:
         return None
     return per_element(0, x, [x], [Tensor(x.shape, dtype or x.dtype)])
-
-
-def _picked(call: Call, x: Tensor, length: object) -> Work | None:
-    dim = call.integer(1)
-    if not isinstance(length, int):
-        return None
-    part = Tensor((x.elements // max(x.shape[dim], 1) * length,), x.dtype)
-    return per_element(0, x, [part], [part], length=length)
 
 
 @model(
@@ -67,38 +55,30 @@ def _picked(call: Call, x: Tensor, length: object) -> Work | None:
 )
 def fill(call: Call) -> Work | None:
     """``fill_(x, value)`` and random numbers."""
-    x = call.tensor(0)
-    return None if x is None else per_element(0, x, [call.tensor(1)], [x])
+    x = call.need(0)
+    return per_element(0, x, [call.tensor(1)], [x])
 
 
 @model("copy", *named("aten", "arange linspace randperm zeros ones full rand randn"), source=_FILL)
 def filled(call: Call) -> Work | None:
     """Only with ``out``; otherwise a nested ``fill_`` or the like has the size."""
-    out = call.last(0)
-    return None if out is None else per_element(0, out, [], [out])
+    out = known(call.last(0))
+    return per_element(0, out, [], [out])
 
 
 @model("copy", *named("aten", "cat concat stack _stack hstack vstack"), source=_COPY)
 def concatenate(call: Call) -> Work | None:
     """``cat(tensors, dim)``; bytes need ``out`` if the element types of the list are not recorded."""
-    parts = call.tensors(0)
-    if not parts:
-        return None
+    parts = known(call.tensors(0))
     total = sum(part.elements for part in parts)
     out = call.last(2)
-    dtype = (
-        out.dtype
-        if out is not None
-        else promoted([part for part in parts if part.elements] or parts)
-    )
-    read = (
-        parts
-        if out is None
-        else [Tensor((part.stored,), part.dtype or out.dtype) for part in parts]
-    )
-    return vector_work(
-        0, dtype, read, [Tensor((total,), dtype)], {"tensors": len(parts), "elements": total}
-    )
+    if out is None:
+        read, dtype = parts, promoted([part for part in parts if part.elements] or parts)
+    else:
+        dtype = out.dtype
+        read = tuple(Tensor((part.stored,), part.dtype or dtype) for part in parts)
+    parameters = {"tensors": len(parts), "elements": total}
+    return vector_work(0, dtype, read, [Tensor((total,), dtype)], parameters)
 
 
 @model("copy", *named("aten", "index_select gather take take_along_dim"), source=_PICK)
@@ -108,10 +88,7 @@ def pick(call: Call) -> Work | None:
     index = call.need(1 if call.name in ("aten::take", "aten::take_along_dim") else 2)
     count = index.elements
     if call.name == "aten::index_select" and x.shape:
-        dim = call.value(1)
-        if not isinstance(dim, int):
-            return None
-        count = x.elements // max(x.shape[dim], 1) * index.elements
+        count *= x.elements // max(x.shape[call.integer(1)], 1)
     out = Tensor((count,), x.dtype)
     return per_element(
         0, x, [index, Tensor((min(count, x.elements),), x.dtype)], [out], index=index.shape
@@ -141,10 +118,7 @@ def put(call: Call) -> Work | None:
         else index.elements
     )
     if "index_fill" in call.name:
-        dim = call.value(1)
-        if not isinstance(dim, int):
-            return None
-        count = x.elements // max(x.shape[dim], 1) * index.elements
+        count = x.elements // max(x.shape[call.integer(1)], 1) * index.elements
     targets = Tensor((count,), x.dtype)
     source_elements = (
         None
@@ -175,9 +149,8 @@ def repeat(call: Call) -> Work | None:
     "copy",
     *named(
         "aten",
-        "constant_pad_nd reflection_pad1d reflection_pad2d"
-        " reflection_pad3d replication_pad1d replication_pad2d"
-        " replication_pad3d",
+        "constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d"
+        " replication_pad1d replication_pad2d replication_pad3d",
     ),
     source=_COPY,
 )
@@ -226,16 +199,9 @@ def columns(call: Call) -> Work | None:
     up again.
     """
     x, first = call.need(0), 1 if call.name == "aten::im2col" else 2
-    kernel, dilation, padding, stride = (call.integers(first + i, 2) for i in range(4))
-    size = x.shape[-2:] if x is not None and first == 1 else call.integers(1, 2)
-    if (
-        kernel is None
-        or dilation is None
-        or padding is None
-        or stride is None
-        or size is None
-        or len(x.shape) < 2
-    ):
+    kernel, dilation, padding, stride = (known(call.integers(first + i, 2)) for i in range(4))
+    size = x.shape[-2:] if first == 1 else known(call.integers(1, 2))
+    if len(x.shape) < 2:
         return None
     window = math.prod(kernel)
     if first == 1:
@@ -243,20 +209,12 @@ def columns(call: Call) -> Work | None:
             windows(n, k, s, p, d)
             for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
         )
-        out = Tensor((x.elements // max(math.prod(size), 1) * window * positions,), x.dtype)
+        elements = x.elements // max(math.prod(size), 1) * window * positions
     else:
-        out = Tensor(
-            (
-                x.elements
-                // max(x.shape[-2] * x.shape[-1], 1)
-                * (x.shape[-2] // window)
-                * math.prod(size),
-            ),
-            x.dtype,
-        )
-    return vector_work(
-        0 if first == 1 else x.elements, x.dtype, [x], [out], {"shape": x.shape, "kernel": kernel}
-    )
+        images = x.elements // max(x.shape[-2] * x.shape[-1], 1)
+        elements = images * (x.shape[-2] // window) * math.prod(size)
+    out = Tensor((elements,), x.dtype)
+    return per_element(0 if first == 1 else 1, x, [x], [out], kernel=kernel)
 
 
 @model(
@@ -298,16 +256,11 @@ def padded_gradient(call: Call) -> Work | None:
 def between_list_and_tensor(call: Call) -> Work | None:
     """``split_with_sizes_copy(x, sizes, dim, out)``, ``_chunk_cat(tensors, dim, chunks, out)``."""
     if "chunk_cat" in call.name:
-        parts, out = call.tensors(0), call.last(3)
-        if not parts or out is None:
-            return None
+        parts, out = known(call.tensors(0)), known(call.last(3))
         # Most versions do not record the parts' own type.
-        return vector_work(
-            0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements}
-        )
-    x = call.tensor(0)
-    if x is None:
-        return None
+        parameters = {"tensors": len(parts), "elements": out.elements}
+        return vector_work(0, out.dtype, parts, [out], parameters)
+    x = call.need(0)
     return per_element(0, x, [x], [Tensor((x.stored,), x.dtype)])
 
 
@@ -323,16 +276,14 @@ def positions(call: Call) -> Work | None:
     """``searchsorted(boundaries, x, out_int32, …)``, ``bucketize(x, boundaries, out_int32, …)``."""
     first, second, narrow = call.need(0), call.need(1), call.boolean(2)
     x = second if call.name == "aten::searchsorted" else first
-    if x is None:
-        return None
     return per_element(0, x, [first, second], [Tensor(x.shape, "int32" if narrow else "int64")])
 
 
 @model("copy", "aten::_local_scalar_dense", source="no FLOPs; one element read")
 def item(call: Call) -> Work | None:
     """``x.item()``."""
-    x = call.tensor(0)
-    return None if x is None else vector_work(0, x.dtype, [Tensor((), x.dtype)], [])
+    dtype = call.need(0).dtype
+    return vector_work(0, dtype, [Tensor((), dtype)], [])
 
 
 @model(
@@ -342,15 +293,9 @@ def item(call: Call) -> Work | None:
 )
 def cache(call: Call) -> Work | None:
     """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)`` of vLLM."""
-    key, value, key_cache, value_cache, slots = (
-        call.need(0),
-        call.need(1),
-        call.need(2),
-        call.need(3),
-        call.tensor(4),
-    )
+    key, value, key_cache, value_cache = (call.need(i) for i in range(4))
     written = [Tensor(key.shape, key_cache.dtype), Tensor(value.shape, value_cache.dtype)]
-    return per_element(0, key, [key, value, slots], written)
+    return per_element(0, key, [key, value, call.tensor(4)], written)
 
 
 @model(
@@ -365,32 +310,22 @@ def into_cache(call: Call) -> Work | None:
     slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``, ``shuffle_rows(x, map, out)``,
     ``copy_to_gpu_no_ce(x, out)``.
     """
-    word, arguments = call.name.partition("::")[2], list(call.first(5))
-    first, second, third, fourth, fifth = arguments
-    if (
-        word == "concat_and_cache_mla"
-        and first is not None
-        and second is not None
-        and third is not None
-    ):
-        read = [first, second, fourth]
-        written = [Tensor((first.elements + second.elements,), third.dtype)]
-    elif (
-        word == "store_kv_cache"
-        and first is not None
-        and second is not None
-        and fourth is not None
-        and fifth is not None
-    ):
-        read = [third, fourth, fifth]
-        written = [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)]
-    elif word == "concat_mla_k" and first is not None:
-        read, written = [second, third], [first]
-    elif word == "shuffle_rows" and first is not None and third is not None:
-        read = [second, Tensor((min(first.elements, third.elements),), first.dtype)]
-        written = [third]
-    elif word == "copy_to_gpu_no_ce" and first is not None and second is not None:
-        read, written = [first], [second]
+    word = call.name.partition("::")[2]
+    read: list[Tensor | None]
+    if word == "concat_and_cache_mla":
+        kv, key, kept = (call.need(i) for i in range(3))
+        read = [kv, key, call.tensor(3)]
+        written = [Tensor((kv.elements + key.elements,), kept.dtype)]
+    elif word == "store_kv_cache":
+        keys, values, key, value = (call.need(i) for i in (0, 1, 3, 4))
+        read = [call.tensor(2), key, value]
+        written = [Tensor(key.shape, keys.dtype), Tensor(value.shape, values.dtype)]
+    elif word == "concat_mla_k":
+        read, written = [call.tensor(1), call.tensor(2)], [call.need(0)]
+    elif word == "shuffle_rows":
+        x, out = call.need(0), call.need(2)
+        read = [call.tensor(1), Tensor((min(x.elements, out.elements),), x.dtype)]
+        written = [out]
     else:
-        return None
-    return vector_work(0, written[0].dtype, read, written, {"shape": written[0].shape})
+        read, written = [call.need(0)], [call.need(1)]
+    return per_element(0, written[0], read, written)

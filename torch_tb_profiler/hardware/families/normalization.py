@@ -53,8 +53,6 @@ def layer_norm(call: Call) -> Work | None:
 def batch_norm(call: Call) -> Work | None:
     """``batch_norm(x, weight, bias, running_mean, running_var, training, …)``."""
     x = call.need(0)
-    if len(x.shape) < 2:
-        return None
     training = {
         "aten::_batch_norm_with_update": True,
         "aten::_batch_norm_no_update": False,
@@ -62,12 +60,8 @@ def batch_norm(call: Call) -> Work | None:
     }.get(call.name)
     if training is None:
         # Without running statistics, the flag comes two arguments earlier.
-        flag = call.value(
-            3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5
-        )
-        training = flag if isinstance(flag, bool) else None
-    if training is None:
-        return None
+        earlier = call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6
+        training = call.boolean(3 if earlier else 5)
     return _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
 
 
@@ -78,8 +72,6 @@ def group_norm(call: Call) -> Work | None:
     """
     first = 1 if call.name == "aten::native_group_norm" else 2
     x = call.need(0)
-    if len(x.shape) < 2:
-        return None
     return _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
 
 
@@ -102,8 +94,6 @@ def rms_norm(call: Call) -> Work | None:
 def vllm_rms_norm(call: Call) -> Work | None:
     """``rms_norm(out, x, weight, eps)``."""
     out, x, weight = call.need(0), call.need(1), call.tensor(2)
-    if not x.shape:
-        return None
     return _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
 
 
@@ -116,16 +106,8 @@ def vllm_rms_norm(call: Call) -> Work | None:
 def added_rms_norm(call: Call) -> Work | None:
     """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
     x, residual, weight = call.need(0), call.need(1), call.tensor(2)
-    if not x.shape:
-        return None
-    return _rms(
-        x,
-        x.shape[-1],
-        weight,
-        [x, residual],
-        [x, residual],
-        extra=x.elements + _of_gemma(call, weight),
-    )
+    both, extra = [x, residual], x.elements + _of_gemma(call, weight)
+    return _rms(x, x.shape[-1], weight, both, both, extra)
 
 
 def _of_gemma(call: Call, weight: Tensor | None) -> int:
@@ -148,23 +130,13 @@ def quantized_rms_norm(call: Call) -> Work | None:
     ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``.
     """
     added, dynamic = "fused_add" in call.name, "dynamic" in call.name
-    out = call.need(0)
-    x = call.need(1)
-    weight = call.tensor(3 if added else 2)
+    out, x, weight = call.need(0), call.need(1), call.tensor(3 if added else 2)
     scale = call.need(4 if added else 3)
     residual = call.tensor(2) if added else call.tensor(6) if dynamic else None
-    if not x.shape:
-        return None
     others = [residual] if residual is not None else []
-    each = 2 + 2 * dynamic + len(others)
-    return _rms(
-        x,
-        x.shape[-1],
-        weight,
-        [x, *others, *([] if dynamic else [scale])],
-        [out, *others, *([scale] if dynamic else [])],
-        extra=each * x.elements,
-    )
+    extra = (2 + 2 * dynamic + len(others)) * x.elements
+    read, written = ([], [scale]) if dynamic else ([scale], [])
+    return _rms(x, x.shape[-1], weight, [x, *others, *read], [out, *others, *written], extra)
 
 
 @model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
@@ -179,28 +151,17 @@ def layer_norm_backward(call: Call) -> Work | None:
     """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias,
     output_mask)``.
     """
-    weight, shape = call.tensor(5), call.integers(2)
+    dy, x, *statistics, weight = call.need(0), call.need(1), *map(call.tensor, (3, 4, 5))
+    shape = call.integers(2)
     channels = math.prod(shape) if shape else weight.elements if weight is not None else 0
-    return _backward(
-        call.tensor(0),
-        call.tensor(1),
-        weight,
-        channels,
-        call.flags(7, 3),
-        [call.tensor(3), call.tensor(4)],
-        training=True,
-    )
+    return _backward(dy, x, weight, channels, call.flags(7, 3), statistics, training=True)
 
 
 @model("normalization", "aten::native_group_norm_backward", source=_BACKWARD)
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
-    x, statistics = call.need(1), [call.tensor(2), call.tensor(3)]
-    if len(x.shape) < 2:
-        return None
-    return _backward(
-        call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), statistics, training=True
-    )
+    dy, x, *statistics, weight = call.need(0), call.need(1), *map(call.tensor, (2, 3, 4))
+    return _backward(dy, x, weight, x.shape[1], call.flags(9, 3), statistics, training=True)
 
 
 @model(
@@ -212,19 +173,9 @@ def batch_norm_backward(call: Call) -> Work | None:
     """``native_batch_norm_backward(dy, x, weight, …, save_mean, save_invstd, train, eps,
     output_mask)``.
     """
-    x, training = call.need(1), call.boolean(7)
-    if len(x.shape) < 2:
-        return None
+    dy, x, weight, training = call.need(0), call.need(1), call.tensor(2), call.boolean(7)
     statistics = [call.tensor(i) for i in ((5, 6) if training else (3, 4))]
-    return _backward(
-        call.tensor(0),
-        x,
-        call.tensor(2),
-        x.shape[1],
-        call.flags(9, 3),
-        statistics,
-        training=training,
-    )
+    return _backward(dy, x, weight, x.shape[1], call.flags(9, 3), statistics, training=training)
 
 
 @model(
@@ -234,12 +185,8 @@ def batch_norm_backward(call: Call) -> Work | None:
 )
 def library_batch_norm_backward(call: Call) -> Work | None:
     """``cudnn_batch_norm_backward(x, dy, weight, …)`` in training; always all three gradients."""
-    x, statistics = call.need(0), [call.tensor(5), call.tensor(6)]
-    if len(x.shape) < 2:
-        return None
-    return _backward(
-        call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), statistics, training=True
-    )
+    x, dy, *others = call.need(0), call.need(1), *map(call.tensor, (2, 5, 6))
+    return _backward(dy, x, others[0], x.shape[1], (True, True, True), others[1:], training=True)
 
 
 @model(
@@ -272,8 +219,6 @@ def rms_norm_backward(call: Call) -> Work | None:
 def batch_norm_stats(call: Call) -> Work | None:
     """``batch_norm_stats(x, eps)`` of synchronized batch norm."""
     x = call.need(0)
-    if len(x.shape) < 2:
-        return None
     return per_element(4, x, [x], [Tensor((2, x.shape[1]), "float32")])
 
 
@@ -323,8 +268,6 @@ def batch_norm_update_stats(call: Call) -> Work | None:
     statistics.
     """
     x, running = call.need(0), [call.tensor(1), call.tensor(2)]
-    if len(x.shape) < 2:
-        return None
     return per_element(4, x, [x, *running], [Tensor((2, x.shape[1]), "float32"), *running])
 
 
@@ -374,10 +317,9 @@ def _forward(
 ) -> Work | None:
     values = 2 + (weight is not None) + (bias is not None) + 2 * training
     flops = 6 * channels + (5 if training else 2) * x.elements
-    parameters: dict[str, object] = {"shape": x.shape, "channels": channels, "training": training}
-    return vector_work(
-        flops, x.dtype, [x, Tensor((values * channels,), x.dtype)], [x.dense], parameters
-    )
+    parameters = {"shape": x.shape, "channels": channels, "training": training}
+    read = [x, Tensor((values * channels,), x.dtype)]
+    return vector_work(flops, x.dtype, read, [x.dense], parameters)
 
 
 def _rms(
@@ -396,8 +338,8 @@ def _rms(
 
 
 def _backward(
-    gradient: Tensor | None,
-    x: Tensor | None,
+    dy: Tensor,
+    x: Tensor,
     weight: Tensor | None,
     channels: int,
     asked: tuple[bool, ...] | None,
@@ -405,21 +347,10 @@ def _backward(
     *,
     training: bool,
 ) -> Work | None:
-    if gradient is None or x is None or asked is None:
-        return None
-    flops = 4 * x.elements + (3 * channels if not training else 0)
-    if asked[0]:
-        flops += (5 if training else 2) * x.elements
-    gradients = [x.dense] if asked[0] else []
-    gradients += [
-        Tensor((channels,), x.dtype if weight is None else weight.dtype)
-        for wanted in asked[1:]
-        if wanted
-    ]
-    return vector_work(
-        flops,
-        x.dtype,
-        [gradient, x, weight, *statistics],
-        gradients,
-        {"shape": x.shape, "channels": channels, "training": training},
-    )
+    of_x, *of_parameters = known(asked)
+    each = 4 + of_x * (5 if training else 2)
+    flops = each * x.elements + (3 * channels if not training else 0)
+    gradient = Tensor((channels,), x.dtype if weight is None else weight.dtype)
+    gradients = [x.dense] * of_x + [gradient] * sum(of_parameters)
+    parameters = {"shape": x.shape, "channels": channels, "training": training}
+    return vector_work(flops, x.dtype, [dy, x, weight, *statistics], gradients, parameters)

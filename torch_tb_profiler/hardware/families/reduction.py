@@ -69,14 +69,9 @@ def reduction(call: Call) -> Work | None:
         and other is not None
         and (other.shape or not x.shape)
     ):
-        shape, both = broadcast((x.shape, other.shape)), [x, other]
-        return vector_work(
-            math.prod(shape),
-            promoted(both),
-            both,
-            [Tensor(shape, promoted(both))],
-            shown(shape, both),
-        )
+        both = [x, other]
+        result = Tensor(broadcast((x.shape, other.shape)), promoted(both))
+        return vector_work(result.elements, result.dtype, both, [result], shown(result.shape, both))
     whole = _is_whole(call, rule)
     out = call.last(max(rule.dims + 1, 2)) if rule.outputs == 1 and not rule.indices else None
     if not whole and not call.recorded and out is None:
@@ -112,11 +107,8 @@ def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
     out = call.last(2) if rule.outputs == 1 and not rule.indices else None
     if out is not None:
         return out.dtype
-    asked = (
-        scalar_type(call.value(1 if whole and rule.dtype == _SUM.dtype else rule.dtype))
-        if rule.dtype >= 0
-        else ""
-    )
+    index = 1 if whole and rule.dtype == _SUM.dtype else rule.dtype
+    asked = scalar_type(call.value(index)) if rule.dtype >= 0 else ""
     if asked or rule.result:
         return asked or rule.result
     return "int64" if rule == _SUM and kind(dtype) in ("int", "bool") else dtype
@@ -134,9 +126,8 @@ def scan(call: Call) -> Work | None:
     dtype = scalar_type(call.value(2)) or (
         "int64" if kind(x.dtype) in ("int", "bool") and not in_place else x.dtype
     )
-    if in_place:
-        return vector_work(x.elements, dtype, [x], [x], {"shape": x.shape})
-    return vector_work(x.elements, dtype, [x], [Tensor(x.shape, dtype)], {"shape": x.shape})
+    result = x if in_place else Tensor(x.shape, dtype)
+    return vector_work(x.elements, dtype, [x], [result], {"shape": x.shape})
 
 
 @model(
@@ -164,15 +155,11 @@ def to_one(call: Call) -> Work | None:
     if (call.name == "aten::trace") != (b is None):
         return None
     if b is not None:
-        if a.shape != b.shape:
-            return None
-        return per_element(1, a, [a, b], [])
-    diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
-    if diagonal is None:
+        return per_element(1, a, [a, b], []) if a.shape == b.shape else None
+    if len(a.shape) != 2:
         return None
-    return vector_work(
-        diagonal.elements, a.dtype, [diagonal], [Tensor((), a.dtype)], {"shape": a.shape}
-    )
+    diagonal, one = Tensor((min(a.shape),), a.dtype), Tensor((), a.dtype)
+    return vector_work(diagonal.elements, a.dtype, [diagonal], [one], {"shape": a.shape})
 
 
 @model(
@@ -187,16 +174,11 @@ def selective_scan(call: Call) -> Work | None:
     """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``, in place of delta or
     z.
     """
-    u, delta, a, *rest = call.first(8)
-    if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:
+    u, delta, a, *rest = call.need(0), call.need(1), call.need(2), *map(call.tensor, range(3, 8))
+    if len(a.shape) != 2 or u.shape != delta.shape:
         return None
-    return vector_work(
-        7 * u.elements * a.shape[1],
-        u.dtype,
-        [u, delta, a, *rest],
-        [u],
-        {"shape": u.shape, "states": a.shape[1]},
-    )
+    states = a.shape[1]
+    return per_element(7 * states, u, [u, delta, a, *rest], [u], states=states)
 
 
 @model(
@@ -213,13 +195,8 @@ def distances(call: Call) -> Work | None:
     if len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
         return None
     shape = (*broadcast((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-2])
-    return vector_work(
-        3 * math.prod(shape) * a.shape[-1],
-        a.dtype,
-        [a, b],
-        [Tensor(shape, a.dtype)],
-        {"shape": shape, "columns": a.shape[-1]},
-    )
+    result, columns = Tensor(shape, a.dtype), a.shape[-1]
+    return per_element(3 * columns, result, [a, b], [result], columns=columns)
 
 
 @model(
@@ -232,16 +209,10 @@ def distances(call: Call) -> Work | None:
 )
 def distances_backward(call: Call) -> Work | None:
     """``_cdist_backward(dy, x1[…, P, M], x2[…, R, M], p, distances)``."""
-    gradient, a, b, known = call.need(0), call.need(1), call.need(2), call.tensor(4)
-    if not a.shape:
-        return None
-    return vector_work(
-        5 * gradient.elements * a.shape[-1],
-        a.dtype,
-        [gradient, a, b, known],
-        [a.dense],
-        {"shape": gradient.shape, "columns": a.shape[-1]},
-    )
+    dy, a, b, known = call.need(0), call.need(1), call.need(2), call.tensor(4)
+    columns = a.shape[-1]
+    parameters = {"shape": dy.shape, "columns": columns}
+    return vector_work(5 * dy.elements * columns, a.dtype, [dy, a, b, known], [a.dense], parameters)
 
 
 @model(
@@ -262,12 +233,10 @@ def histogram(call: Call) -> Work | None:
 )
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""
-    x = call.need(0)
-    mask = call.tensor(1)
+    x, mask = call.need(0), call.tensor(1)
     wide = call.value(2) is True and call.name in ("aten::_softmax", "aten::_log_softmax")
-    return per_element(
-        5, x, [x, mask], [Tensor(x.shape, "float32" if wide else x.dtype)], dim=call.value(1)
-    )
+    result = Tensor(x.shape, "float32" if wide else x.dtype)
+    return per_element(5, x, [x, mask], [result], dim=call.value(1))
 
 
 @model(

@@ -111,8 +111,10 @@ class Call:
         return bool(self.values)
 
     def tensor(self, index: int) -> Tensor | None:
-        """The tensor at an index of the schema; None if there is none or it was not recorded."""
-        argument = self.inputs[index] if index < len(self.inputs) else None
+        """The tensor at an index of the schema; None if there is none (also at -1) or it was not
+        recorded.
+        """
+        argument = self.inputs[index] if 0 <= index < len(self.inputs) else None
         return argument if isinstance(argument, Tensor) else None
 
     def need(self, index: int) -> Tensor:
@@ -169,8 +171,8 @@ class Call:
         return tuple(flags) if known else None
 
     def value(self, index: int) -> Any:
-        """The int, float, bool, str or list at an index; None if empty or not recorded."""
-        text = self.values[index].strip() if index < len(self.values) else ""
+        """The int, float, bool, str or list at an index; None if empty, at -1 or not recorded."""
+        text = self.values[index].strip() if 0 <= index < len(self.values) else ""
         if not text or text == "None":
             return None
         if text in ("True", "False"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import precision, scalar_type
 from torch_tb_profiler.hardware.families.gemm import SOURCE, listed_scales, product
 from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
@@ -27,14 +28,8 @@ def scaled_mm(call: Call) -> Work | None:
     """
     out = call.last(12)
     dtype = scalar_type(call.value(9)) if out is None else out.dtype
-    return product(
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(8),
-        *listed_scales(call, 2),
-        *listed_scales(call, 5),
-        out_dtype=dtype,
-    )
+    scales = [*listed_scales(call, 2), *listed_scales(call, 5)]
+    return product(*map(call.tensor, (0, 1, 8)), *scales, out_dtype=dtype)
 
 
 @model("gemm", "aten::_mixed_dtypes_linear", source=_PACKED)
@@ -48,51 +43,31 @@ def mixed_linear(call: Call) -> Work | None:
     return _packed(x, scale.elements, [weight, scale, bias], biased=bias is not None)
 
 
-@model(
-    "gemm",
-    *named(
-        "aten",
-        "_sparse_semi_structured_mm _sparse_semi_structured_addmm"
-        " _sparse_semi_structured_linear _cslt_sparse_mm",
-    ),
-    source=_SPARSE,
-)
+_SEMI_STRUCTURED = {
+    "aten::_sparse_semi_structured_mm": (0, 1, 2, -1, 3),
+    "aten::_sparse_semi_structured_addmm": (1, 2, 3, 0, 6),
+    "aten::_sparse_semi_structured_linear": (1, 2, 0, 3, 5),
+    "aten::_cslt_sparse_mm": (0, -1, 1, 2, 4),
+}
+"""Indices of the kept weights, their positions, the dense matrix, what is added, and the type."""
+
+
+@model("gemm", *_SEMI_STRUCTURED, source=_SPARSE)
 def semi_structured(call: Call) -> Work | None:
     """``_sparse_semi_structured_mm(A[M, K/2], positions, B[K, N])``, ``…_addmm(C, A, …)``,
     ``…_linear(x[…, K], W[N, K/2], positions, bias)``, ``_cslt_sparse_mm(A, B[K, N], bias, …)``.
     """
-    word = call.name.rpartition("_")[2]
-    library = "_cslt" in call.name
-    weights = call.need(1 if word in ("linear", "addmm") else 0)
-    dense = call.need({"linear": 0, "addmm": 3}.get(word, 1 if library else 2))
+    weight, position, other, addend, dtype = _SEMI_STRUCTURED[call.name]
+    weights, dense, added = call.need(weight), call.need(other), call.tensor(addend)
     if len(weights.shape) != 2 or len(dense.shape) < 2:
         return None
-    outputs, k = (
-        (math.prod(dense.shape[:-1]), dense.shape[-1])
-        if word == "linear"
-        else (dense.elements // max(dense.shape[-2], 1), dense.shape[-2])
-    )
-    added = call.tensor({"linear": 3, "addmm": 0}.get(word, 2 if library else 99))
-    rows = weights.shape[0]
-    bias_flops = rows * outputs if added is not None else 0
-    positions = None if library else call.tensor(2 if word in ("linear", "addmm") else 1)
-    out = Tensor((rows, outputs), _requested_dtype(call) or dense.dtype)
-    return matrix_work(
-        rows * outputs * k,
-        weights,
-        [weights, positions, dense, added, out],
-        {"M": rows, "N": outputs, "K": k, "sparse": "2:4"},
-        bias_flops,
-    )
-
-
-def _requested_dtype(call: Call) -> str:
-    indices = {
-        "aten::_sparse_semi_structured_mm": 3,
-        "aten::_sparse_semi_structured_addmm": 6,
-        "aten::_sparse_semi_structured_linear": 5,
-    }
-    return scalar_type(call.value(indices.get(call.name, 4)))
+    k = dense.shape[-1 if call.name.endswith("_linear") else -2]
+    rows, outputs = weights.shape[0], dense.elements // max(k, 1)
+    out = Tensor((rows, outputs), scalar_type(call.value(dtype)) or dense.dtype)
+    tensors = [weights, call.tensor(position), dense, added, out]
+    sizes = {"M": rows, "N": outputs, "K": k, "sparse": "2:4"}
+    others = rows * outputs if added is not None else 0
+    return matrix_work(rows * outputs * k, weights, tensors, sizes, others)
 
 
 @model(
@@ -105,14 +80,7 @@ def sglang_scaled_mm(call: Call) -> Work | None:
     dtype = scalar_type(call.value(4))
     if not dtype:
         return None
-    return product(
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(5),
-        call.tensor(2),
-        call.tensor(3),
-        out_dtype=dtype,
-    )
+    return product(*map(call.tensor, (0, 1, 5, 2, 3)), out_dtype=dtype)
 
 
 @model(
@@ -122,10 +90,7 @@ def sglang_scaled_mm(call: Call) -> Work | None:
 )
 def vllm_scaled_mm_azp(call: Call) -> Work | None:
     """``cutlass_scaled_mm_azp(out, A, B, a_scales, b_scales, azp_adj, azp, bias)``."""
-    out, *read = call.tensor(0), *(call.tensor(i) for i in range(3, 7))
-    if out is None:
-        return None
-    return product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
+    return product(*map(call.tensor, (1, 2, 7, 3, 4, 5, 6)), out_dtype=call.need(0).dtype)
 
 
 @model(
@@ -136,33 +101,18 @@ def vllm_scaled_mm_azp(call: Call) -> Work | None:
 )
 def fp4_mm(call: Call) -> Work | None:
     """``cutlass_scaled_fp4_mm(out, A[M, K/2], B[N, K/2], block scales of A and B, alpha)``."""
-    out, a, b, *scales = call.first(6)
-    if (
-        out is None
-        or a is None
-        or b is None
-        or len(a.shape) != 2
-        or len(b.shape) != 2
-        or a.shape[1] != b.shape[1]
-    ):
+    out, a, b, *scales = call.need(0), call.need(1), call.need(2), *map(call.tensor, (3, 4, 5))
+    if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[1]:
         return None
     (m, half), n = a.shape, b.shape[0]
-    return Work(
-        4 * m * n * half,
-        moved(a, b, *scales, out),
-        "matrix",
-        "fp4",
-        {"M": m, "N": n, "K": 2 * half},
-    )
+    work = matrix_work(4 * m * n * half, a, [a, b, *scales, out], {"M": m, "N": n, "K": 2 * half})
+    return replace(work, precision="fp4")
 
 
 @model("gemm", "sgl_kernel::bmm_fp8", source=_SCALED + " (FlashInfer, SGLang)")
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
-    out = call.need(2)
-    return product(
-        call.tensor(0), call.tensor(1), None, call.tensor(3), call.tensor(4), out_dtype=out.dtype
-    )
+    return product(*map(call.tensor, (0, 1, -1, 3, 4)), out_dtype=call.need(2).dtype)
 
 
 @model(
@@ -244,12 +194,9 @@ def by_rows(call: Call) -> Work | None:
     if len(weight.shape) != 2:
         return None
     word = call.name.partition("::")[2]
-    bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, 99))
-    scales = (
-        [call.tensor(i) for i in (2, 3)]
-        if word != "npu_linear" and not word.endswith("matmul")
-        else []
-    )
+    bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, -1))
+    scaled = word != "npu_linear" and not word.endswith("matmul")
+    scales = [call.tensor(2), call.tensor(3)] if scaled else []
     dtype = {
         "npu_linear": "",
         "int8_linear_matmul": "int32",
@@ -278,29 +225,16 @@ def fbgemm_int4(call: Call) -> Work | None:
 )
 def transformer_engine(call: Call) -> Work | None:
     """``te_gemm_ts(A, scale of A, …, B, …, D, …, bias, …)`` with 22 or 17 arguments; bytes are fp8."""
-    indices = {22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs))
-    if indices is None:
+    *operands, last = known({22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs)))
+    (a, b, out), bias = map(call.need, operands), call.tensor(last)
+    cube = a.elements * b.elements * out.elements
+    volume = math.isqrt(cube)
+    if not out.elements or volume**2 != cube or volume % out.elements:
         return None
-    a, b, out, bias = (call.tensor(i) for i in indices)
-    if a is None or b is None or out is None:
-        return None
-    volume = math.isqrt(a.elements * b.elements * out.elements)
-    if (
-        not out.elements
-        or volume**2 != a.elements * b.elements * out.elements
-        or volume % out.elements
-    ):
-        return None
-    bias_flops = out.elements if bias is not None and bias.elements else 0
-    kind = "fp8" if a.element_bytes == 1 else precision(a.dtype)
-    return Work(
-        2 * volume + bias_flops,
-        moved(a, b, out, bias),
-        "matrix",
-        kind,
-        {"M·N": out.elements, "K": volume // out.elements},
-        bias_flops,
-    )
+    others = out.elements if bias is not None and bias.elements else 0
+    parameters = {"M·N": out.elements, "K": volume // out.elements}
+    work = matrix_work(2 * volume, a, [a, b, out, bias], parameters, others)
+    return replace(work, precision="fp8") if a.element_bytes == 1 else work
 
 
 @model(
@@ -314,27 +248,18 @@ def segments(call: Call) -> Work | None:
     if len(x.shape) != 2 or len(weight.shape) != 3 or weight.shape[1] != x.shape[1]:
         return None
     (m, k), (groups, _, n) = x.shape, weight.shape
-    return matrix_work(
-        2 * m * n * k,
-        x,
-        [x, ends, weight, Tensor((m, n), x.dtype)],
-        {"G": groups, "M": m, "N": n, "K": k},
-    )
+    tensors = [x, ends, weight, Tensor((m, n), x.dtype)]
+    return matrix_work(2 * m * n * k, x, tensors, {"G": groups, "M": m, "N": n, "K": k})
 
 
 @model("gemm", "aten::_foreach_mm", source=SOURCE + ", summed over the pairs of a list")
 def pairs(call: Call) -> Work | None:
     """``_foreach_mm(As, Bs)``."""
-    lefts, rights = call.tensors(0), call.tensors(1)
-    if not lefts or not rights or len(lefts) != len(rights):
-        return None
-    works = [product(a, b) for a, b in zip(lefts, rights, strict=True)]
-    flops = [work.flops for work in works if work is not None]
-    data = [work.bytes for work in works if work is not None and work.bytes is not None]
-    if len(flops) != len(works):
-        return None
+    lefts, rights = known(call.tensors(0)), known(call.tensors(1))
+    works = [known(product(a, b)) for a, b in zip(lefts, rights, strict=True)]
+    data = [work.bytes for work in works if work.bytes is not None]
     return Work(
-        sum(flops),
+        sum(work.flops for work in works),
         sum(data) if len(data) == len(works) else None,
         "matrix",
         precision(lefts[0].dtype),
@@ -349,11 +274,5 @@ def _packed(
     if not a.shape or n < 0:
         return None
     m, k = math.prod(a.shape[:-1]), a.shape[-1]
-    bias_flops = m * n if biased else 0
-    return matrix_work(
-        2 * m * n * k,
-        a,
-        [a, *read, Tensor((m, n), out_dtype or a.dtype)],
-        {"M": m, "N": n, "K": k},
-        bias_flops,
-    )
+    tensors = [a, *read, Tensor((m, n), out_dtype or a.dtype)]
+    return matrix_work(2 * m * n * k, a, tensors, {"M": m, "N": n, "K": k}, m * n * biased)

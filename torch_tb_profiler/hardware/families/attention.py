@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
@@ -80,23 +81,10 @@ class _Schema:
     bottom_right: bool = False
 
 
-_FLASH = _Schema(causal=5, window=6, heads_last=True, bottom_right=True)
-_FLASH_PACKED = _Schema(
-    causal=9, lengths=3, longest=5, window=10, secret=(15, 17), heads_last=True, bottom_right=True
-)
-_FLASH_3 = _Schema(
-    causal=24,
-    lengths=7,
-    longest=12,
-    window=25,
-    secret=(3, 10, 11, 14),
-    heads_last=True,
-    bottom_right=True,
-)
-_FLASH_BACKWARD = _Schema(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True)
-_FLASH_PACKED_BACKWARD = _Schema(
-    causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True
-)
+_flash = partial(_Schema, heads_last=True, bottom_right=True)
+_gradient = partial(_Schema, first=1)
+_flash_gradient = partial(_flash, first=1, out=4)
+_FLASH_3 = _flash(causal=24, lengths=7, longest=12, window=25, secret=(3, 10, 11, 14))
 _FORWARD: dict[str, _Schema] = {
     "aten::scaled_dot_product_attention": _Schema(causal=5, mask=3),
     "aten::_scaled_dot_product_attention_math": _Schema(causal=5, mask=3),
@@ -105,48 +93,28 @@ _FORWARD: dict[str, _Schema] = {
     "aten::_scaled_dot_product_efficient_attention": _Schema(causal=6, mask=3),
     "aten::_scaled_dot_product_cudnn_attention": _Schema(causal=6, mask=3),
     "aten::_scaled_dot_product_fused_attention_overrideable": _Schema(causal=5, mask=3),
-    "aten::_flash_attention_forward": _Schema(
-        causal=8,
-        lengths=3,
-        longest=5,
-        window=11,
-        secret=(13, 15),
-        heads_last=True,
-        bottom_right=True,
+    "aten::_flash_attention_forward": _flash(
+        causal=8, lengths=3, longest=5, window=11, secret=(13, 15)
     ),
-    "aten::_flash_attention_forward_no_dropout_inplace": _Schema(
-        causal=9,
-        first=1,
-        lengths=4,
-        longest=6,
-        window=12,
-        secret=(14, 16),
-        heads_last=True,
-        bottom_right=True,
+    "aten::_flash_attention_forward_no_dropout_inplace": _flash(
+        causal=9, first=1, lengths=4, longest=6, window=12, secret=(14, 16)
     ),
     "aten::_cudnn_attention_forward": _Schema(causal=10, mask=3, lengths=4, longest=6),
     **dict.fromkeys(
         ("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
         _Schema(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True),
     ),
-    "xformers_flash::flash_fwd": _Schema(
-        causal=10,
-        lengths=3,
-        longest=6,
-        window=11,
-        secret=(5, 14),
-        heads_last=True,
-        bottom_right=True,
-    ),
-    "aiter::_flash_attn_forward": _Schema(
-        causal=5, window=6, mask=8, heads_last=True, bottom_right=True
-    ),
+    "xformers_flash::flash_fwd": _flash(causal=10, lengths=3, longest=6, window=11, secret=(5, 14)),
+    "aiter::_flash_attn_forward": _flash(causal=5, window=6, mask=8),
     # flash-attn names its operators with and without the underscore.
-    **{f"{library}::_flash_attn_forward": _FLASH for library in ("flash_attn", "flashattn")},
-    **{
-        f"{library}::_flash_attn_varlen_forward": _FLASH_PACKED
-        for library in ("flash_attn", "flashattn")
-    },
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_forward", "flashattn::_flash_attn_forward"),
+        _flash(causal=5, window=6),
+    ),
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_varlen_forward", "flashattn::_flash_attn_varlen_forward"),
+        _flash(causal=9, lengths=3, longest=5, window=10, secret=(15, 17)),
+    ),
     "flash_attn_3::_flash_attn_forward": _FLASH_3,
     "flash_attn_3::fwd": _FLASH_3,
 }
@@ -154,85 +122,38 @@ _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
     "aten::_flash_attention_forward": (
         18,
-        _Schema(
-            causal=8,
-            lengths=3,
-            longest=5,
-            window=14,
-            secret=(16,),
-            heads_last=True,
-            bottom_right=True,
-        ),
+        _flash(causal=8, lengths=3, longest=5, window=14, secret=(16,)),
     ),
 }
 """Overloads with scales of eight-bit operands, recognised by their number of arguments."""
 _BACKWARDS: dict[str, _Schema] = {
-    "aten::_scaled_dot_product_flash_attention_backward": _Schema(causal=11, first=1, out=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Schema(
-        causal=7, first=1, out=4, mask=8
+    "aten::_scaled_dot_product_flash_attention_backward": _gradient(causal=11, out=4),
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _gradient(
+        causal=7, out=4, mask=8
     ),
-    "aten::_scaled_dot_product_efficient_attention_backward": _Schema(
-        causal=11, first=1, mask=4, out=5
+    "aten::_scaled_dot_product_efficient_attention_backward": _gradient(causal=11, mask=4, out=5),
+    "aten::_scaled_dot_product_cudnn_attention_backward": _gradient(causal=14, out=4, mask=8),
+    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _gradient(
+        causal=13, mask=4, out=6
     ),
-    "aten::_scaled_dot_product_cudnn_attention_backward": _Schema(
-        causal=14, first=1, out=4, mask=8
+    "aten::_flash_attention_backward": _flash_gradient(causal=11, lengths=6, longest=8, window=15),
+    "aten::_cudnn_attention_backward": _gradient(causal=14, out=4, mask=8, lengths=9, longest=11),
+    "aten::_efficient_attention_backward": _gradient(
+        causal=14, mask=4, out=5, statistics=10, lengths=6, longest=8, local=18, heads_last=True
     ),
-    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Schema(
-        causal=13, first=1, mask=4, out=6
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_backward", "flashattn::_flash_attn_backward"),
+        _flash_gradient(causal=11, window=12),
     ),
-    "aten::_flash_attention_backward": _Schema(
-        causal=11,
-        first=1,
-        out=4,
-        lengths=6,
-        longest=8,
-        window=15,
-        heads_last=True,
-        bottom_right=True,
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_varlen_backward", "flashattn::_flash_attn_varlen_backward"),
+        _flash_gradient(causal=15, lengths=9, longest=11, window=16),
     ),
-    "aten::_cudnn_attention_backward": _Schema(
-        causal=14, first=1, out=4, mask=8, lengths=9, longest=11
+    "flash_attn_3::_flash_attn_backward": _flash_gradient(
+        causal=16, lengths=6, longest=10, window=17, secret=(8, 9)
     ),
-    "aten::_efficient_attention_backward": _Schema(
-        causal=14,
-        first=1,
-        mask=4,
-        out=5,
-        statistics=10,
-        lengths=6,
-        longest=8,
-        local=18,
-        heads_last=True,
-    ),
-    **{
-        f"{library}::_flash_attn_backward": _FLASH_BACKWARD
-        for library in ("flash_attn", "flashattn")
-    },
-    **{
-        f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD
-        for library in ("flash_attn", "flashattn")
-    },
-    "flash_attn_3::_flash_attn_backward": _Schema(
-        causal=16,
-        first=1,
-        out=4,
-        lengths=6,
-        longest=10,
-        window=17,
-        secret=(8, 9),
-        heads_last=True,
-        bottom_right=True,
-    ),
-    "flash_attn_3::bwd": _Schema(
-        causal=16,
-        first=1,
-        out=4,
-        lengths=9,
-        longest=13,
-        window=17,
-        secret=(11, 12),
-        heads_last=True,
-        bottom_right=True,
+    "flash_attn_3::bwd": _flash_gradient(
+        causal=16, lengths=9, longest=13, window=17, secret=(11, 12)
     ),
 }
 

@@ -18,9 +18,8 @@ def embedding(call: Call) -> Work | None:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)
     read = Tensor((min(rows.elements, table.elements),), table.dtype)
-    return vector_work(
-        0, table.dtype, [indices, read], [rows], {"table": table.shape, "indices": indices.elements}
-    )
+    parameters = {"table": table.shape, "indices": indices.elements}
+    return vector_work(0, table.dtype, [indices, read], [rows], parameters)
 
 
 @model(
@@ -33,17 +32,10 @@ def embedding(call: Call) -> Work | None:
 )
 def embedding_backward(call: Call) -> Work | None:
     """``embedding_dense_backward(dy, indices, rows of the table, …)``."""
-    gradient, indices, rows = call.need(0), call.need(1), call.integer(2)
-    if not gradient.shape:
-        return None
-    table = Tensor((rows, gradient.shape[-1]), gradient.dtype)
-    return vector_work(
-        gradient.elements,
-        gradient.dtype,
-        [gradient, indices],
-        [table],
-        {"table": table.shape, "indices": indices.elements},
-    )
+    dy, indices, rows = call.need(0), call.need(1), call.integer(2)
+    table = Tensor((rows, dy.shape[-1]), dy.dtype)
+    parameters = {"table": table.shape, "indices": indices.elements}
+    return vector_work(dy.elements, dy.dtype, [dy, indices], [table], parameters)
 
 
 @model(
@@ -56,22 +48,14 @@ def embedding_backward(call: Call) -> Work | None:
 )
 def bags(call: Call) -> Work | None:
     """``_embedding_bag(table, indices, offsets, …, per_sample_weights, include_last_offset, …)``."""
-    table = call.need(0)
-    indices = call.need(1)
-    offsets = call.need(2)
-    weights = call.tensor(6)
-    if len(table.shape) != 2:
-        return None
-    rows = Tensor((indices.elements, table.shape[1]), table.dtype)
-    count = offsets.elements - (call.value(7) is True)
-    read = Tensor((min(rows.elements, table.elements),), table.dtype)
-    return vector_work(
-        rows.elements * (2 if weights is not None else 1),
-        table.dtype,
-        [indices, offsets, weights, read],
-        [Tensor((count, table.shape[1]), table.dtype)],
-        {"table": table.shape, "indices": indices.elements, "bags": count},
-    )
+    table, indices, offsets = call.need(0), call.need(1), call.need(2)
+    weights, (_, columns) = call.tensor(6), table.shape
+    count, added = offsets.elements - (call.value(7) is True), indices.elements * columns
+    rows = Tensor((min(added, table.elements),), table.dtype)
+    sums = Tensor((count, columns), table.dtype)
+    parameters = {"table": table.shape, "indices": indices.elements, "bags": count}
+    flops = added * (2 if weights is not None else 1)
+    return vector_work(flops, table.dtype, [indices, offsets, weights, rows], [sums], parameters)
 
 
 @model(
@@ -84,14 +68,8 @@ def bags(call: Call) -> Work | None:
 )
 def bags_backward(call: Call) -> Work | None:
     """``_embedding_bag_dense_backward(dy, indices, offset2bag, …, rows of the table, …)``."""
-    gradient, indices, bag, rows = call.need(0), call.need(1), call.tensor(2), call.integer(5)
-    if len(gradient.shape) != 2:
-        return None
-    table = Tensor((rows, gradient.shape[1]), gradient.dtype)
-    return vector_work(
-        indices.elements * gradient.shape[1],
-        gradient.dtype,
-        [gradient, indices, bag],
-        [table],
-        {"table": table.shape, "indices": indices.elements, "bags": gradient.shape[0]},
-    )
+    dy, indices, bag, rows = call.need(0), call.need(1), call.tensor(2), call.integer(5)
+    count, columns = dy.shape
+    table, flops = Tensor((rows, columns), dy.dtype), indices.elements * columns
+    parameters = {"table": table.shape, "indices": indices.elements, "bags": count}
+    return vector_work(flops, dy.dtype, [dy, indices, bag], [table], parameters)

@@ -41,21 +41,13 @@ def pointwise(call: Call) -> Work | None:
     and similar.
     """
     x, target = call.need(0), call.need(1)
-    index = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(
-        call.name, 2
-    )
+    weighted = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}
+    index = weighted.get(call.name, 2)
     reduction = call.integer(index)
-    shape = broadcast((x.shape, target.shape))
-    whole = Tensor(shape, x.dtype)
+    whole = Tensor(broadcast((x.shape, target.shape)), x.dtype)
     out = whole if reduction == _NONE else Tensor((), x.dtype)
-    weights = [call.tensor(i) for i in range(2, index)]
-    return vector_work(
-        (_POINTWISE[call.name] + (reduction != _NONE)) * whole.elements,
-        x.dtype,
-        [x, target, *weights],
-        [out],
-        {"shape": shape},
-    )
+    each = _POINTWISE[call.name] + (reduction != _NONE)
+    return per_element(each, whole, [x, target, *map(call.tensor, range(2, index))], [out])
 
 
 @model(
@@ -70,9 +62,7 @@ def gradient(call: Call) -> Work | None:
     """``mse_loss_backward(dy, x, target, …)``."""
     dy, x, target = call.need(0), call.need(1), call.need(2)
     out = Tensor(broadcast((x.shape, target.shape)), x.dtype)
-    return vector_work(
-        _GRADIENTS[call.name] * out.elements, x.dtype, [dy, x, target], [out], {"shape": out.shape}
-    )
+    return per_element(_GRADIENTS[call.name], out, [dy, x, target], [out])
 
 
 @model(
@@ -85,14 +75,9 @@ def nll(call: Call) -> Work | None:
     weights.
     """
     x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)
-    out = Tensor(target.shape if reduction == _NONE else (), x.dtype)
-    return vector_work(
-        target.elements,
-        x.dtype,
-        [target, Tensor(target.shape, x.dtype), weight],
-        [out, Tensor((), x.dtype)],
-        {"shape": x.shape},
-    )
+    read = [target, Tensor(target.shape, x.dtype), weight]
+    out = [Tensor(target.shape if reduction == _NONE else (), x.dtype), Tensor((), x.dtype)]
+    return vector_work(target.elements, x.dtype, read, out, {"shape": x.shape})
 
 
 @model(
@@ -103,9 +88,8 @@ def nll(call: Call) -> Work | None:
 def nll_gradient(call: Call) -> Work | None:
     """``nll_loss_backward(dy, x, target, weight, …)``."""
     dy, x, target, weight = call.need(0), call.need(1), call.need(2), call.tensor(3)
-    return vector_work(
-        target.elements, x.dtype, [dy, target, weight], [x.dense], {"shape": x.shape}
-    )
+    read = [dy, target, weight]
+    return vector_work(target.elements, x.dtype, read, [x.dense], {"shape": x.shape})
 
 
 @model(

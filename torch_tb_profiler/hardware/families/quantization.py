@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
@@ -35,17 +35,15 @@ def quantize(call: Call) -> Work | None:
 def dequantize(call: Call) -> Work | None:
     """``dequantize(x)``."""
     x = call.need(0)
-    return vector_work(
-        2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
-    )
+    result = Tensor(x.shape, "float32")
+    return per_element(2, result, [x], [result])
 
 
 @model(
     "quantization",
     *named(
         "aten",
-        "fake_quantize_per_tensor_affine_cachemask"
-        " fake_quantize_per_channel_affine_cachemask"
+        "fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask"
         " _fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
         " _fake_quantize_learnable_per_tensor_affine"
         " _fake_quantize_learnable_per_channel_affine",
@@ -76,9 +74,8 @@ def observed(call: Call) -> Work | None:
     "quantization",
     *named(
         "_C",
-        "static_scaled_fp8_quant dynamic_scaled_fp8_quant"
-        " dynamic_per_token_scaled_fp8_quant static_scaled_int8_quant"
-        " dynamic_scaled_int8_quant",
+        "static_scaled_fp8_quant dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant"
+        " static_scaled_int8_quant dynamic_scaled_int8_quant",
     ),
     source=(
         "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input"
@@ -88,10 +85,9 @@ def observed(call: Call) -> Work | None:
 def scaled(call: Call) -> Work | None:
     """``static_scaled_fp8_quant(out, x, scale)``; ``dynamic_…`` writes the scale."""
     out, x, scale = call.need(0), call.need(1), call.tensor(2)
-    dynamic = "dynamic" in call.name
-    return per_element(
-        4 if dynamic else 2, x, [x, None if dynamic else scale], [out, scale if dynamic else None]
-    )
+    if "dynamic" in call.name:
+        return per_element(4, x, [x], [out, scale])
+    return per_element(2, x, [x, scale], [out])
 
 
 @model(
@@ -116,28 +112,15 @@ def of_collectives(call: Call) -> Work | None:
     if row < 0:
         return None
     out = Tensor((*x.shape[:-1], row), "float32" if back else "uint8")
-    elements = (out if back else x).elements
-    return vector_work(
-        (4 if rows and not back else 2) * elements, "float32", [x], [out], {"shape": x.shape}
-    )
-
-
-_GROUPS = tuple(
-    f"{library}::{word}"
-    for library, word in (
-        ("_C", "per_token_group_fp8_quant"),
-        ("_C", "per_token_group_quant_int8"),
-        ("sgl_kernel", "sgl_per_token_group_quant_fp8"),
-        ("sgl_kernel", "sgl_per_token_group_quant_int8"),
-        ("sgl_kernel", "sgl_per_token_quant_fp8"),
-        ("sgl_kernel", "sgl_per_tensor_quant_fp8"),
-    )
-)
+    flops = (4 if rows and not back else 2) * (out if back else x).elements
+    return vector_work(flops, "float32", [x], [out], {"shape": x.shape})
 
 
 @model(
     "quantization",
-    *_GROUPS,
+    *named("_C", "per_token_group_fp8_quant per_token_group_quant_int8"),
+    *named("sgl_kernel", "sgl_per_token_group_quant_fp8 sgl_per_token_group_quant_int8"),
+    *named("sgl_kernel", "sgl_per_token_quant_fp8 sgl_per_tensor_quant_fp8"),
     source=(
         "4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read,"
         " result and scales once (vLLM, SGLang)"
@@ -148,13 +131,9 @@ def by_groups(call: Call) -> Work | None:
     out, scale, is_static)``.
     """
     x, out, scales = call.need(0), call.need(1), call.need(2)
-    is_static = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
-    return per_element(
-        2 if is_static else 4,
-        x,
-        [x, scales if is_static else None],
-        [out, None if is_static else scales],
-    )
+    if call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True:
+        return per_element(2, x, [x, scales], [out])
+    return per_element(4, x, [x], [out, scales])
 
 
 @model(
@@ -188,14 +167,10 @@ def with_scales(call: Call) -> Work | None:
     if not x.shape:
         return None
     rows = x.elements // max(x.shape[-1], 1)
-    block = (
-        call.value(1 if word == "quantize_4bit" else 2)
-        if word in ("quantize_4bit", "quantize_blockwise")
-        else None
-    )
     scales = {"quantize_fp8_per_tensor": 1, "quantize_fp8_per_col": x.shape[-1]}.get(word, rows)
     if word in ("quantize_4bit", "quantize_blockwise"):
-        if not isinstance(block, int) or block < 1:
+        block = call.integer(1 if word == "quantize_4bit" else 2)
+        if block < 1:
             return None
         scales = -(-x.elements // block)
     result = Tensor(((x.elements + 1) // 2 if word == "quantize_4bit" else x.elements,), "uint8")
@@ -219,19 +194,11 @@ def from_packed(call: Call) -> Work | None:
     bias)``, ``int8_vectorwise_dequant(x, scales)``.
     """
     x, word = call.need(0), call.name.partition("::")[2]
-    shape = call.integers(4) if word == "dequantize_4bit" else x.shape if x is not None else None
+    shape = known(call.integers(4)) if word == "dequantize_4bit" else x.shape
     asked = scalar_type(call.value({"dequantize_4bit": 5, "dequantize_blockwise": 4}.get(word, 3)))
-    dtype = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}.get(
-        word, asked
-    )
-    if shape is None or not dtype:
+    defaults = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}
+    out = Tensor(shape, defaults.get(word, asked))
+    if not out.dtype:
         return None
-    out = Tensor(shape, dtype)
-    scales = [tensor for i in (1, 2, 4) if (tensor := call.tensor(i)) is not None]
-    return vector_work(
-        (2 if word == "int8_mm_dequant" else 1) * out.elements,
-        dtype,
-        [x, *scales],
-        [out],
-        {"shape": shape},
-    )
+    each = 2 if word == "int8_mm_dequant" else 1
+    return per_element(each, out, [x, *map(call.tensor, (1, 2, 4))], [out])

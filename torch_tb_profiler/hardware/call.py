@@ -53,12 +53,9 @@ class Tensor:
         """Distinct elements in memory: expanded dimensions (stride 0) and overlaps count once."""
         if self.strides is None or not self.elements:
             return self.elements
-        span = 1 + sum(
-            (n - 1) * abs(step) for n, step in zip(self.shape, self.strides, strict=True)
-        )
-        return min(
-            span, math.prod(n for n, step in zip(self.shape, self.strides, strict=True) if step)
-        )
+        dims = list(zip(self.shape, self.strides, strict=True))
+        span = 1 + sum((n - 1) * abs(step) for n, step in dims)
+        return min(span, math.prod(n for n, step in dims if step))
 
     @property
     def element_bytes(self) -> int | None:
@@ -121,10 +118,6 @@ class Call:
         """``tensor``, raises Unrecorded without one."""
         return known(self.tensor(index))
 
-    def first(self, count: int) -> tuple[Tensor | None, ...]:
-        """The first ``count`` arguments: a tensor each, or None."""
-        return tuple(self.tensor(i) for i in range(count))
-
     def last(self, arity: int) -> Tensor | None:
         """The tensor after the schema's ``arity`` arguments, which is the result (``out=``); None
         without.
@@ -163,12 +156,9 @@ class Call:
     def flags(self, index: int, count: int) -> tuple[bool, ...] | None:
         """The ``count`` booleans at an index (``output_mask``); None if not recorded."""
         flags = self.value(index)
-        known = (
-            isinstance(flags, list)
-            and len(flags) == count
-            and all(isinstance(flag, bool) for flag in flags)
-        )
-        return tuple(flags) if known else None
+        if not isinstance(flags, list) or [type(flag) for flag in flags] != [bool] * count:
+            return None
+        return tuple(flags)
 
     def value(self, index: int) -> Any:
         """The int, float, bool, str or list at an index; None if empty, at -1 or not recorded."""
@@ -177,17 +167,10 @@ class Call:
             return None
         if text in ("True", "False"):
             return text == "True"
+        listed = text[0] == "["
+        decodable = text.replace("True", "true").replace("False", "false") if listed else text
         try:
-            return _ANY.decode(
-                _BARE.sub(
-                    r"\g<0>0",
-                    (
-                        text.replace("True", "true").replace("False", "false")
-                        if text[0] == "["
-                        else text
-                    ),
-                )
-            )
+            return _ANY.decode(_BARE.sub(r"\g<0>0", decodable))
         except msgspec.DecodeError:
             return text
 
@@ -250,13 +233,7 @@ def _as_tensor(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
     """A tensor as recorded; None if it is invalid."""
     if not all(isinstance(n, int) and 0 <= n < _LARGEST for n in shape):
         return None
-    has_strides = (
-        isinstance(strides, list)
-        and len(strides) == len(shape)
-        and all(isinstance(s, int) for s in strides)
-    )
-    return Tensor(
-        tuple(shape),
-        dtype if isinstance(dtype, str) and dtype not in _VALUES else "",
-        tuple(strides) if has_strides else None,
-    )
+    known = isinstance(strides, list) and len(strides) == len(shape)
+    has_strides = known and all(isinstance(step, int) for step in strides)
+    name = dtype if isinstance(dtype, str) and dtype not in _VALUES else ""
+    return Tensor(tuple(shape), name, tuple(strides) if has_strides else None)

@@ -41,7 +41,7 @@ def products(call: Call) -> Work | None:
 )
 def added_products(call: Call) -> Work | None:
     """``addmm(C, A, B, beta, alpha)``: C is not read if beta is 0."""
-    bias, a, b = call.first(3)
+    bias, a, b = map(call.tensor, range(3))
     # Overloads with out_dtype have it before beta.
     values = sum(1 for i in range(3, len(call.inputs)) if call.tensor(i) is None)
     typed = values == 3 and call.name != "aten::_addmm_activation"

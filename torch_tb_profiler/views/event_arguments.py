@@ -11,11 +11,15 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.timeline_wire import Argument, EventArgsPayload
 from torch_tb_profiler.views.vocabulary import vocabulary
 
+LONGEST_NAME = 1000
+"""Characters of a name in a table."""
 LONGEST_VALUE = 1 << 16
 LONGEST_TEXT = 1 << 20
 MOST_ARGUMENTS = 1000
@@ -175,3 +179,9 @@ def cut(text: str, longest: int) -> str:
         if len(whole) <= longest
         else f"{whole[:longest]}… ({format_count(len(whole))} characters)"
     )
+
+
+def with_short_names(table: DisplayTable) -> dict[str, Any]:
+    """A declared table as the reply holds it, its names cut."""
+    names = [cut(name or "", LONGEST_NAME) for name in table.texts("name")]
+    return wire_columns(table.with_columns(name=names))

@@ -1,14 +1,15 @@
 /** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
 
 import type { ComponentChildren } from "preact";
-import type { AreaPayload, SearchName } from "../../api/types.gen";
+import { MATCHES } from "../../api/tables.gen";
+import type { AreaPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource, type Resource } from "../../state/resource";
 import type { Area, TimeRange } from "../../timeline/types";
 import { Button, Grid, Segmented, Select, Skeleton } from "../../widgets";
-import { columnsOf, useColumns } from "../columns";
+import { declaredColumns, useColumns } from "../columns";
 import { AreaTable } from "./area";
-import { lookOf } from "./looks";
+import { lookCells } from "./looks";
 import { rangesText } from "./ranges";
 import type { Recording } from "./recordings";
 import type { Found } from "./search";
@@ -161,8 +162,6 @@ export function SourceChoice({ recordings, source, onSource }: SourceChoiceProps
 
 export const sourcesOf = (area: Area | null): number[] => (area ? [...area.lanes.keys()] : []);
 
-const column = columnsOf("hits");
-
 interface HitsProps {
   found: Found;
   height: number;
@@ -173,24 +172,15 @@ interface HitsProps {
 /** Hits by name; following a name zooms to its hits. */
 export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
   const { names, namesTotal, total } = found;
-  const pluck = <K extends keyof SearchName>(key: K): SearchName[K][] =>
-    names.map((name) => name[key]);
   const columns = useColumns(
-    () => [
-      column("name", "Name", "code", 420, pluck("name"), {
-        href: (row) => hrefOfName(names[row]?.name ?? ""),
-        onFollow: (row) => onName(names[row]?.name ?? ""),
+    () =>
+      declaredColumns(MATCHES, names, {
+        name: {
+          href: (row) => hrefOfName(names.name[row] ?? ""),
+          onFollow: (row) => onName(names.name[row] ?? ""),
+        },
+        look: lookCells(names.look),
       }),
-      column(
-        "kind",
-        "Kind",
-        "text",
-        140,
-        pluck("look").map((look) => lookOf(look).label),
-      ),
-      column("count", "Matches", "count", 90, pluck("count")),
-      column("total", "Total", "time", 110, pluck("total_ns"), { term: "total", bar: true }),
-    ],
     [names],
   );
   return (
@@ -198,14 +188,14 @@ export function Hits({ found, height, hrefOfName, onName }: HitsProps) {
       <Grid
         label="Search results"
         columns={columns}
-        rowCount={names.length}
+        rowCount={names.name.length}
         height={height}
         storage="trace-hits"
         empty="No matches."
       />
-      {namesTotal > names.length ? (
+      {namesTotal > names.name.length ? (
         <p class="drawer-note">
-          The {formatCount(names.length)} names with the longest total time, of{" "}
+          The {formatCount(names.name.length)} names with the longest total time, of{" "}
           {formatCount(namesTotal)}; {formatCount(total)} matches in all.
         </p>
       ) : null}

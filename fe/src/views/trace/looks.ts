@@ -1,5 +1,7 @@
 /** What kinds of events look like and are called: by `Look` of store/timeline_schema.py, which numbers them from 0. */
 
+import type { Column } from "../../widgets";
+
 export interface LookWords {
   label: string;
   term: string;
@@ -30,6 +32,12 @@ const UNKNOWN_LOOK: LookWords = { label: "Other", term: "other_event", colour: "
 export function lookOf(look: number): LookWords {
   return LOOKS[look] ?? UNKNOWN_LOOK;
 }
+
+/** What a column of looks shows. */
+export const lookCells = (looks: readonly number[]): Partial<Column> => ({
+  kind: "text",
+  values: looks.map((look) => lookOf(look).label),
+});
 
 /** What the legend lists, the same word once. */
 export const LEGEND: readonly LookWords[] = LOOKS;

@@ -31,5 +31,5 @@ def area_payload(
             )
             for group in area.groups
         ],
-        overlap=area.overlap and AreaOverlap(**vars(area.overlap)),
+        overlap=AreaOverlap(**vars(area.overlap)) if area.overlap else None,
     )

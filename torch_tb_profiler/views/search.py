@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.timeline.buckets import edges
+from torch_tb_profiler.analysis.timeline.counters import edges
 from torch_tb_profiler.analysis.timeline.detail import Memoise, is_event
 from torch_tb_profiler.analysis.timeline.search import Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_QUERY, Query
@@ -52,9 +52,8 @@ class Searched:
 
     def heat(self, begin: int, end: int, parts: int) -> HeatPayload:
         """Hits that begin in each part of the window."""
-        return HeatPayload(
-            counts=np.diff(self._search.until(self._hits, edges(begin, end, parts))).tolist()
-        )
+        until = self._search.until(self._hits, edges(begin, end, parts))
+        return HeatPayload(counts=np.diff(until).tolist())
 
     def beside(self, event: int, *, forwards: bool) -> NextHitPayload:
         """The next hit after an event in time order, or the previous one, wrapping around.
@@ -80,8 +79,6 @@ class Searched:
         if not total:
             return NextHitPayload(hit=None, index=0, total=0)
         index %= total
-        return NextHitPayload(
-            hit=Refs(self._trace, self._timeline)(self._search.event_at(self._hits, index)),
-            index=index,
-            total=total,
-        )
+        event = self._search.event_at(self._hits, index)
+        hit = Refs(self._trace, self._timeline)(event)
+        return NextHitPayload(hit=hit, index=index, total=total)

@@ -108,7 +108,7 @@ def test_every_hit_of_the_rarest_name_is_walked_to_and_back(found: Chart) -> Non
     if hits is None or not hits.n:
         return
     events = [search.event_at(hits, index) for index in range(min(hits.n, 200))]
-    assert events == search.first(hits, 200)
+    assert events == search.first(hits, 200)["event"].tolist()
     for index, number in enumerate(events):
         assert search.before(hits, number, included=False) == index
         assert search.before(hits, number, included=True) == index + 1

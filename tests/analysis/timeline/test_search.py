@@ -16,7 +16,7 @@ from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import search as module
 from torch_tb_profiler.analysis.timeline import search_texts
-from torch_tb_profiler.analysis.timeline.buckets import edges
+from torch_tb_profiler.analysis.timeline.counters import edges
 from torch_tb_profiler.analysis.timeline.search import Hits, Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_TEXT, Query, Texts
 from torch_tb_profiler.errors import BadRequest

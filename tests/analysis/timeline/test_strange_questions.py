@@ -12,8 +12,7 @@ from tests.builders.drawn import Event, trace_of
 from tests.web.test_strange_values import ARGUMENTS, FIELDS, VALUES, events
 from torch_tb_profiler.analysis.timeline.area import area_of
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex
-from torch_tb_profiler.analysis.timeline.buckets import edges
-from torch_tb_profiler.analysis.timeline.counters import in_buckets
+from torch_tb_profiler.analysis.timeline.counters import edges, in_buckets
 from torch_tb_profiler.analysis.timeline.search import Search
 from torch_tb_profiler.analysis.timeline.search_texts import Query
 

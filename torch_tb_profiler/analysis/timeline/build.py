@@ -11,12 +11,12 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.names import host_names
+from torch_tb_profiler.analysis.figures.naming import looks, modules
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
-from torch_tb_profiler.analysis.timeline.event_names import events_table
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
-from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
+from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, single_events
 from torch_tb_profiler.store import timeline_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -34,9 +34,12 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     tell = progress or (lambda done, total: None)
     lanes = lay_out(trace, track_order(trace))
     tell(35, 100)
-    places, names = events_table(trace, facts, lanes)
+    places, names = _events_tables(trace, facts, lanes)
     tell(50, 100)
-    events = _slices(lanes)
+    order = lanes.order
+    events = single_events(
+        lanes.lane[order], lanes.start[order], lanes.dur[order], order.astype(np.int32)
+    )
     levels = build_levels(events)
     tell(70, 100)
     arrow_kinds, arrows = arrows_of(trace, facts, lanes.lane)
@@ -52,7 +55,7 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
             first=lanes.first,
             count=lanes.count,
         ),
-        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order),
+        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=order),
         "places": places,
         "names": names,
         **_level_tables(levels, len(lanes.first)),
@@ -109,17 +112,30 @@ def _natural(text: str) -> tuple[int, int, str]:
     return (0, int(text), "") if _DIGITS.fullmatch(text) and len(text) < 19 else (1, 0, text)
 
 
-def _slices(lanes: Lanes) -> Slices:
-    order = lanes.order
-    start, dur = lanes.start[order], lanes.dur[order]
-    return Slices(
-        lanes.lane[order],
-        start,
-        dur,
-        dur,
-        np.ones(len(order), np.int64),
-        order.astype(np.int32),
-        dur,
+def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Table]:
+    """``(places, names)`` of all events."""
+    spans, instants = trace["spans"], trace["instants"]
+    text = np.concatenate((spans["name"], instants["name"]))
+    shown = lanes.lane >= 0
+    texts = len(trace.strings) + 1  # the last one is for −1, an event without a name
+    events = np.bincount(text[shown] % texts, minlength=texts)
+    total = np.bincount(text[shown] % texts, weights=lanes.dur[shown], minlength=texts)
+    used = np.flatnonzero(events)
+    used = used[np.argsort(-events[used], kind="stable")]
+    number = np.full(texts, -1, np.int32)
+    number[used] = np.arange(len(used))
+    name = number[text % texts]
+    module_row = modules(trace, facts)
+    module = np.full(len(text), -1, np.int32)
+    if len(module_row):
+        module[: spans.n] = np.where(module_row >= 0, name[module_row], -1)
+    places = schema.PLACES.build(
+        lane=lanes.lane, name=name, module=module, look=looks(trace, facts)
+    )
+    return places, schema.NAMES.build(
+        text=np.where(used == texts - 1, -1, used),
+        events=events[used],
+        total=total[used].astype(np.int64),
     )
 
 

@@ -92,6 +92,11 @@ def series_of(
     return series, timeline_schema.SAMPLES.build(time=time, value=value, integral=integral)
 
 
+def edges(begin: int, end: int, parts: int) -> Ints:
+    """The edges of ``parts`` equal parts of [begin, end), int64 ns of shape (parts + 1,)."""
+    return np.array([begin + (end - begin) * part // parts for part in range(parts + 1)], np.int64)
+
+
 @dataclass(frozen=True)
 class Buckets:
     """A curve in the buckets of a window: float64 of shape (buckets,), NaN before the first sample."""

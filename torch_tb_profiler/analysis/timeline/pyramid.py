@@ -53,6 +53,11 @@ class Slices:
         return Slices(**{name: column[rows] for name, column in vars(self).items()})
 
 
+def single_events(lane: Array, start: Ints, dur: Ints, event: Array) -> Slices:
+    """A slice per event."""
+    return Slices(lane, start, dur, dur, np.ones(len(start), np.int64), event, dur)
+
+
 def merge(slices: Slices, level: int) -> Slices:
     """The slices of a level from those of a finer one, or from the events."""
     joins = _joins(slices.lane, slices.start, slices.dur, slices.count, level)

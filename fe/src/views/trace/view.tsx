@@ -26,9 +26,9 @@ import { spanOf, useRecordings, type Recordings } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
-import { Tables } from "./tables";
+import { readTable, Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
-import { readTable } from "./drawer";
+
 import details from "./details.css?inline";
 import dialogs from "./dialogs.css?inline";
 import drawer from "./drawer.css?inline";

@@ -9,8 +9,10 @@ export interface LookWords {
   colour: string;
 }
 
-const LOOKS: readonly LookWords[] = [
-  { label: "Other", term: "other_event", colour: "--look-0" },
+const OTHER: LookWords = { label: "Other", term: "other_event", colour: "--look-0" };
+
+export const LOOKS: readonly LookWords[] = [
+  OTHER,
   { label: "Operator", term: "operator", colour: "--look-1" },
   { label: "Runtime call", term: "runtime", colour: "--look-2" },
   { label: "Kernel", term: "kernel", colour: "--look-3" },
@@ -27,11 +29,7 @@ const LOOKS: readonly LookWords[] = [
   { label: "Instant event", term: "instant_event", colour: "--look-14" },
 ];
 
-const UNKNOWN_LOOK: LookWords = { label: "Other", term: "other_event", colour: "--look-0" };
-
-export function lookOf(look: number): LookWords {
-  return LOOKS[look] ?? UNKNOWN_LOOK;
-}
+export const lookOf = (look: number): LookWords => LOOKS[look] ?? OTHER;
 
 /** What a column of looks shows. */
 export const lookCells = (looks: readonly number[]): Partial<Column> => ({
@@ -39,9 +37,4 @@ export const lookCells = (looks: readonly number[]): Partial<Column> => ({
   values: looks.map((look) => lookOf(look).label),
 });
 
-/** What the legend lists, the same word once. */
-export const LEGEND: readonly LookWords[] = LOOKS;
-
-const PYTHON = 8;
-
-export const isPython = (look: number): boolean => look === PYTHON;
+export const isPython = (look: number): boolean => lookOf(look).term === "python_frame";

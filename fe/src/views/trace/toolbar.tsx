@@ -3,7 +3,7 @@ import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
-import { LEGEND } from "./looks";
+import { LOOKS } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
@@ -67,7 +67,7 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
       )}
       {value === "category" ? (
         <ul class="look-list">
-          {LEGEND.map((look) => (
+          {LOOKS.map((look) => (
             <li key={look.label}>
               <span class="look" style={{ background: `var(${look.colour})` }} />
               <Term id={look.term} focusable={false}>

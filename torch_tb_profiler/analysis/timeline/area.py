@@ -17,7 +17,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import join, union
-from torch_tb_profiler.store import timeline_schema
+from torch_tb_profiler.store import timeline_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Trace
@@ -110,15 +110,12 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
         if rows >= KEPT_ROWS:
             break
     if not parts:
-        return {
-            "blocks": timeline_schema.BLOCKS.empty(),
-            "block_sums": timeline_schema.BLOCK_SUMS.empty(),
-        }
+        return {spec.name: spec.empty() for spec in (schema.BLOCKS, schema.BLOCK_SUMS)}
     edges = np.cumsum([0, *(len(part.key) for part in parts)])
     sums = _joined(parts)
     return {
-        "blocks": timeline_schema.BLOCKS.build(first=edges),
-        "block_sums": timeline_schema.BLOCK_SUMS.build(
+        "blocks": schema.BLOCKS.build(first=edges),
+        "block_sums": schema.BLOCK_SUMS.build(
             name=sums.key // _LOOKS,
             look=sums.key % _LOOKS,
             count=sums.count,

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, single_events
 from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline import Timeline
@@ -49,11 +49,7 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     tables: dict[str, Table] = {
         "groups": _groups(lanes),
         "lanes": schema.LANES.build(
-            group=lanes.group,
-            depth=lanes.depth,
-            sub=lanes.sub,
-            first=lanes.first,
-            count=lanes.count,
+            **{name: getattr(lanes, name) for name in ("group", "depth", "sub", "first", "count")}
         ),
         "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=order),
         "places": places,
@@ -83,25 +79,18 @@ def track_order(trace: Trace) -> Ints:
     process_device: dict[int, bool] = {}
     for pid, is_device in zip(tracks["pid"].tolist(), device.tolist(), strict=True):
         process_device[pid] = process_device.get(pid, False) or is_device
+    columns = (tracks[name].tolist() for name in ("pid", "process_sort", "thread_sort", "tid"))
     # Processes without sort metadata come last: those are the profiler's own.
     keys = [
         (
             process_device[pid],
-            int(process_sort) or UNSORTED,
+            process_sort or UNSORTED,
             _natural(trace.strings[pid]),
-            int(thread_sort),
-            _natural(trace.strings[int(tid)]),
+            thread_sort,
+            _natural(trace.strings[tid]),
             row,
         )
-        for row, (pid, process_sort, thread_sort, tid) in enumerate(
-            zip(
-                tracks["pid"].tolist(),
-                tracks["process_sort"],
-                tracks["thread_sort"],
-                tracks["tid"],
-                strict=True,
-            )
-        )
+        for row, (pid, process_sort, thread_sort, tid) in enumerate(zip(*columns, strict=True))
     ]
     rank = np.empty(tracks.n, np.int64)
     rank[[key[-1] for key in sorted(keys)]] = np.arange(tracks.n)
@@ -156,13 +145,9 @@ def _groups(lanes: Lanes) -> Table:
 
 
 def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str, Table]:
-    empty = {
-        "levels": schema.LEVELS.empty(),
-        "level_lanes": schema.LEVEL_LANES.empty(),
-        "summaries": schema.SUMMARIES.empty(),
-    }
     if not levels:
-        return empty
+        specs = (schema.LEVELS, schema.LEVEL_LANES, schema.SUMMARIES)
+        return {spec.name: spec.empty() for spec in specs}
     count = np.array([len(slices) for _, slices in levels])
     first = np.cumsum(count) - count
     edges = [
@@ -170,17 +155,16 @@ def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str
         for begin, (_, slices) in zip(first.tolist(), levels, strict=True)
     ]
 
-    def column(name: str) -> Array:
-        return np.concatenate([getattr(slices, name) for _, slices in levels])
-
+    names = ("start", "dur", "busy", "count", "event", "longest")
+    summaries = {
+        name: np.concatenate([getattr(slices, name) for _, slices in levels]) for name in names
+    }
     return {
         "levels": schema.LEVELS.build(
             level=[level for level, _ in levels], first=first, count=count
         ),
         "level_lanes": schema.LEVEL_LANES.build(first=np.concatenate(edges)),
-        "summaries": schema.SUMMARIES.build(
-            **{name: column(name) for name in ("start", "dur", "busy", "count", "event", "longest")}
-        ),
+        "summaries": schema.SUMMARIES.build(**summaries),
     }
 
 

@@ -15,16 +15,12 @@ interface AreaTableProps {
   hrefOfEvent: (event: number) => string;
 }
 
-export function AreaTable({
-  label,
-  payload,
-  groups,
-  height,
-  onEvent,
-  hrefOfEvent,
-}: AreaTableProps) {
+export function AreaTable({ label, payload, groups, height, ...links }: AreaTableProps) {
   const { rows, pooled } = payload;
-  const columns = useColumns(() => areaColumns(payload, hrefOfEvent, onEvent), [payload]);
+  const columns = useColumns(
+    () => areaColumns(payload, links.hrefOfEvent, links.onEvent),
+    [payload],
+  );
   return (
     <div class="area">
       <div class="area-side" tabIndex={0} role="group" aria-label="Busy shares">
@@ -107,13 +103,7 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }) {
   );
 }
 
-function BusyShares({
-  payload,
-  groups,
-}: {
-  payload: AreaPayload;
-  groups: readonly TimelineGroup[];
-}) {
+function BusyShares({ payload, groups }: Pick<AreaTableProps, "payload" | "groups">) {
   const length = payload.t1_ns - payload.t0_ns;
   const items = payload.groups
     .flatMap((item) => {

@@ -17,7 +17,7 @@ import { fact } from "./fact";
 /** Selects an event and brings it into sight. */
 export type Go = (ref: EventRef) => void;
 
-export interface DetailsProps {
+interface DetailsProps {
   payload: EventPayload;
   on: string;
   go: Go;
@@ -30,7 +30,7 @@ export function Details({ payload, on, go, allArguments, links }: DetailsProps) 
     <div class="details">
       <Heading payload={payload} />
       <Facts payload={payload} on={on} />
-      {links ? <div class="details-links">{links}</div> : null}
+      <div class="details-links">{links}</div>
       <Chain payload={payload} go={go} />
       <Launched payload={payload} go={go} />
       <Same payload={payload} go={go} />
@@ -337,7 +337,7 @@ function Stack({ frames }: { frames: readonly string[] }) {
   );
 }
 
-export interface SummaryProps {
+interface SummaryProps {
   count: number;
   busy: number;
   longest: string;

@@ -174,35 +174,23 @@ export interface Hit {
 
 export type Direction = "next" | "previous";
 
-/** Where to go on from: an event of a recording, or a time on the common clock. */
-export interface Start {
-  event: { source: number; event: number; start: number } | null;
-  time: number;
-}
-
 export async function nextHit(
   recordings: readonly Recording[],
   wish: Wish,
-  start: Start,
+  /** Where to go on from: an event of a recording, or a time on the common clock. */
+  start: { event: { source: number; event: number; start: number } | null; time: number },
   direction: Direction,
   signal: AbortSignal,
 ): Promise<Hit | null> {
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
     const own = start.event?.source === source;
+    const time = Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset));
     const position = own
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
-      : {
-          t: String(
-            Math.round(Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset))),
-          ),
-          dir: direction,
-        };
-    const payload = await fetchJson(
-      "trace/search/next",
-      { ...recording.query, ...questionOf(wish), ...position },
-      signal,
-    );
+      : { t: String(Math.round(time)), dir: direction };
+    const query = { ...recording.query, ...questionOf(wish), ...position };
+    const payload = await fetchJson("trace/search/next", query, signal);
     return { source, payload, offset: recording.offset };
   });
   return nearest(await Promise.all(asked), from, direction);

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
@@ -211,13 +210,5 @@ export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoice
         </>
       ) : null}
     </Menu>
-  );
-}
-
-export function Toolbar({ children }: { children: ComponentChildren }) {
-  return (
-    <div class="trace-tools" role="group" aria-label="Timeline">
-      {children}
-    </div>
   );
 }

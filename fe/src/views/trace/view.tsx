@@ -27,7 +27,7 @@ import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
 import { readTable, Tables } from "./tables";
-import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
+import { ArrowMenu, ColourMenu, MarkMenu, StepJump, WorkerChoice } from "./toolbar";
 
 import details from "./details.css?inline";
 import dialogs from "./dialogs.css?inline";
@@ -39,15 +39,12 @@ for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 export function TraceView(props: ViewProps) {
   const { selection, params } = props;
   const all = params.workers === "all";
-  const about = useResource("trace", {
-    run: selection.run,
-    worker: selection.worker,
-    span: selection.span,
-  });
+  const { run, worker, span } = selection;
+  const about = useResource("trace", { run, worker, span });
   const found = useRecordings(selection, all);
   const { recordings, parts, alignment } = found;
   const modeOf = (several: boolean): string =>
-    [several ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
+    [several ? "all" : "one", run, worker, span].join("\n");
   const mode = modeOf(all);
   const chosen = useRef("");
   const setAll = (next: boolean): void => {
@@ -268,7 +265,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
     setParam("args", next.args ? "1" : null);
   };
   return (
-    <Toolbar>
+    <div class="trace-tools" role="group" aria-label="Timeline">
       <SearchBar
         {...{ wish, found, box }}
         index={finder.index}
@@ -303,7 +300,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
           onGo={(mark) => goToMark(stage, mark)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
-        <Panels stage={stage} selected={stage.choice.selected !== null} />
+        <Panels stage={stage} />
         <Button
           kind="quiet"
           icon="download"
@@ -321,11 +318,11 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         />
         <Button kind="quiet" icon="help" label="Keys and gestures (?)" onClick={onHelp} />
       </div>
-    </Toolbar>
+    </div>
   );
 }
 
-function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
+function Panels({ stage }: { stage: Stage }) {
   const { params } = stage.view;
   const table = readTable(params.table);
   return (
@@ -341,7 +338,7 @@ function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
       >
         Table
       </Button>
-      {selected ? (
+      {stage.choice.selected ? (
         <Button
           kind="quiet"
           icon="columns"

@@ -173,9 +173,9 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     parts = []
     for number, kind in enumerate(kinds):
         own = whole & ~known & (kind_of[begin] == number)
-        times = (flows["time"][edge[own]] for edge in (begin, end))
+        leaves, arrives = (flows["time"][edge[own]] for edge in (begin, end))
         untied = int(((kind_of == number) & ~used).sum())
-        parts.append(_Part(kind, source[own], target[own], *times, untied))
+        parts.append(_Part(kind, source[own], target[own], leaves, arrives, untied))
     return parts
 
 

@@ -110,21 +110,18 @@ export function Ref({ item, go, current = false }: { item: EventRef; go: Go; cur
   );
 }
 
-function Section({
-  title,
-  term,
-  note,
-  children,
-}: {
+interface SectionProps {
   title: string;
-  term?: string;
+  term: string;
   note?: string;
   children: ComponentChildren;
-}) {
+}
+
+function Section({ title, term, note, children }: SectionProps) {
   return (
     <section class="details-section">
       <h3>
-        {term ? <Term id={term}>{title}</Term> : title}
+        <Term id={term}>{title}</Term>
         {note ? <span class="muted">{note}</span> : null}
       </h3>
       {children}
@@ -259,15 +256,11 @@ function Same({ payload, go }: PartProps) {
 
 function Arrows({ payload, go }: PartProps) {
   if (!payload.arrows.length) return null;
-  const more = payload.arrows_total - payload.arrows.length;
+  const { length } = payload.arrows;
+  const cut = payload.arrows_total > length;
+  const note = cut ? `the first ${length} of ${formatCount(payload.arrows_total)}` : "";
   return (
-    <Section
-      title="Flows"
-      term="arrows"
-      {...(more > 0
-        ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` }
-        : {})}
-    >
+    <Section title="Flows" term="arrows" note={note}>
       <ul class="refs">
         {payload.arrows.map(({ label, direction, other }, place) => (
           <li key={place}>
@@ -282,13 +275,7 @@ function Arrows({ payload, go }: PartProps) {
   );
 }
 
-function Arguments({
-  payload,
-  allArguments,
-}: {
-  payload: EventPayload;
-  allArguments: () => ComponentChildren;
-}) {
+function Arguments({ payload, allArguments }: Pick<DetailsProps, "payload" | "allArguments">) {
   const [all, setAll] = useState<number | null>(null);
   return (
     <Section title="Arguments" term="arguments">

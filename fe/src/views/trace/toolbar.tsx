@@ -6,13 +6,12 @@ import { LOOKS } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
-export function StepJump({
-  steps,
-  onStep,
-}: {
+interface StepJumpProps {
   steps: readonly TimelineStep[];
   onStep: (step: TimelineStep) => void;
-}) {
+}
+
+export function StepJump({ steps, onStep }: StepJumpProps) {
   if (!steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
@@ -27,22 +26,15 @@ export function StepJump({
       >
         <option value="">Go to step …</option>
         {steps.map((step, place) => (
-          <option
-            key={place}
-            value={String(place)}
-          >{`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}</option>
+          <option key={place} value={String(place)}>
+            {`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}
+          </option>
         ))}
       </select>
       <Icon name="down" size={12} />
     </div>
   );
 }
-
-const COLOURS: readonly { value: ColourBy; label: string }[] = [
-  { value: "category", label: "Category" },
-  { value: "name", label: "Name" },
-  { value: "module", label: "Module" },
-];
 
 interface ColourMenuProps {
   value: ColourBy;
@@ -57,9 +49,11 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
         label="Colour by"
         value={value}
         onChange={onChange}
-        options={COLOURS.map((option) =>
-          option.value === "module" && !hasModules ? { ...option, disabled: true } : option,
-        )}
+        options={[
+          { value: "category", label: "Category" },
+          { value: "name", label: "Name" },
+          { value: "module", label: "Module", disabled: !hasModules },
+        ]}
       />
       {hasModules ? null : (
         <p class="menu-note">No modules were recorded: record with with_stack=True.</p>

@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -93,9 +94,6 @@ class Search:
         self._trace, self._timeline = trace, timeline
         self._lock = threading.Lock()
         self._kept: OrderedDict[Query, Hits] = OrderedDict()
-        self._names: Texts | None = None
-        self._arguments: _Arguments | None = None
-        self._look: Array | None = None
 
     def find(self, query: Query) -> Hits:
         """The hits of a query, cached.
@@ -107,14 +105,8 @@ class Search:
             if hits is not None:
                 self._kept.move_to_end(query)
                 return hits
-            if self._names is None:
-                self._names = Texts(
-                    self._trace.strings, self._timeline["names"]["text"].astype(np.int64)
-                )
-            hits = self._search(
-                self._names.matching(query),
-                self._matching_arguments(query) if query.arguments else None,
-            )
+            names = self._names.matching(query)
+            hits = self._search(names, self._arguments.matching(query) if query.arguments else None)
             self._kept[query] = hits
             while len(self._kept) > 1 and sum(h.nbytes for h in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
@@ -124,16 +116,11 @@ class Search:
         """The first names of the hits by total time."""
         names, table = hits.names[:most], self._timeline["names"]
         with self._lock:
-            if self._look is None:
-                places = self._timeline["places"]
-                self._look = np.zeros(table.n + 1, np.uint8)
-                for begin in reversed(range(0, places.n, CHUNK)):
-                    rows = slice(begin, begin + CHUNK)
-                    self._look[places["name"][rows][::-1]] = places["look"][rows][::-1]
+            look = self._look[names]
         return MATCHES.build(
             self._trace.strings,
             name=table["text"][names],
-            look=self._look[names],
+            look=look,
             count=hits.count[:most],
             total_ns=hits.total[:most],
         )
@@ -217,7 +204,7 @@ class Search:
             )
         named[spans.n :] &= places["lane"][spans.n :] >= 0
         count, total = np.where(names, table["events"], 0), np.where(names, table["total"], 0)
-        if arguments is not None and self._arguments is not None:
+        if arguments is not None:
             also = self._arguments.events(arguments, places.n, spans.n) & ~named
             also[spans.n :] &= places["lane"][spans.n :] >= 0
             for begin in range(0, places.n, CHUNK):
@@ -234,10 +221,23 @@ class Search:
             RowSet(named[: spans.n]), RowSet(named[spans.n :]), number, count[number], total[number]
         )
 
-    def _matching_arguments(self, query: Query) -> Mask:
-        if self._arguments is None:
-            self._arguments = _Arguments(self._trace)
-        return self._arguments.matching(query)
+    @cached_property
+    def _names(self) -> Texts:
+        return Texts(self._trace.strings, self._timeline["names"]["text"].astype(np.int64))
+
+    @cached_property
+    def _arguments(self) -> _Arguments:
+        return _Arguments(self._trace)
+
+    @cached_property
+    def _look(self) -> Array:
+        """The look of the first event of each name."""
+        places = self._timeline["places"]
+        look = np.zeros(self._timeline["names"].n + 1, np.uint8)
+        for begin in reversed(range(0, places.n, CHUNK)):
+            rows = slice(begin, begin + CHUNK)
+            look[places["name"][rows][::-1]] = places["look"][rows][::-1]
+        return look
 
 
 class _Arguments:

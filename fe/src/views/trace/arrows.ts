@@ -8,7 +8,7 @@ import type { Recording } from "./recordings";
 import { ownWindow, type Window } from "./window";
 
 /** More than this hides what it should show. */
-export const MOST_ARROWS = 2000;
+const MOST_ARROWS = 2000;
 
 export interface ShownArrows {
   arrows: readonly Arrow[];

@@ -2,7 +2,7 @@
 
 import type { Column } from "../../widgets";
 
-export interface LookWords {
+interface LookWords {
   label: string;
   term: string;
   /** CSS variable of its colour; the timeline's style sheet has them. */

@@ -57,7 +57,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "world_size": 2,
         "backend": "nccl",
         "synthetic": False,
-        "versions": {"cuda_runtime": "12.4"},
+        "versions": {"CUDA runtime": "12.4"},
         "data_parallel": False,
         "communication_backends": ["nccl"],
         "matrix_eligible_share": 0.5,

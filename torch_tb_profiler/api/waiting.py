@@ -13,8 +13,7 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_run import findings_in_run
+from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 FleetPlace = tuple[Fleet, int]

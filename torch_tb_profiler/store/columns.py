@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -82,3 +83,18 @@ class Table(Mapping[str, Array]):
     def replace(self, **columns: Any) -> Table:
         """The same table with some columns replaced."""
         return self.spec.build(**{**self._columns, **columns})
+
+
+def declared(text: str) -> TableSpec:
+    """A table declared as text: ``name: a sentence``, and per line, four blanks in, a column's name,
+    dtype, unit (``-`` none) and sentence. What stands further in continues the sentence above.
+    """
+    head, *rows = re.split(r"\n {4}(?=\S)", text.strip())
+    name, doc = head.split(": ", 1)
+    cells = (re.split(" {2,}", row, maxsplit=3) for row in rows)
+    columns = (Column(key, kind, unit.strip("-"), _joined(says)) for key, kind, unit, says in cells)
+    return TableSpec(name, _joined(doc), tuple(columns))
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

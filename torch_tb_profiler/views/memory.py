@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import device_properties
@@ -19,25 +17,15 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
-from torch_tb_profiler.views.memory_wire import (
-    MemoryCurvePayload,
-    MemoryDevice,
-    MemoryPayload,
-    MemorySource,
-)
+from torch_tb_profiler.views.memory_wire import MemoryCurvePayload, MemoryDevice, MemoryPayload
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import missing
-
-_SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 
 
 def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
     """What the Memory view offers; without records: what to record."""
-    source: MemorySource = next(
-        (known for known in _SOURCES if known == insight.about["memory_source"]), ""
-    )
     return MemoryPayload(
-        source=source,
+        source=insight.about["memory_source"],
         span_ns=whole_window(trace, facts)[1],
         devices=_devices(trace, insight),
         categories=category_names(insight),

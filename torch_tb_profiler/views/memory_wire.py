@@ -39,8 +39,7 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU
-    last. ``categories``: those of the file, the unknown one
-    last; empty where it has none."""
+    last. ``categories``: those of the file, the unknown one last; empty where it has none."""
 
     source: MemorySource
     span_ns: int
@@ -72,8 +71,7 @@ class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
 
 class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/blocks``: blocks that were allocated or released in the window, the largest
-    first; ``pooled`` more, of
-    ``pooled_bytes``, are not listed."""
+    first; ``pooled`` more, of ``pooled_bytes``, are not listed."""
 
     device: int
     rows: Annotated[dict[str, Any], table_of(MEMORY_BLOCKS)]

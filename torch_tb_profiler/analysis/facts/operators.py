@@ -80,12 +80,8 @@ def operator_facts(
         own = device.own(key)
         summed[f"{key}_self"] = sum_by(cell, n, own[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(own, above)[node])
-    return OperatorFacts(
-        operators,
-        fact_schema.OPERATOR_STEPS.build(**where, **summed),
-        eligible,
-        _eligible_share(tree, device, eligible),
-    )
+    steps = fact_schema.OPERATOR_STEPS.build(**where, **summed)
+    return OperatorFacts(operators, steps, eligible, _eligible_share(tree, device, eligible))
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, matching_points
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
-from torch_tb_profiler.analysis.facts.attribution import matching_points
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE

@@ -159,8 +159,8 @@ class DisplayTable(Mapping[str, Any]):
         """The number of columns, as a mapping has it; rows are ``n``."""
         return len(self._columns)
 
-    def take(self, rows: Array) -> DisplayTable:
-        """The rows selected by an index array or a boolean mask, in that order."""
+    def take(self, rows: Array | slice) -> DisplayTable:
+        """The rows selected by an index array, a boolean mask or a slice, in that order."""
         index = np.arange(self.n)[rows]
         columns = {
             name: values[index]

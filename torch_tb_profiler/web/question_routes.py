@@ -93,9 +93,9 @@ def next_hit(
         )
     searched = _searched(timeline, q, re, args, case)
     if after is not None:
-        return searched.after(after)
+        return searched.beside(after, forwards=True)
     if before is not None:
-        return searched.before(before)
+        return searched.beside(before, forwards=False)
     assert t is not None
     return searched.from_time(t, forwards=dir == "next")
 

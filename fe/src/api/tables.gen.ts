@@ -151,6 +151,24 @@ export const FLAME: readonly DeclaredColumn[] = [
   {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
 ];
 
+export const MATCHES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 420},
+  {"key": "look", "label": "Kind", "kind": "count", "width": 140},
+  {"key": "count", "label": "Matches", "kind": "count", "width": 90},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "total", "width": 110, "bar": true},
+];
+
+export const AREA: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 216},
+  {"key": "look", "label": "Kind", "kind": "count", "width": 124},
+  {"key": "count", "label": "Count", "kind": "count", "term": "area_count", "width": 68},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "area_total", "width": 104, "bar": true},
+  {"key": "share", "label": "Share", "kind": "share", "term": "area_share", "width": 76},
+  {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "area_mean", "width": 88},
+  {"key": "shortest_ns", "label": "Min", "kind": "time", "term": "area_shortest", "width": 88},
+  {"key": "longest_ns", "label": "Max", "kind": "time", "term": "area_longest", "width": 88},
+];
+
 export const FILES: readonly DeclaredColumn[] = [
   {"key": "path", "label": "File", "kind": "code", "term": "diagnosis_path", "width": 360},
   {"key": "state", "label": "State", "kind": "text", "term": "diagnosis_state", "width": 140},

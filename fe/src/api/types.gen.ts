@@ -576,29 +576,12 @@ export interface ArrowsPayload {
   target_ns: number[];
 }
 
-/** Hits of a search in time order. */
-export interface HitColumns {
-  event: number[];
-  lane: number[];
-  name: string[];
-  start_ns: number[];
-  dur_ns: number[];
-}
-
-/** Hits of one name. */
-export interface SearchName {
-  name: string;
-  look: number;
-  count: number;
-  total_ns: number;
-}
-
 /** Route `/trace/search`: `names` by total time, at most 500 of `names_total`; `hits` the first 1000 of `total`. */
 export interface SearchPayload {
   total: number;
-  names: SearchName[];
+  names: MatchesTable;
   names_total: number;
-  hits: HitColumns;
+  hits: HitsTable;
 }
 
 /** Route `/trace/search/heat`: hits that begin in each equal bucket of the window. */
@@ -611,18 +594,6 @@ export interface NextHitPayload {
   hit: EventRef | null;
   index: number;
   total: number;
-}
-
-/** Events of a window by name and look. Times are clipped to the window. */
-export interface AreaColumns {
-  name: string[];
-  look: number[];
-  count: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  longest_event: number[];
 }
 
 /** Busy time of a group of lanes within the window: the union over its chosen lanes. */
@@ -645,7 +616,7 @@ export interface AreaPayload {
   t0_ns: number;
   t1_ns: number;
   events: number;
-  rows: AreaColumns;
+  rows: AreaTable;
   pooled: number;
   groups: AreaGroup[];
   overlap: AreaOverlap | null;
@@ -1145,6 +1116,36 @@ export interface FlameTable {
   host_ns: number[];
   first_ns: number[];
   event: number[];
+}
+
+/** Hits of a search by name; `look` is that of the first event of the name. */
+export interface MatchesTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+}
+
+/** Hits of a search in time order. */
+export interface HitsTable {
+  event: number[];
+  lane: number[];
+  name: string[];
+  start_ns: number[];
+  dur_ns: number[];
+}
+
+/** Events of a window by name and look. Times are clipped to the window. */
+export interface AreaTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+  share: (number | null)[];
+  mean_ns: number[];
+  shortest_ns: number[];
+  longest_ns: number[];
+  longest_event: number[];
 }
 
 /** One row per file that was seen: what became of it, and why. */

@@ -128,6 +128,11 @@ def positions_of(keys: Array, wanted: Array) -> Ints:
     return np.where(keys[position] == wanted, position, -1)
 
 
+def position_of(keys: Array, wanted: int) -> int:
+    """The position of one value in ``keys`` (ascending), −1 if it is not there."""
+    return int(positions_of(keys, np.array([wanted]))[0])
+
+
 def last_in_group(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
     """Per group the element of ``rows`` that comes last in ``order``; int64 of shape (groups,)."""
     last = np.zeros(groups, np.int64)

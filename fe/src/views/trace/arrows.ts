@@ -1,7 +1,6 @@
 import { useMemo } from "preact/hooks";
-import type { Parameters } from "../../api/client";
 import type { ArrowsPayload, EventPayload, EventRef } from "../../api/types.gen";
-import { useResources, type Resource } from "../../state/resource";
+import { useResources } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
 import type { Arrow } from "../../timeline/types";
 import { useWindow } from "./curves";
@@ -9,7 +8,7 @@ import type { Recording } from "./recordings";
 import { ownWindow, type Window } from "./window";
 
 /** More than this hides what it should show. */
-export const MOST_ARROWS = 2000;
+const MOST_ARROWS = 2000;
 
 export interface ShownArrows {
   arrows: readonly Arrow[];
@@ -31,22 +30,18 @@ export function useArrows(
   );
   const queries = useMemo(() => questions.map((question) => question.query), [questions]);
   const answers = useResources("trace/arrows", queries);
-  return useMemo(() => {
-    const arrows = questions.flatMap(({ recording, source }, place) =>
-      arrowsOf(answers[place], source, recording.offset),
-    );
-    return {
-      arrows,
+  return useMemo(
+    () => ({
+      arrows: questions.flatMap(({ recording, source }, place) =>
+        arrowsOf(answers[place]?.data, source, recording.offset),
+      ),
       total: answers.reduce((total, answer) => total + (answer.data?.total ?? 0), 0),
-    };
-  }, [questions, answers]);
+    }),
+    [questions, answers],
+  );
 }
 
-function questionsFor(
-  recordings: readonly Recording[],
-  kinds: string,
-  window: Window,
-): { recording: Recording; source: number; query: Parameters["trace/arrows"] }[] {
+function questionsFor(recordings: readonly Recording[], kinds: string, window: Window) {
   return recordings.flatMap((recording, source) => {
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     const cap = Math.ceil(MOST_ARROWS / recordings.length);
@@ -63,11 +58,10 @@ function questionsFor(
 }
 
 function arrowsOf(
-  answer: Resource<ArrowsPayload> | undefined,
+  payload: ArrowsPayload | null | undefined,
   source: number,
   offset: number,
 ): Arrow[] {
-  const payload = answer?.data;
   if (!payload) return [];
   const end = (lane: number | undefined, time: number | undefined): Arrow["source"] => ({
     source,

@@ -4,7 +4,7 @@ The declaration stands where the table is computed. From it follow the wire enco
 columns, the DataFrame, the command line's text, Markdown and JSON, and the documentation::
 
     OPERATORS = DisplaySpec("operators", "One row per operator.", (DisplayColumn("calls", …), …))
-    operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON, tables.gen.ts ─▶ the page's grid
+    operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON ─▶ the page's grid
                                                 ├─▶ api/frame.py             DataFrame, docs/api.md
                                                 └─▶ cli/tables.py            text, Markdown, JSON
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,52 +60,3 @@ def _is_float(column: DisplayColumn) -> bool:
 def table_of(spec: DisplaySpec) -> msgspec.Meta:
     """Marks a payload's field as ``wire_columns`` of a table of this declaration: ``Annotated[dict[str, Any], table_of(SPEC)]``."""
     return msgspec.Meta(extra={"table": spec})
-
-
-def type_name(spec: DisplaySpec) -> str:
-    """Name of its TypeScript interface: ``OperatorsTable``."""
-    return "".join(word.capitalize() for word in spec.name.split("_")) + "Table"
-
-
-def interface(spec: DisplaySpec) -> str:
-    """The TypeScript interface of its columns."""
-    lines = [f"  {column.name}: {_type(spec, column)};" for column in spec.columns if column.page]
-    doc = spec.doc.replace("``", "`")
-    return "\n".join([f"/** {doc} */", f"export interface {type_name(spec)} {{", *lines, "}", ""])
-
-
-def _type(spec: DisplaySpec, column: DisplayColumn) -> str:
-    named = {**dict.fromkeys(TEXTS, "string"), "texts": "string[]", "flag": "boolean"}
-    item = named.get(column.kind, "number")
-    return f"({item} | null)[]" if nullable(spec, column) else f"{item}[]"
-
-
-def page_columns(spec: DisplaySpec) -> str:
-    """The declaration of the columns that the page shows, as a TypeScript constant; empty where it shows none."""
-    columns = [
-        {
-            "key": column.name,
-            "label": column.label,
-            "kind": _KINDS.get(column.kind, column.kind),
-            **({"term": column.term} if column.term else {}),
-            **({"width": column.width} if column.width else {}),
-            **({"bar": True} if column.bar else {}),
-            **({"hidden": True} if column.hidden else {}),
-        }
-        for column in spec.columns
-        if column.label and column.page
-    ]
-    if not columns:
-        return ""
-    listed = "".join(f"  {json.dumps(column, ensure_ascii=False)},\n" for column in columns)
-    return f"export const {spec.name.upper()}: readonly DeclaredColumn[] = [\n{listed}];\n"
-
-
-_KINDS = {
-    "mean time": "time",
-    "delta bytes": "bytes",
-    "category": "code",
-    "texts": "code",
-    "id": "count",
-    "flag": "text",
-}

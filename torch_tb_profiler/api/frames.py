@@ -1,7 +1,7 @@
 """What ``torch_tb_profiler.open`` returns: one trace or several as pandas DataFrames.
 
-Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every
-column; ``attrs["units"]`` and ``attrs["docs"]`` of a frame describe its own.
+Times are integer nanoseconds, unknown is missing (``isna()``). ``attrs["units"]`` and
+``attrs["docs"]`` of a frame describe its columns.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.frame import frame
-from torch_tb_profiler.api.frame_columns import WORKERS
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
@@ -33,8 +32,10 @@ from torch_tb_profiler.api.waiting import (
 )
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_ns
 from torch_tb_profiler.views.escapes import one_line
 
@@ -43,6 +44,22 @@ if TYPE_CHECKING:
 
 Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
+_C = DisplayColumn
+WORKERS = DisplaySpec(
+    "workers",
+    "One row per trace that was opened.",
+    (
+        _C("run", "text", "", "Name of the run."),
+        _C("worker", "text", "", "Name of the worker."),
+        _C("span", "text", "", "Name of the span."),
+        _C("rank", "id", "", "Its rank.", optional=True, unit="rank"),
+        _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
+        _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
+        _C("steps", "count", "", "Steps.", unit="steps"),
+        _C("mean_step_ns", "mean time", "", "Mean wall time of complete steps."),
+        _C("path", "text", "", "The file."),
+    ),
+)
 
 
 class Frames(ABC):
@@ -393,20 +410,19 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             for trace in self._traces
         ]
         walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
-        return frame(
-            WORKERS,
-            {
-                "run": [o.run.name for o in opened],
-                "worker": [o.worker.name for o in opened],
-                "span": [o.span.name for o in opened],
-                "rank": [o.worker.rank for o in opened],
-                "world_size": [o.worker.world_size for o in opened],
-                "events": [o.trace.entries for o in opened],
-                "steps": [table.n for table, _ in selected],
-                "mean_step_ns": [float(wall.mean()) if len(wall) else None for wall in walls],
-                "path": [o.span.path for o in opened],
-            },
+        table = WORKERS.build(
+            NO_STRINGS,
+            run=[o.run.name for o in opened],
+            worker=[o.worker.name for o in opened],
+            span=[o.span.name for o in opened],
+            rank=[o.worker.rank for o in opened],
+            world_size=[o.worker.world_size for o in opened],
+            events=[o.trace.entries for o in opened],
+            steps=[table.n for table, _ in selected],
+            mean_step_ns=[wall.mean() if len(wall) else None for wall in walls],
+            path=[o.span.path for o in opened],
         )
+        return table_frame(table)
 
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False

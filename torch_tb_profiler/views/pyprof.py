@@ -16,14 +16,18 @@ from torch_tb_profiler.analysis.pyprof.parameters import parameters
 from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
 from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES
+from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES, COLUMNS
 
 Cell = int | str | None
-
-
+PYPROF = DisplaySpec(
+    "pyprof",
+    "PyProf's table: one row per kernel launch, in time order; defined in `docs/definitions.md`.",
+    tuple(DisplayColumn(**column._asdict(), optional=True) for column in COLUMNS.values()),
+)
 MOST_LINES = 100
 """Lines of a call trace, the innermost ones; only a recursion has more."""
 _DIRECTIONS = {Direction.FORWARD: "fprop", Direction.BACKWARD: "bprop", Direction.UNKNOWN: None}

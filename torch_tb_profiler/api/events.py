@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.api.frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
-from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
 if TYPE_CHECKING:
@@ -70,9 +69,9 @@ def events(context: TraceContext) -> DataFrame:
         **{name: links[name] for name in ("step", "parent", "launch", "operator")},
         correlation=spans["correlation"],
         external_id=spans["external"],
-        sequence=_operator_column(trace, "sequence"),
-        input_shapes=_operator_column(trace, "dims"),
-        input_dtypes=_operator_column(trace, "types"),
+        sequence=operator_arguments(trace, "sequence")[:-1],
+        input_shapes=operator_arguments(trace, "dims")[:-1],
+        input_dtypes=operator_arguments(trace, "types")[:-1],
     )
     frame = table_frame(table, share=True)
     if context.steps is None and not context.skip_cold:
@@ -80,11 +79,3 @@ def events(context: TraceContext) -> DataFrame:
     chosen = np.flatnonzero(mask(context.selection(), links["step"]))
     selected: DataFrame = frame.take(chosen).reset_index(drop=True)
     return selected
-
-
-def _operator_column(trace: Trace, name: str) -> Array:
-    """A column of ``operator_args`` for every row of spans; −1 where it has none."""
-    arguments = trace["operator_args"]
-    column = np.full(trace["spans"].n, -1, arguments[name].dtype)
-    column[arguments["span"]] = arguments[name]
-    return column

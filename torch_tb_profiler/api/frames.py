@@ -24,12 +24,7 @@ from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.api.waiting import (
-    FleetPlace,
-    fleet_places,
-    member_findings,
-    waiting_columns,
-)
+from torch_tb_profiler.api.waiting import FleetPlace, fleet_places, member_findings, waiting_columns
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec

@@ -216,11 +216,6 @@ class Profile:
         self._stacks = CallStacks(self._events)
         self._device = _device(opened, self._events)
 
-    @property
-    def events(self) -> FunctionEvents:
-        """What ``prof.events()`` lists, as columns."""
-        return self._events
-
     def key_averages(self, by: Grouping, top_level_events_only: bool = False) -> KeyAverages:
         """Averages by name and the further keys of ``by``."""
         groups = group_events(self._events, self._stacks, self._flops, by)
@@ -271,7 +266,7 @@ class Profile:
         first = groups.first
         around = events.parent[first]
         device = (self._device or "").upper()
-        columns: dict[str, list[Any]] = {name: getattr(groups, name).tolist() for name in _SUMMED}
+        columns: dict[str, list[Any]] = {name: sums.tolist() for name, sums in groups.sums.items()}
         columns |= {
             "key": names.many(events.name[first]),
             "stack": [list(frames) for frames in groups.stack],

@@ -34,11 +34,7 @@ def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> Dat
     sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures.
     """
     payload, table = efficiency_of(
-        context.facts,
-        context.insight,
-        context.selection(chosen),
-        by,
-        file=context.settings.peaks,
+        context.facts, context.insight, context.selection(chosen), by, file=context.settings.peaks
     )
     made = table_frame(table)
     made.attrs |= {

@@ -20,13 +20,7 @@ import msgspec
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.markdown import markdown
-from torch_tb_profiler.cli.output import (
-    identity,
-    no_trace_message,
-    readable,
-    settings_of,
-    write,
-)
+from torch_tb_profiler.cli.output import identity, no_trace_message, readable, settings_of, write
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.cache_use import cache_use

@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import event_id
-from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
 from torch_tb_profiler.cli.findings import findings_block
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share

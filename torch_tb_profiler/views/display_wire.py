@@ -34,13 +34,8 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
         return values
     if column.kind == "mean time":
         return np.rint(values).astype(np.int64)
-    signed = column.kind.startswith("delta")
-    if (
-        values.dtype.kind == "i"
-        and not signed
-        and nullable(table.spec, column)
-        and (values < 0).any()
-    ):
+    unsigned = values.dtype.kind == "i" and not column.kind.startswith("delta")
+    if unsigned and nullable(table.spec, column) and (values < 0).any():
         return [value if value >= 0 else None for value in values.tolist()]
     # The encoder writes NaN as null.
     return np.ascontiguousarray(values)
@@ -50,11 +45,8 @@ def nullable(spec: DisplaySpec, column: DisplayColumn) -> bool:
     """Whether a value can be unknown: where it need not be recorded, or where the row that pools the rest has none."""
     pooled = any(other.pool for other in spec.columns)
     plain = column.kind in ("flag", "knowledge", "row") or column is spec.columns[0]
-    return column.optional or _is_float(column) or (pooled and column.pool is None and not plain)
-
-
-def _is_float(column: DisplayColumn) -> bool:
-    return column.dtype == "float64" and column.kind != "mean time"
+    is_float = column.dtype == "float64" and column.kind != "mean time"
+    return column.optional or is_float or (pooled and column.pool is None and not plain)
 
 
 def table_of(spec: DisplaySpec) -> msgspec.Meta:

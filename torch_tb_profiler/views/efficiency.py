@@ -29,12 +29,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.efficiency_notes import notes, unmodelled_products
-from torch_tb_profiler.views.efficiency_wire import (
-    DevicePeaks,
-    EfficiencyPayload,
-    Peak,
-    StepMfu,
-)
+from torch_tb_profiler.views.efficiency_wire import DevicePeaks, EfficiencyPayload, Peak, StepMfu
 from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary

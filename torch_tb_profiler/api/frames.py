@@ -149,7 +149,7 @@ class Frames(ABC):
     @property
     def findings(self) -> DataFrame:
         """What costs recoverable time, in all steps."""
-        return self._each(tables.findings)
+        return self._each(lambda context: tables.findings(member_findings(context)))
 
     @property
     def events(self) -> DataFrame:
@@ -298,30 +298,23 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     @property
     def collectives(self) -> DataFrame:
         """Collectives of all workers, matched, with waiting separated from transfer."""
-        return joined(
-            [
-                (
-                    trace.context.opened,
-                    tables.collectives(
-                        trace.context, waiting_columns(member) if member[1] >= 0 else None
-                    ),
-                )
-                for trace, member in zip(self._traces, self._members, strict=True)
-            ]
+        return self._each_member(
+            lambda context, member: tables.collectives(
+                context, waiting_columns(member) if member[1] >= 0 else None
+            )
         )
 
     @property
     def findings(self) -> DataFrame:
         """What costs recoverable time on every worker, stragglers included."""
-        return joined(
-            [
-                (
-                    trace.context.opened,
-                    tables.findings(trace.context, member_findings(trace.context, member)),
-                )
-                for trace, member in zip(self._traces, self._members, strict=True)
-            ]
+        return self._each_member(
+            lambda context, member: tables.findings(member_findings(context, member))
         )
+
+    def _each_member(self, make: Callable[[TraceContext, FleetPlace], DataFrame]) -> DataFrame:
+        contexts = [trace.context for trace in self._traces]
+        members = zip(contexts, self._members, strict=True)
+        return joined([(context.opened, make(context, member)) for context, member in members])
 
     @cached_property
     def _members(self) -> list[FleetPlace]:
@@ -380,15 +373,9 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         for row in workers.head(SHOWN).itertuples():
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
             traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            labelled.append(
-                (
-                    "",
-                    (
-                        f"{traced} · {row.span}: {format_count(row.events)} entries, {row.steps}"
-                        f" step{'' if row.steps == 1 else 's'}{mean}"
-                    ),
-                )
-            )
+            steps = f"{row.steps} step{'' if row.steps == 1 else 's'}{mean}"
+            entries = format_count(row.events)
+            labelled.append(("", f"{traced} · {row.span}: {entries} entries, {steps}"))
         labelled += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
         labelled += described.not_read(self.unreadable)
         listed = described.TABLES.replace("  .key_averages()", "")

@@ -19,9 +19,15 @@ import msgspec
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.markdown import markdown
-from torch_tb_profiler.cli.output import identity, no_trace_message, readable, settings_of, write
-from torch_tb_profiler.cli.plain import plain
+from torch_tb_profiler.cli.output import (
+    Printer,
+    Report,
+    identity,
+    no_trace_message,
+    readable,
+    settings_of,
+    write,
+)
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.cache_use import cache_use
 from torch_tb_profiler.runs.model import Opened
@@ -67,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
         document = Document(
             "torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unreadable(files))
         )
-        write(markdown(document, options.tokens) if options.markdown else plain(document))
+        printer = Printer(options)
+        printer.add(Report(lambda: document, None))
+        printer.end()
     if options.path and not traces:
         raise NotATrace(no_trace_message(options.path, unreadable))
     return 0

@@ -39,6 +39,7 @@ PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "pyarrow", "torch")
 PLUGIN_GROUP = "tensorboard_plugins"
 MISSING_PACKAGE = "not installed"
 LEAST_TENSORBOARD = (2, 15)
+_DEFECT = ("name", "severity", "count", "sentence", "touched_share")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -176,16 +177,7 @@ def _trace(opened: Opened) -> dict[str, Any]:
         "span_ns": facts.summary["span_ns"],
         "steps": facts["steps"].n,
         "step_source": facts.summary["step_source"],
-        "defects": [
-            {
-                "name": item.name,
-                "severity": item.severity,
-                "count": item.count,
-                "sentence": item.sentence,
-                "touched_share": item.touched_share,
-            }
-            for item in health_items(facts)
-        ],
+        "defects": [{key: getattr(item, key) for key in _DEFECT} for item in health_items(facts)],
         "missing": msgspec.to_builtins(missing(absent(facts), MISSING)),
     }
 

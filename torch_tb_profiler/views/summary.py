@@ -49,16 +49,9 @@ def _steps(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
 
 
 def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
+    keys = ("id", "name", "utilization", "sm_efficiency", "occupancy", "occupancy_known_share")
     return [
-        {
-            "id": use.id,
-            "name": use.name,
-            "utilization": use.utilization,
-            "sm_efficiency": use.sm_efficiency,
-            "occupancy": use.occupancy,
-            "occupancy_known_share": use.occupancy_known_share,
-            "matrix_core_share": use.matrix_share,
-        }
+        {key: getattr(use, key) for key in keys} | {"matrix_core_share": use.matrix_share}
         for use in device_use(facts, selection)
     ]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 from tests.views import hand_made
-from torch_tb_profiler.views.summary import Identity, summary
+from torch_tb_profiler.views.summary import summary
 
 US = hand_made.US
-IDENTITY = Identity("run", "w0", "1", "run/w0.json", 99, 3)
+IDENTITY = {"run": "run", "worker": "w0", "span": "1", "path": "run/w0.json"}
 
 
 def test_the_schema() -> None:
-    values = json.loads(json.dumps(summary(hand_made.facts(), IDENTITY), allow_nan=False))
+    values = json.loads(json.dumps(summary(hand_made.facts(), IDENTITY, 99, 3), allow_nan=False))
     promised = {
         "run",
         "worker",
@@ -73,14 +73,14 @@ def test_the_schema() -> None:
 
 
 def test_device_times_of_a_host_only_trace_are_unknown() -> None:
-    values = summary(hand_made.facts(device=False), IDENTITY)
+    values = summary(hand_made.facts(device=False), IDENTITY, 99, 3)
     assert {row["device_self_ns"] for row in values["operators"]} == {None}
     assert (values["devices"], values["kernels"]) == ([], [])
 
 
 def test_categories_that_were_not_recorded_are_unknown() -> None:
     host = hand_made.with_steps(hand_made.facts(device=False), kernel=[0] * 3)
-    for step in summary(host, IDENTITY)["steps"]:
+    for step in summary(host, IDENTITY, 99, 3)["steps"]:
         assert [key for key, ns in step["categories_ns"].items() if ns is None] == [
             "kernel",
             "memcpy",

@@ -89,13 +89,14 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     }
 
 
-def member_findings(context: TraceContext, member: FleetPlace) -> FindingsPayload:
-    """The findings of a trace, stragglers of its run included."""
-    (fleet, rank), opened = member, context.opened
+def member_findings(context: TraceContext, member: FleetPlace | None = None) -> FindingsPayload:
+    """The findings of a trace; of a member of a fleet, stragglers of its run included."""
+    opened = context.opened
     source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
     findings = context.insight.about["findings"]
-    if rank < 0:
+    if member is None or member[1] < 0:
         return findings_payload(source, findings)
+    fleet = member[0]
     return findings_in_run(source, findings, fleet.figures, fleet.late, fleet.names)
 
 

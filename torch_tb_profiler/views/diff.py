@@ -9,11 +9,12 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, compare
 from torch_tb_profiler.analysis.diff.side import Side, compared_side
-from torch_tb_profiler.analysis.diff.table import DIFF_TREE, NO_STRINGS, change_table, tree_table
+from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff_causes import because
 from torch_tb_profiler.views.diff_notes import notes

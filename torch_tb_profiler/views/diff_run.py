@@ -12,8 +12,9 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
-from torch_tb_profiler.analysis.diff.table import NO_STRINGS, RUN_DIFF
+from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.analysis.figures.step_table import STEPS
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload

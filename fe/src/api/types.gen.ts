@@ -213,16 +213,6 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
-export interface FamilyColumns {
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  matrix_ns: (number | null)[];
-  matrix_unknown_ns: (number | null)[];
-  flops: (number | null)[];
-}
-
 /** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
 export interface StepMfu {
   index: number;
@@ -240,7 +230,7 @@ export interface EfficiencyPayload {
   device: DevicePeaks;
   steps: StepMfu[];
   mfu: number | null;
-  families: FamilyColumns;
+  families: FamiliesTable;
   time_ns: number;
   computation_ns: number;
   modelled_ns: number;
@@ -1008,6 +998,16 @@ export interface OperationsTable {
   algorithm_bandwidth: (number | null)[];
   bus_bandwidth: (number | null)[];
   split: boolean[];
+}
+
+/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
+export interface FamiliesTable {
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  matrix_ns: (number | null)[];
+  matrix_unknown_ns: (number | null)[];
+  flops: (number | null)[];
 }
 
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */

@@ -21,7 +21,7 @@ class CounterInfo(Wire, frozen=True, kw_only=True):
 
 class CountersTablePayload(Wire, frozen=True, kw_only=True):
     """Route ``/counters``. ``values[c][i]`` is counter c of row i of ``profiled``; null: not measured.
-    ``matching`` says how ranges were tied to launches, and what did not
+    ``headline``: what was measured. ``matching`` says how ranges were tied to launches, and what did not
     match. ``bandwidth``: bytes/s of the memory whose traffic was
     counted, null not known; ``no_roofline``: what the recording lacks for one, empty where it can
     be drawn.
@@ -31,6 +31,7 @@ class CountersTablePayload(Wire, frozen=True, kw_only=True):
     counters: list[CounterInfo]
     profiled: Annotated[dict[str, Any], table_of(COUNTERS)]
     values: list[list[float | None]]
+    headline: str
     matching: str
     measured: Literal["ranges", "slices", ""]
     bandwidth: float | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
@@ -27,7 +28,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.efficiency_notes import notes, unmodelled_products
+from torch_tb_profiler.views.efficiency_notes import headline, notes, unmodelled_products
 from torch_tb_profiler.views.efficiency_wire import (
     DevicePeaks,
     EfficiencyPayload,
@@ -68,7 +69,7 @@ def efficiency_payload(
         rates = shares(insight, rows, peaks)
     table = families(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
-    return EfficiencyPayload(
+    payload = EfficiencyPayload(
         group=group,
         has_device=bool(facts.summary["has_device"]),
         vocabulary=vocabulary(facts),
@@ -85,10 +86,12 @@ def efficiency_payload(
             ).head(limit)
         ),
         pooled=max(len(rows.time) - limit, 0),
+        headline=[],
         notes=notes(facts, insight, selection, rows, rates, peaks)
         + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
+    return msgspec.structs.replace(payload, headline=headline(payload))
 
 
 def peaks_version(file: str) -> int:

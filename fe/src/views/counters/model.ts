@@ -3,7 +3,6 @@
 import type { CounterInfo, CounterSamplesTable, CountersTablePayload } from "../../api/types.gen";
 import {
   formatBytes,
-  formatCount,
   formatNumber,
   formatRate,
   formatShare,
@@ -67,27 +66,6 @@ const ARROW = " → ";
 
 /** The operators around a launch as one text, from the outermost inwards; empty where there is none. */
 export const pathText = (operators: readonly string[]): string => operators.join(ARROW);
-
-const plural = (count: number, word: string): string =>
-  `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;
-
-/** What was measured, in words. */
-export function topSentence({
-  profiled,
-  counters,
-  sampled_counters,
-  pooled,
-}: CountersTablePayload): string {
-  const ranges = profiled.kernel.length + pooled;
-  return [
-    ...(ranges
-      ? [`${plural(ranges, "kernel")} measured with ${plural(counters.length, "counter")} each`]
-      : []),
-    ...(sampled_counters.length
-      ? [`${plural(sampled_counters.length, "counter")} sampled over time`]
-      : []),
-  ].join("; ");
-}
 
 /** The names of steps by their numbers; null where the number is not known. */
 export const stepNames = (

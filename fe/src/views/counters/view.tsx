@@ -23,7 +23,7 @@ import {
 import { useAllSteps } from "../all_steps";
 import { declaredColumns, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
-import { Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import {
   byUse,
@@ -34,7 +34,6 @@ import {
   sampledCharts,
   scaled,
   stepNames,
-  topSentence,
   unitOf,
   widthOf,
 } from "./model";
@@ -70,10 +69,7 @@ function CountersPage(props: PageProps) {
   const { payload } = props;
   return (
     <>
-      <section class="headline" aria-label="In short">
-        <p class="headline-first">{topSentence(payload)}</p>
-        {payload.matching ? <p class="headline-more">{payload.matching}</p> : null}
-      </section>
+      <InShort sentences={[payload.headline, payload.matching]} />
       {payload.no_roofline ? <Notes notes={[payload.no_roofline]} /> : null}
       {payload.profiled.kernel.length ? <Measured {...props} /> : null}
       {payload.profiled.kernel.length ? <Profiled {...props} /> : null}

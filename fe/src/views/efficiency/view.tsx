@@ -12,7 +12,7 @@ import { useColumns } from "../columns";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
-import { Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import css from "./efficiency.css?inline";
 import {
@@ -27,7 +27,7 @@ import {
   searchFor,
   timeWord,
 } from "./model";
-import { DeviceCard, Families, Headline, StepChart } from "./parts";
+import { DeviceCard, Families, StepChart } from "./parts";
 import { efficiencyColumns, RowDetail, type RowLinks } from "./table";
 
 adoptStyles(tables);
@@ -75,7 +75,7 @@ function EfficiencyPage(props: PageProps) {
   const shared = { ...props, drawable, families, links, search: params.search ?? "" };
   return (
     <>
-      <Headline payload={payload} />
+      <InShort sentences={payload.headline} />
       <FindingsStrip view="efficiency" selection={props.selection} hrefOf={hrefOf} />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />

@@ -5,11 +5,10 @@ import type {
   MemoryAliveTable,
   MemoryBlocksTable,
   MemoryCurvePayload,
-  MemoryDevice,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
-import { formatBytes, formatShare, formatTime } from "../../base/units";
+import { formatBytes, formatShare } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
 import { declaredColumns, knownColumns } from "../columns";
@@ -79,28 +78,6 @@ export function Curve({ curve, categories, steps, note, actions, ...rest }: Curv
         peak={{ time: curve.peak_ns, value: curve.peak_bytes }}
       />
     </Figure>
-  );
-}
-
-/** The device's peak, and how near it is to what the device has. */
-export function Headline({ device }: { device: MemoryDevice }) {
-  const {
-    name,
-    peak_bytes,
-    peak_ns,
-    peak_reserved_bytes: reserved,
-    capacity_bytes: capacity,
-  } = device;
-  return (
-    <section class="headline" aria-label="In short">
-      <p class="headline-first">
-        {`${name}: at most ${formatBytes(peak_bytes)} allocated, at ${formatTime(peak_ns)}`}
-        {capacity ? `, ${formatShare(peak_bytes / capacity)} of its ${formatBytes(capacity)}` : ""}
-      </p>
-      {reserved ? (
-        <p class="headline-more">{`At most ${formatBytes(reserved)} reserved${capacity ? `, ${formatShare(reserved / capacity)}` : ""}.`}</p>
-      ) : null}
-    </section>
   );
 }
 

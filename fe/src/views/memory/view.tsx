@@ -18,7 +18,7 @@ import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams } from "../grid_params";
-import { Loaded, MissingList, Notes, Nothing } from "../loaded";
+import { InShort, Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
@@ -38,7 +38,6 @@ import {
   aliveFacts,
   blockColumns,
   Curve,
-  Headline,
   statisticsColumns,
   type MemoryLinks,
 } from "./parts";
@@ -113,7 +112,7 @@ function MemoryPage(props: PageProps) {
   const shared = { ...props, window, setWindow, query, links };
   return (
     <>
-      <Headline device={device} />
+      <InShort sentences={device.headline} />
       <FindingsStrip view="memory" selection={props.selection} hrefOf={hrefOf} />
       <Notes notes={payload.notes} />
       <CurvePanel {...shared} picked={time ?? alive.data?.time_ns ?? device.peak_ns} />

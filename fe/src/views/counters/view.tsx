@@ -23,6 +23,7 @@ import {
 import { useAllSteps } from "../all_steps";
 import { declaredColumns, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
+import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import {
@@ -126,10 +127,9 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   const { kernel, op_stack, top_op, bottom_op, launch, event } = profiled;
   const operator = (names: readonly (string | null)[]): Partial<Column> => ({
     unknown: () => "none",
-    href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null),
+    href: linkedTo(hrefOf, "operator", names),
   });
-  const shown = (row: number): number =>
-    [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
+  const shown = launch.map((number, row) => (number < 0 ? (event[row] ?? -1) : number));
   return [
     ...declaredColumns(COUNTERS, profiled, {
       kernel: {
@@ -143,8 +143,8 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
       bottom_op: operator(bottom_op),
       step: { kind: "text", values: stepNames(profiled.step, steps) },
     }),
-    ...knownColumns([
-      ...byUse(payload.values).map((place): Column => {
+    ...knownColumns(
+      byUse(payload.values).map((place): Column => {
         const counter = counters[place] ?? { name: "", label: "", unit: "" };
         const { name, label } = counter;
         return {
@@ -157,17 +157,8 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
           hint: hintOf(counter),
         };
       }),
-      {
-        key: "timeline",
-        label: "Timeline",
-        kind: "text",
-        width: 84,
-        term: "counters_timeline",
-        values: kernel.map((_, row) => (shown(row) < 0 ? null : "launch")),
-        unknown: () => "",
-        href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
-      },
-    ]),
+    ),
+    ...timelineColumns("counters", 84, "launch", shown, hrefOf),
   ];
 }
 

@@ -83,14 +83,9 @@ export function nameAt(workers: readonly DistributedWorker[], place: number): st
   return found ? workerName(found) : "";
 }
 
-export function beforeName({
-  before_operator,
-  before_name,
-  before_module,
-  before_line,
-}: LateItem): string | null {
-  return before_operator ?? before_name ?? before_module ?? before_line;
-}
+/** What took longer on a late worker before it arrived. */
+export const beforeName = (item: LateItem): string | null =>
+  item.before_operator ?? item.before_name ?? item.before_module ?? item.before_line;
 
 /** The place of a worker in the list by its name; `null` for all of them together. */
 export function readWorker(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analysis.memory.recorded import case
@@ -32,6 +34,22 @@ from torch_tb_profiler.views.memory_tables import memory_blocks_payload
 )
 def test_device_names(kind: int, number: int, name: str) -> None:
     assert device_name(kind, number) == name
+
+
+def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() -> None:
+    written = """
+        main 10 gpu0 a +1048576 1048576 4194304
+        main 20 gpu0 a -1048576       0 4194304
+        main 30 cpu  b     +100     100
+    """
+    trace, facts, insight = case(written)
+    card = trace.header | {"deviceProperties": [{"id": 0, "totalGlobalMem": 8 << 20}]}
+    gpu, cpu = memory_payload(replace(trace, header=card), facts, insight).devices
+    assert gpu.headline == [
+        "GPU 0: at most 1.00 MiB allocated, at 10.0 µs, 12.5 % of its 8.00 MiB",
+        "At most 4.00 MiB reserved, 50.0 %.",
+    ]
+    assert cpu.headline == ["CPU: at most 100 B allocated, at 30.0 µs"]
 
 
 def notes(written: str, more: list[Event] | None = None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
@@ -28,7 +29,7 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.efficiency_notes import notes, unmodelled_products
+from torch_tb_profiler.views.efficiency_notes import headline, notes, unmodelled_products
 from torch_tb_profiler.views.efficiency_wire import DevicePeaks, EfficiencyPayload, Peak, StepMfu
 from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.texts import missing
@@ -92,11 +93,12 @@ def efficiency_of(
         modelled_ns=totals.modelled,
         rows=wire_columns(table.head(limit)),
         pooled=max(table.n - limit, 0),
+        headline=[],
         notes=notes(facts, insight, selection, rows, rates, peaks)
         + ([unmodelled_products(totals.products)] if totals.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
-    return payload, table
+    return msgspec.structs.replace(payload, headline=headline(payload)), table
 
 
 def peaks_version(file: str) -> int:

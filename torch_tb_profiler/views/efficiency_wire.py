@@ -59,7 +59,7 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     device); ``computation_ns``: of it, without communication, copies
     and memsets that no model knows; ``modelled_ns``: of that, of modelled calls.
 
-    ``notes``: sentences about what the figures cannot say, such as rows above a peak.
+    ``headline``: the answer in words. ``notes``: sentences about what the figures cannot say, such as rows above a peak.
     """
 
     group: EfficiencyGroup
@@ -74,5 +74,6 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     modelled_ns: int
     rows: Annotated[dict[str, Any], table_of(EFFICIENCY)]
     pooled: int
+    headline: list[str]
     notes: list[str]
     missing: list[Missing]

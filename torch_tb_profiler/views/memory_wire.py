@@ -22,7 +22,9 @@ MemoryGroup = Literal["operator", "module"]
 class MemoryDevice(Wire, frozen=True, kw_only=True):
     """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before
     the first record; where not ``begin_known`` the least that
-    the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses."""
+    the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses.
+    ``headline``: its peak, and how near that is to what the device has.
+    """
 
     key: int
     name: str
@@ -35,6 +37,7 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
     peak_reserved_bytes: int | None
     capacity_bytes: int | None
     blocks: int
+    headline: list[str]
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):

@@ -46,12 +46,13 @@ export interface CounterInfo {
   unit: string;
 }
 
-/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `headline`: what was measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
   profiled: CountersTable;
   values: ((number | null)[])[];
+  headline: string;
   matching: string;
   measured: "" | "ranges" | "slices";
   bandwidth: number | null;
@@ -145,7 +146,7 @@ export interface WaitingColumns {
   late_ns: ((number | null)[])[];
 }
 
-/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took. */
+/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took; `before` says it in words, empty where it is not known. */
 export interface LateItem {
   step: number;
   worker: number;
@@ -164,6 +165,7 @@ export interface LateItem {
   before_ns: number | null;
   before_side: BeforeSide | null;
   before_side_ns: number | null;
+  before: string;
 }
 
 /** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
@@ -174,7 +176,7 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
@@ -191,6 +193,7 @@ export interface DistributedPayload {
   ready: number;
   progress: number;
   workers_total: number;
+  headline: string[];
   notes: string[];
   missing: Missing[];
 }
@@ -222,7 +225,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
   has_device: boolean;
@@ -236,6 +239,7 @@ export interface EfficiencyPayload {
   modelled_ns: number;
   rows: EfficiencyTable;
   pooled: number;
+  headline: string[];
   notes: string[];
   missing: Missing[];
 }
@@ -280,7 +284,7 @@ export interface FindingsPayload {
   progress: number;
 }
 
-/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. */
+/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
 export interface MemoryDevice {
   key: number;
   name: string;
@@ -293,6 +297,7 @@ export interface MemoryDevice {
   peak_reserved_bytes: number | null;
   capacity_bytes: number | null;
   blocks: number;
+  headline: string[];
 }
 
 /** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */

@@ -128,6 +128,7 @@ it("shows of one worker what can be known", async () => {
   answers = [
     distributed(1, 4, {
       matched: 0,
+      headline: ["This is the recording of one worker."],
       late: [],
       waiting: { waiting_ns: none, transfer_ns: none, unsplit_ns: none, late_ns: none },
       skew_ns: null,

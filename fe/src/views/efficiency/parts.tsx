@@ -12,17 +12,7 @@ import {
   Term,
   Tooltip,
 } from "../../widgets";
-import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
-
-export function Headline({ payload }: { payload: EfficiencyPayload }) {
-  const [first, ...rest] = topSentences(payload);
-  return (
-    <section class="headline" aria-label="In short">
-      <p class="headline-first">{first}</p>
-      {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
-    </section>
-  );
-}
+import { type FamilyRow, rateOfSteps, timeWord } from "./model";
 
 /** A figure that says on hover where it is from. */
 function Sourced({ text, source }: { text: string; source: string }) {

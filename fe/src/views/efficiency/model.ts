@@ -8,10 +8,10 @@ import type {
   StepMfu,
 } from "../../api/types.gen";
 import {
+  format,
   formatBytes,
   formatCount,
   formatNumber,
-  formatRate,
   formatShare,
   formatTime,
 } from "../../base/units";
@@ -67,7 +67,7 @@ export function peakText({ peak, precision }: EfficiencyTable, row: number): str
   const rate = peak[row];
   return rate === null || rate === undefined
     ? ""
-    : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
+    : `${format(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
 }
 
 /** Every figure of a row, label and text; what is not known is left out. */
@@ -83,13 +83,13 @@ export function figuresOf(rows: EfficiencyTable, row: number): [string, string][
     ["Calls", formatCount(rows.calls[row])],
     ...(rows.parameters[row] ? [["Parameters", rows.parameters[row]] as [string, string]] : []),
     ...(isModelled(rows, row) ? [] : [["FLOPs", NOT_MODELLED] as [string, string]]),
-    ...known("FLOPs per call", rows.flops[row], (value) => formatRate(value, "FLOP")),
+    ...known("FLOPs per call", rows.flops[row], (value) => format(value, "FLOP")),
     ...known("Bytes per call", rows.bytes[row], formatBytes),
     ...known("Intensity", rows.intensity[row], (value) => `${formatNumber(value)} FLOP/B`),
-    ...known("FLOP/s", rows.flops_rate[row], (value) => formatRate(value, "FLOP/s")),
+    ...known("FLOP/s", rows.flops_rate[row], (value) => format(value, "FLOP/s")),
     ...(rows.fast[row] ? [["Of the peak", `not known: ${FAST}`] as [string, string]] : []),
     ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
-    ...known("Bytes/s", rows.bytes_rate[row], (value) => formatRate(value, "B/s")),
+    ...known("Bytes/s", rows.bytes_rate[row], (value) => format(value, "B/s")),
     ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
     ...(rows.bound[row] === "unknown" ? [] : [["Bound by", rows.bound[row]] as [string, string]]),
     ...known("At the peak", rows.ideal_ns[row], formatTime),
@@ -179,7 +179,7 @@ export function topSentences(payload: EfficiencyPayload): string[] {
     headline(payload, rate, name),
     ...(mfu !== null && rate !== null
       ? [
-          `That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`,
+          `That is ${format(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`,
         ]
       : []),
     ...(!has_device && rate !== null
@@ -209,7 +209,7 @@ function headline(
   const verb = (one: string, many: string): string => (steps.length === 1 ? one : many);
   if (mfu !== null)
     return `${subject} ${verb("reaches", "reach")} ${formatShare(mfu)} of what ${name} can do (MFU)`;
-  if (rate !== null) return `${subject} ${verb("does", "do")} ${formatRate(rate, "FLOP/s")}`;
+  if (rate !== null) return `${subject} ${verb("does", "do")} ${format(rate, "FLOP/s")}`;
   return modelled_ns > 0
     ? `${subject} ${verb("holds", "hold")} no product of matrices, convolution or attention`
     : "No operator of the steps could be modelled";

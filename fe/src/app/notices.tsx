@@ -68,10 +68,7 @@ export function FailedTrace({
   return (
     <ErrorState
       title={`The trace of ${worker} could not be imported`}
-      error={{
-        message: span.message,
-        hint: "It is imported again when the file changes.",
-      }}
+      error={{ message: span.message, hint: "It is imported again when the file changes." }}
       diagnosisHref={diagnosisHref}
     />
   );

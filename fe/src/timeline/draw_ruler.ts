@@ -1,23 +1,20 @@
 import { ticksOf, timeOnScreen } from "./ruler";
-import type { Boundary, Context, Mark, Palette, TimeRange } from "./types";
+import type { Context, Frame, TimeRange } from "./types";
 import { nsPerPx, xAt } from "./viewport";
 
 export const STEP_BAND = 18;
 export const TICK_BAND = 22;
 
-export interface RulerFrame {
-  width: number;
+/** What the scales draw of what the canvas does. */
+export type Scaled = Pick<Frame, "width" | "ratio" | "view" | "boundaries" | "marks" | "palette">;
+
+export interface RulerFrame extends Scaled {
   height: number;
-  ratio: number;
-  view: TimeRange;
   origin: number;
-  boundaries: readonly Boundary[];
-  marks: readonly Mark[];
   /** Stretch that is chosen: an area, else the selected slice. */
   chosen: TimeRange | null;
   /** Time under the pointer; `null`: it is not on the canvas. */
   pointer: number | null;
-  palette: Palette;
   font: string;
 }
 

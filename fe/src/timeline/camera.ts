@@ -54,13 +54,11 @@ export class Camera {
     this.view = all ? whole(span) : clamp(this.view, span);
   }
 
-  /** Heights of the content and of the canvas, px. Returns whether the scroll position had to change. */
-  setHeights(content: number, height: number): boolean {
+  /** Heights of the content and of the canvas, px. */
+  setHeights(content: number, height: number): void {
     this.content = content;
     this.height = height;
-    const before = this.scroll;
-    this.scroll = this.limited(before);
-    return this.scroll !== before;
+    this.scroll = this.limited(this.scroll);
   }
 
   get scrollRange(): number {

@@ -63,10 +63,8 @@ function drawDensity(
   }
 }
 
-function drawTimes(
-  ctx: Context,
-  { width, span, boundaries, marks, heat, palette, ratio }: MinimapFrame,
-): void {
+function drawTimes(ctx: Context, frame: MinimapFrame): void {
+  const { width, span, boundaries, marks, heat, palette, ratio } = frame;
   const all = whole(span);
   ctx.fillStyle = palette.muted;
   ctx.globalAlpha = 0.45;

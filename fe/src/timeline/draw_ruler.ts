@@ -1,4 +1,4 @@
-import { ticksOf, timeOnScreen } from "./ruler";
+import { ticksOf, timeOnScreen, type Ticks } from "./ruler";
 import type { Context, Frame, TimeRange } from "./types";
 import { nsPerPx, xAt } from "./viewport";
 
@@ -81,11 +81,7 @@ function fitted(ctx: Context, text: string, room: number): string {
   return end && ctx.measureText(end).width <= room ? end : "";
 }
 
-function drawTicks(
-  ctx: Context,
-  frame: RulerFrame,
-  { ticks, step, parts }: ReturnType<typeof ticksOf>,
-): void {
+function drawTicks(ctx: Context, frame: RulerFrame, { ticks, step, parts }: Ticks): void {
   const { view, width, height, palette, ratio } = frame;
   ctx.lineWidth = 1 / ratio;
   ctx.strokeStyle = palette.grid;
@@ -165,10 +161,8 @@ function flag(ctx: Context, x: number, height: number): void {
   ctx.fill();
 }
 
-function drawPointer(
-  ctx: Context,
-  { pointer, view, width, height, palette, origin }: RulerFrame,
-): void {
+function drawPointer(ctx: Context, frame: RulerFrame): void {
+  const { pointer, view, width, height, palette, origin } = frame;
   if (pointer === null) return;
   const x = xAt(view, width, pointer);
   const text = timeOnScreen(pointer - origin, nsPerPx(view, width));

@@ -29,9 +29,10 @@ export function drag(
   handle.setPointerCapture(event.pointerId);
   const move = (now: PointerEvent): void => onMove(now.clientX - clientX, now.clientY - clientY);
   const over = new AbortController();
-  handle.addEventListener("pointermove", move, over);
+  const { signal } = over;
+  handle.addEventListener("pointermove", move, { signal });
   for (const end of ["pointerup", "pointercancel"])
-    handle.addEventListener(end, () => over.abort(), over);
+    handle.addEventListener(end, () => over.abort(), { signal });
 }
 
 export function Splitter(props: SplitterProps) {

@@ -172,8 +172,6 @@ def step(index: int, **more: Any) -> StepMfu:
 
 
 def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -> EfficiencyPayload:
-    nothing = [None] * len(families)
-    zeros = [0] * len(families)
     given: dict[str, Any] = {
         "group": "operator",
         "has_device": True,

@@ -90,9 +90,8 @@ function show(
 ): {
   setParam: ReturnType<typeof vi.fn>;
   setSteps: ReturnType<typeof vi.fn>;
-  navigate: ReturnType<typeof vi.fn>;
 } {
-  const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
+  const actions = { setParam: vi.fn(), setSteps: vi.fn() };
   render(<View {...viewProps(params, actions, true)} />);
   return actions;
 }

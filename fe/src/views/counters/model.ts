@@ -2,9 +2,9 @@
 
 import type { CounterInfo, CounterSamplesTable, CountersTablePayload } from "../../api/types.gen";
 import {
+  format,
   formatBytes,
   formatNumber,
-  formatRate,
   formatShare,
   formatTime,
   type Unit,
@@ -152,10 +152,10 @@ export function measuredChart(
       group: groups.indexOf(unitText(profiled, row)),
       figures: [
         ...(timed ? [["Time", formatTime(time)] as const] : []),
-        ["FLOPs", formatRate(flops[row] ?? 0, "FLOP")],
+        ["FLOPs", format(flops[row] ?? 0, "FLOP")],
         ["Memory traffic", formatBytes(traffic)],
         ["Intensity", `${formatNumber(intensity[row])} FLOP/B`],
-        [timed ? "FLOP/s" : "At most", formatRate(rate, "FLOP/s")],
+        [timed ? "FLOP/s" : "At most", format(rate, "FLOP/s")],
         ...(timed && peak[row] ? [["Of the peak", formatShare(rate / peak[row])] as const] : []),
         ...(timed && bandwidth
           ? [["Of the bandwidth", formatShare((traffic * 1e9) / time / bandwidth)] as const]

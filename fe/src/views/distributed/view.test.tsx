@@ -36,7 +36,6 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
       steps={{ first: null, last: null, skipCold: false }}
       setSteps={vi.fn()}
       setParam={setParam}
-      navigate={vi.fn()}
       params={params}
       hrefOf={(view, more = {}, selection) =>
         `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`

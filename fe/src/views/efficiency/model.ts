@@ -7,10 +7,10 @@ import type {
   StepMfu,
 } from "../../api/types.gen";
 import {
+  format,
   formatBytes,
   formatCount,
   formatNumber,
-  formatRate,
   formatShare,
   formatTime,
 } from "../../base/units";
@@ -66,7 +66,7 @@ export function peakText({ peak, precision }: EfficiencyTable, row: number): str
   const rate = peak[row];
   return rate === null || rate === undefined
     ? ""
-    : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
+    : `${format(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
 }
 
 /** Every figure of a row, label and text; what is not known is left out. */
@@ -82,13 +82,13 @@ export function figuresOf(rows: EfficiencyTable, row: number): [string, string][
     ["Calls", formatCount(rows.calls[row])],
     ...(rows.parameters[row] ? [["Parameters", rows.parameters[row]] as [string, string]] : []),
     ...(isModelled(rows, row) ? [] : [["FLOPs", NOT_MODELLED] as [string, string]]),
-    ...known("FLOPs per call", rows.flops[row], (value) => formatRate(value, "FLOP")),
+    ...known("FLOPs per call", rows.flops[row], (value) => format(value, "FLOP")),
     ...known("Bytes per call", rows.bytes[row], formatBytes),
     ...known("Intensity", rows.intensity[row], (value) => `${formatNumber(value)} FLOP/B`),
-    ...known("FLOP/s", rows.flops_rate[row], (value) => formatRate(value, "FLOP/s")),
+    ...known("FLOP/s", rows.flops_rate[row], (value) => format(value, "FLOP/s")),
     ...(rows.fast[row] ? [["Of the peak", `not known: ${FAST}`] as [string, string]] : []),
     ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
-    ...known("Bytes/s", rows.bytes_rate[row], (value) => formatRate(value, "B/s")),
+    ...known("Bytes/s", rows.bytes_rate[row], (value) => format(value, "B/s")),
     ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
     ...(rows.bound[row] === "unknown" ? [] : [["Bound by", rows.bound[row]] as [string, string]]),
     ...known("At the peak", rows.ideal_ns[row], formatTime),

@@ -32,7 +32,7 @@ afterEach(() => {
 
 function show(params: Params = {}): ReturnType<typeof vi.fn> {
   const setParam = vi.fn();
-  render(<MemoryView {...viewProps(params, { setParam, setSteps: vi.fn(), navigate: vi.fn() })} />);
+  render(<MemoryView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
   return setParam;
 }
 const text = (): string => document.body.textContent;

@@ -68,8 +68,7 @@ function arrowsOf(
     lane: lane ?? -1,
     time: (time ?? 0) + offset,
   });
-  return payload.kind.map((kind, i) => ({
-    kind,
+  return payload.kind.map((_, i) => ({
     source: end(payload.source_lane[i], payload.source_ns[i]),
     target: end(payload.target_lane[i], payload.target_ns[i]),
     strong: false,
@@ -78,21 +77,20 @@ function arrowsOf(
 
 /** The arrows of the selected event, and of the others of its chain from launch to device. */
 export function arrowsOfEvent(payload: EventPayload, source: number, offset: number): Arrow[] {
-  const ends = (from: EventRef, to: EventRef, kind: string): Arrow => ({
-    kind,
+  const ends = (from: EventRef, to: EventRef): Arrow => ({
     source: { source, lane: from.lane, time: leaves(from, to) + offset },
     target: { source, lane: to.lane, time: to.start_ns + offset },
     strong: true,
   });
-  const own = payload.arrows.map(({ direction, other, kind }) =>
-    direction === "out" ? ends(payload.ref, other, kind) : ends(other, payload.ref, kind),
+  const own = payload.arrows.map(({ direction, other }) =>
+    direction === "out" ? ends(payload.ref, other) : ends(other, payload.ref),
   );
   const launch = payload.chain.find((link) => link.kind === "launch")?.ref;
   const work = payload.chain.find((link) => link.kind === "device")?.ref;
   const drawn = payload.arrows.some(
     ({ other }) => other.event === launch?.event || other.event === work?.event,
   );
-  return launch && work && !drawn ? [...own, ends(launch, work, "launch")] : own;
+  return launch && work && !drawn ? [...own, ends(launch, work)] : own;
 }
 
 /** An arrow leaves where its event ends, or where it begins if the other began before that end. */

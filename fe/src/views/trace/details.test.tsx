@@ -142,7 +142,6 @@ describe("arrowsOfEvent", () => {
     const [arrow, ...others] = arrowsOfEvent(event(7), 2, 50);
     expect(others).toEqual([]);
     expect(arrow).toEqual({
-      kind: "launch",
       strong: true,
       source: { source: 2, lane: 1, time: 2150 },
       target: { source: 2, lane: 2, time: 7050 },

@@ -43,7 +43,6 @@ export function arrowsToPeers(
     if (place === source || offset === undefined || peer.ref.lane < 0) return [];
     return [
       {
-        kind: "collective",
         source: from,
         target: { source: place, lane: peer.ref.lane, time: peer.ref.start_ns + offset },
         strong: true,

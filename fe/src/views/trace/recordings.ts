@@ -141,8 +141,6 @@ export function recordingOf(
 ): Recording {
   const query = { ...wanted.query, id: timeline.id };
   const source: Source = {
-    key: wanted.key,
-    label: wanted.label,
     offset: wanted.offset,
     span: timeline.span_ns,
     levelMax: timeline.level_max,

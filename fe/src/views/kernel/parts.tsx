@@ -128,7 +128,7 @@ export function kernelColumns(
       },
     },
     vocabulary,
-  );
+  ).filter(({ key }) => payload.group === "properties" || key !== "matrix_eligible");
 }
 
 export function KernelDetail({

@@ -81,7 +81,7 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
       },
     },
     payload.vocabulary,
-  );
+  ).filter(({ key }) => payload.has_device || key !== "matrix_eligible");
   const stack = payload.group === "stack" ? [stackColumn(payload)] : [];
   const identity = columns.findIndex(({ key }) => key === "calls");
   return [

@@ -21,11 +21,10 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def __init__(self, context: base_plugin.TBContext) -> None:
         flags = context.flags
-        self._logdir: str = getattr(flags, "logdir", None) or context.logdir or ""
         self._logdir_spec: str = getattr(flags, "logdir_spec", None) or ""
-        if self._logdir_spec:
-            # TensorBoard itself reads only one of the two.
-            self._logdir = ""
+        logdir: str = getattr(flags, "logdir", None) or context.logdir or ""
+        # TensorBoard itself reads only one of the two.
+        self._logdir = "" if self._logdir_spec else logdir
         self._flags = flags
         self._apps: dict[str, Wsgi] | None = None
         self._catalogue: Catalogue | None = None

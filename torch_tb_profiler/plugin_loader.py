@@ -14,19 +14,13 @@ FLAGS: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "--torch_profiler_cache_dir",
         {
-            "dest": "torch_profiler_cache_dir",
             "metavar": "PATH",
             "help": "Folder for imported traces. Default: the user's cache folder.",
         },
     ),
     (
         "--torch_profiler_workers",
-        {
-            "dest": "torch_profiler_workers",
-            "metavar": "N",
-            "type": int,
-            "help": "Concurrent trace imports. Default: one per core.",
-        },
+        {"metavar": "N", "type": int, "help": "Concurrent trace imports. Default: one per core."},
     ),
     (
         "--perfetto_url",

@@ -21,11 +21,12 @@ import warnings
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 
+Schedule = Callable[[int], Any]
+"""Number of a step → what PyTorch's profiler does in it (``ProfilerAction``)."""
 FALLBACK_STEPS = 2
 """At most this many first steps are recorded in case the loop ends early."""
 DEFAULTS: dict[str, bool] = {"record_shapes": True, "profile_memory": True, "with_stack": True}
@@ -33,7 +34,6 @@ DEFAULTS: dict[str, bool] = {"record_shapes": True, "profile_memory": True, "wit
 is ``with_flops``: PyTorch 2.13 counts while it measures, which turned a 4 µs multiplication into 40
 to 80 µs. We count from the shapes afterwards.
 """
-_EXPERIMENTAL = {"enable_cuda_sync_events": True}
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Environment variables in which torchrun, Open MPI, MPICH and Slurm pass the rank."""
 _NO_NAME = frozenset("/\\\0")
@@ -78,7 +78,7 @@ class Recording:
         self._warmup, self._active, self._cycles, self._worker = warmup, active, repeat, worker
         self._ranks = None if ranks is None else {ranks} if isinstance(ranks, int) else set(ranks)
         self._ready: Callable[[Any], object] | None = options.pop("on_trace_ready", None)
-        self._schedule: Callable[[int], Any] | None = options.pop("schedule", None)
+        self._schedule: Schedule | None = options.pop("schedule", None)
         self._options = {**DEFAULTS, **options}
         self._torch: Any = None
         self._step, self._begin = 0, 0
@@ -89,12 +89,7 @@ class Recording:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             self.stop()
             return
@@ -145,11 +140,8 @@ class Recording:
         steps, running = self._step, self._running
         self._finish()
         if running and self._fallback is not None and self.paths:
-            reason = (
-                f"The loop ended after {steps} step{'' if steps == 1 else 's'}"
-                if steps
-                else "step() was never called"
-            )
+            ended = f"The loop ended after {steps} step{'' if steps == 1 else 's'}"
+            reason = ended if steps else "step() was never called"
             warnings.warn(
                 f"{reason}: only the beginning was recorded, without call stacks."
                 " record(..., warmup=0) records everything from the beginning.",
@@ -178,11 +170,9 @@ class Recording:
                 self._start_profile(self._options, self._schedule, self._save)
             return
         number, record = self._step, self._begin + self._warmup
-        fallback = (
-            min(FALLBACK_STEPS, max(self._warmup - 1, 1))
-            if self._begin == 0 and self._warmup
-            else 0
-        )
+        fallback = 0
+        if self._begin == 0 and self._warmup:
+            fallback = min(FALLBACK_STEPS, max(self._warmup - 1, 1))
         if self.profile is not None and number in (fallback, record + self._active):
             self._end_profile()
         if number == record + self._active:
@@ -198,21 +188,17 @@ class Recording:
                 {**self._options, "with_stack": False}, self._plan(0, fallback), self._save_fallback
             )
         elif self.profile is None and number >= record - 1 and number >= fallback:
-            self._start_profile(
-                self._options, self._plan(record, record + self._active), self._save
-            )
+            plan = self._plan(record, record + self._active)
+            self._start_profile(self._options, plan, self._save)
 
-    def _plan(self, first: int, end: int) -> Callable[[int], Any]:
+    def _plan(self, first: int, end: int) -> Schedule:
         """A schedule that records the steps from ``first`` to before ``end`` and warms up before."""
         action = self._torch.profiler.ProfilerAction
         actions = {end - 1: action.RECORD_AND_SAVE, end: action.NONE}
         return lambda n: action.WARMUP if n < first else actions.get(n, action.RECORD)
 
     def _start_profile(
-        self,
-        options: dict[str, Any],
-        schedule: Callable[[int], Any],
-        ready: Callable[[Any], object],
+        self, options: dict[str, Any], schedule: Schedule, ready: Callable[[Any], object]
     ) -> None:
         if self._torch.autograd._profiler_enabled():
             # PyTorch runs one profiler at a time; replacing the other would crash its export.
@@ -231,9 +217,8 @@ class Recording:
         )
         self.profile.step_num = begin
         if hasattr(self.profile, "preset_metadata_json"):
-            self.profile.preset_metadata_json(
-                "torch_version", json.dumps(str(self._torch.__version__))
-            )
+            version = json.dumps(str(self._torch.__version__))
+            self.profile.preset_metadata_json("torch_version", version)
         self.profile.start()
 
     def _end_profile(self) -> None:
@@ -349,32 +334,28 @@ def _make_folder(directory: Path) -> None:
 
 def _torch() -> Any:
     try:
-        torch = import_module("torch")
         import_module("torch.profiler")
+        return import_module("torch")
     except ImportError as error:
         raise MissingPackage(
             f"record() needs PyTorch, which cannot be imported: {error}.",
             "Install torch where the program runs.",
         ) from error
-    return torch
 
 
 def _experimental() -> dict[str, Any]:
     """Options that only some versions of PyTorch know."""
     with contextlib.suppress(ImportError, AttributeError, TypeError):
-        return {
-            "experimental_config": (
-                import_module("torch._C._profiler")._ExperimentalConfig(**_EXPERIMENTAL)
-            )
-        }
+        profiler = import_module("torch._C._profiler")
+        config = profiler._ExperimentalConfig(enable_cuda_sync_events=True)
+        return {"experimental_config": config}
     return {}
 
 
 def _was_taken_over(profile: Any) -> bool:
     """Whether a later profiler replaced this one; exporting it would then crash."""
-    began = getattr(
-        getattr(getattr(profile, "profiler", None), "kineto_results", None), "trace_start_ns", None
-    )
+    results = getattr(getattr(profile, "profiler", None), "kineto_results", None)
+    began = getattr(results, "trace_start_ns", None)
     return began is not None and not began()
 
 

@@ -21,15 +21,7 @@ NARROW_SPACE = "\u202f"
 _Steps = tuple[tuple[float, str], ...]
 _TIME_STEPS: _Steps = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _BYTE_STEPS: _Steps = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
-_PREFIXES: _Steps = (
-    (1e18, "E"),
-    (1e15, "P"),
-    (1e12, "T"),
-    (1e9, "G"),
-    (1e6, "M"),
-    (1e3, "k"),
-    (1, ""),
-)
+_PREFIXES: _Steps = tuple(zip((1e18, 1e15, 1e12, 1e9, 1e6, 1e3, 1), [*"EPTGMk", ""], strict=True))
 _ALL = 1e-12
 """A share this close to all of it is all of it: sums of fractions are not exact."""
 

@@ -16,13 +16,13 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
-from torch_tb_profiler.analysis.figures.health import health
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import frames, operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.views.health import health_items
 
 CATEGORY = st.sampled_from(
     [
@@ -149,7 +149,7 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     covers(facts, insight["critical_path"])
     built = insight.about["findings"]
     assert sum(item["recoverable_ns"] or 0 for item in built["found"]) <= (built["step_ns"] or 0)
-    health(facts)
+    health_items(facts)
     absent(facts)
 
 

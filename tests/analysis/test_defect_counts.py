@@ -11,15 +11,15 @@ from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.facts import defects as kinds
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.health import health
 from torch_tb_profiler.store.defects import DEFECTS
+from torch_tb_profiler.views.health import health_items
 
 
 def found(drawing: str) -> dict[str, tuple[int, int | None]]:
     """Defects with their count and the µs of step time that they touch."""
     return {
-        item.defect.name: (item.count, None if item.touched_ns is None else item.touched_ns // 1000)
-        for item in health(derive(draw(drawing)))
+        item.name: (item.count, None if item.touched_ns is None else item.touched_ns // 1000)
+        for item in health_items(derive(draw(drawing)))
     }
 
 

@@ -17,7 +17,6 @@ from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
-from torch_tb_profiler.analysis.figures.health import health
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
@@ -25,6 +24,7 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.views.health import health_items
 
 FILES = trace_files(REAL_TRACES)
 PARAMETERS: list[Path | None] = [*FILES] or [None]
@@ -103,7 +103,7 @@ def test_shares_are_shares(any_trace: Opened) -> None:
             device.matrix_unknown_share,
         ):
             assert share is None or 0 <= share <= 1
-    assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health(facts))
+    assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health_items(facts))
     assert set(absent(facts)) <= {
         "device",
         "device_times",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ from hypothesis import strategies as st
 from tests.builders.drawn import trace_of
 from tests.builders.pairs import recording
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.selection import sums_in
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import Selection, select, sums_in
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import NAME_STEPS, PathKind
 from torch_tb_profiler.store.model import Facts
@@ -42,6 +46,23 @@ def recorded() -> tuple[Facts, Insight]:
     trace = trace_of(recording(steps=4))
     facts = derive(trace)
     return facts, build_insight(trace, facts)
+
+
+@pytest.mark.parametrize("rows", [operator_rows, kernel_rows])
+def test_tables_of_parts_of_the_steps_add_up(
+    recorded: tuple[Facts, Insight], rows: Callable[[Facts, Selection, str], DisplayTable]
+) -> None:
+    facts, _ = recorded
+    parts = [select(facts, 0, 0), select(facts, 1, 2), select(facts, 3, 3)]
+
+    def of(selection: Selection) -> list[Sums]:
+        table = rows(facts, selection, "name")
+        sums = [c.name for c in table.spec.columns if c.pool == "sum" and c.name in table]
+        assert {"calls"} < set(sums)
+        return [added((table["name"],), table[name]) for name in sums]
+
+    for whole, *pieces in zip(of(select(facts, 0, 3)), *map(of, parts), strict=True):
+        assert whole == {key: sum(piece.get(key, 0) for piece in pieces) for key in whole}
 
 
 def added(keys: tuple[Array, ...], values: Array) -> Sums:

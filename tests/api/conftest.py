@@ -12,8 +12,8 @@ from torch_tb_profiler.api.frames import TraceFrames
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> TraceFrames:
     """A run of one worker."""
-    found = torch_tb_profiler.open(
+    frames = torch_tb_profiler.open(
         write(tmp_path_factory.mktemp("one") / "run", "w0"), use_cache=False
     )
-    assert isinstance(found, TraceFrames)
-    return found
+    assert isinstance(frames, TraceFrames)
+    return frames

@@ -33,8 +33,8 @@ def test_a_trace_in_a_screenful() -> None:
 def test_what_a_notebook_shows_holds_no_markup_of_the_trace(tmp_path: Path) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(text_of(events("main [a  ] [b]", names={"a": HOSTILE})))
-    found = torch_tb_profiler.open(path, use_cache=False)
-    shown, printed = found._repr_html_(), repr(found)
+    opened = torch_tb_profiler.open(path, use_cache=False)
+    shown, printed = opened._repr_html_(), repr(opened)
     assert "&lt;script&gt;" in shown
     assert "<script>" not in shown
     assert "\x1b" not in shown + printed
@@ -44,24 +44,24 @@ def test_what_a_notebook_shows_holds_no_markup_of_the_trace(tmp_path: Path) -> N
 def test_a_run_lists_its_workers_and_what_could_not_be_read(tmp_path: Path) -> None:
     write(tmp_path / "run", *(f"rank{n}" for n in range(30)))
     (tmp_path / "run" / "rank99.pt.trace.json").write_text("[1, 2")
-    found = torch_tb_profiler.open(tmp_path / "run", use_cache=False)
-    assert isinstance(found, RunFrames)
-    text = repr(found)
+    run = torch_tb_profiler.open(tmp_path / "run", use_cache=False)
+    assert isinstance(run, RunFrames)
+    text = repr(run)
     assert "rank0" in text
     assert "and 6 more" in text
     assert "rank99.pt.trace.json: " in text
     assert len(text.splitlines()) < 50
-    assert found._repr_html_().startswith("<table>")
+    assert run._repr_html_().startswith("<table>")
 
 
 def test_the_only_trace_that_could_be_read_says_what_could_not(tmp_path: Path) -> None:
     write(tmp_path / "run", "rank0")
     for rank in range(1, 12):
         (tmp_path / "run" / f"rank{rank}.pt.trace.json").write_text("")
-    found = torch_tb_profiler.open(tmp_path / "run", use_cache=False)
-    assert isinstance(found, TraceFrames)
-    assert len(found.unreadable) == 11
-    for shown in (repr(found), repr(found.in_steps(0)), found._repr_html_()):
+    trace = torch_tb_profiler.open(tmp_path / "run", use_cache=False)
+    assert isinstance(trace, TraceFrames)
+    assert len(trace.unreadable) == 11
+    for shown in (repr(trace), repr(trace.in_steps(0)), trace._repr_html_()):
         assert "rank1.pt.trace.json: The file is empty." in shown
         assert "and 3 more" in shown
 

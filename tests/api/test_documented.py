@@ -10,8 +10,8 @@ import pytest
 
 import torch_tb_profiler
 from tests.api.traces import write
+from tests.generate.frames import FRAMES
 from torch_tb_profiler.api.export import TABLES
-from torch_tb_profiler.api.frame_columns import FRAMES
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 
 

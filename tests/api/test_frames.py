@@ -12,10 +12,11 @@ import pytest
 
 import torch_tb_profiler
 from tests.api.traces import frames, write
+from tests.generate.frames import FRAMES
 from tests.views import hand_made
 from torch_tb_profiler.api import opening
-from torch_tb_profiler.api.frame_columns import FRAMES, PLACE
 from torch_tb_profiler.api.frames import Frames, RunFrames, TraceFrames
+from torch_tb_profiler.api.joined import PLACE
 from torch_tb_profiler.errors import BadRequest, NotATrace, NotFound
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable

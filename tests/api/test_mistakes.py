@@ -27,11 +27,11 @@ from torch_tb_profiler.errors import (
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFrames:
-    found = torch_tb_profiler.open(
+    frames = torch_tb_profiler.open(
         write(tmp_path_factory.mktemp("run"), "rank0", "rank1"), use_cache=False
     )
-    assert isinstance(found, RunFrames)
-    return found
+    assert isinstance(frames, RunFrames)
+    return frames
 
 
 MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {

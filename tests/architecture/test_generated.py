@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import definitions, generate
+from tests import generate
 from tests.architecture import tree
-from torch_tb_profiler.web import routes_doc
+from tests.generate import definitions, routes
 from torch_tb_profiler.web.routes import ROUTES
 
 ELSEWHERE = {"docs/definitions.md", "tests/words/page.txt"}
@@ -72,7 +72,7 @@ def test_what_is_wrong_with_a_definition_is_said(text: str, message: str) -> Non
 
 
 def test_every_route_and_parameter_is_on_the_page() -> None:
-    page = routes_doc.page("")
+    page = routes.page("")
     shared = page.split("## Routes")[0]
     for path, route in ROUTES.items():
         section = page.split(f"\n### `{path}`\n")[1].split("\n### ")[0]

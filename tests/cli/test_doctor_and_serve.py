@@ -44,6 +44,11 @@ def test_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert "What to do" not in capsys.readouterr().out
 
 
+def test_a_number_of_tokens_asks_for_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["doctor", "--tokens", "400"]) == 0
+    assert capsys.readouterr().out.startswith("# torch-tb-profiler doctor\n")
+
+
 def _unregistered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_registered", lambda: False)
 

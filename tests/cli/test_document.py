@@ -142,7 +142,7 @@ def test_a_budget_is_kept_and_said(tokens: int) -> None:
         table(500),
         table(40),
     )
-    text = markdown(Document("Trace", (), blocks), tokens)
+    text = shared([Document("Trace", (), blocks)], tokens)
     assert estimate(text) <= tokens
     assert "Shortened to about" in text
     assert text.startswith("# Trace")
@@ -174,7 +174,7 @@ def test_a_budget_is_shared(tokens: int) -> None:
 
 def test_findings_keep_their_events_when_their_details_are_cut() -> None:
     items = [Item(f"The {i}.", ("Detail. " * 40,), brief=f"(#{i})") for i in range(8)]
-    text = markdown(Document("Trace", (), (Listing("Findings", items, "A note."),)), 150)
+    text = shared([Document("Trace", (), (Listing("Findings", items, "A note."),))], 150)
     assert "Detail" not in text
     assert "- The 0. (\\#0)" in text
     assert text.count("\\#") == text.count("- The")
@@ -183,19 +183,13 @@ def test_findings_keep_their_events_when_their_details_are_cut() -> None:
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.integers(20, 200))
 def test_a_budget_is_kept_whatever_names_there_are(name: str, tokens: int) -> None:
-    text = markdown(
-        Document(
-            name or "T",
-            (name * 9,),
-            (Listing("L", [Item(name * 5, (name,), brief=name)]), table(9)),
-        ),
-        tokens + 40,
-    )
+    blocks = (Listing("L", [Item(name * 5, (name,), brief=name)]), table(9))
+    text = shared([Document(name or "T", (name * 9,), blocks)], tokens + 40)
     assert estimate(text) <= tokens + 40
 
 
 def test_the_most_important_rows_stay() -> None:
-    text = markdown(Document("Trace", (), (table(500), table(500))), 700)
+    text = shared([Document("Trace", (), (table(500), table(500)))], 700)
     assert "`aten::op_0`" in text
     assert "`aten::op_400`" not in text
     assert "more" in text
@@ -203,7 +197,7 @@ def test_the_most_important_rows_stay() -> None:
 
 def test_a_text_within_the_budget_is_not_touched() -> None:
     document = Document("Trace", (), (table(3),))
-    assert markdown(document, 5000) == markdown(document)
+    assert shared([document], 5000) == markdown(document)
 
 
 @given(st.text(), st.text(), st.lists(st.text(), min_size=1, max_size=3))

@@ -101,7 +101,7 @@ def test_columns_are_chosen_by_word(folder: Path, capsys: pytest.CaptureFixture[
     assert next(csv.reader(io.StringIO(printed(capsys, training, "--csv")))) == DEFAULT
     for key, column in COLUMNS.items():
         text = printed(capsys, training, "-c", f"sil,{key}", "--csv")
-        assert next(csv.reader(io.StringIO(text))) == ["Sil(ns)", column.heading]
+        assert next(csv.reader(io.StringIO(text))) == ["Sil(ns)", column.label]
     assert len(COLUMNS) == 20
 
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.cli import main, report
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import SeenFile, Snapshot, State
-from torch_tb_profiler.web.report_page import Kept
+from torch_tb_profiler.web.report_page import Answers
 
 
 class Looks:
@@ -45,8 +45,8 @@ def test_a_file_is_waited_for_whatever_it_is_called(
 def test_nothing_says_where_the_traces_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[bytes] = []
 
-    def page(kept: Kept, title: str, about: str) -> str:
-        held.extend(bytes(answer) for answer in kept.answers.values())
+    def page(answers: Answers, title: str, about: str) -> str:
+        held.extend(bytes(answer) for answer in answers.values())
         return title
 
     monkeypatch.setattr("torch_tb_profiler.web.report_page.page", page)

@@ -21,6 +21,7 @@ VIEWS = (
     "operator",
     "kernel",
     "trace",
+    "critical_path",
     "memory",
     "module",
     "distributed",

@@ -70,6 +70,24 @@ def test_the_back_button_goes_back(open_tab: OpenTab, server: Server) -> None:
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
 
 
+def test_an_operator_leads_to_its_kernels_and_to_its_calls(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
+    tab = open_tab(sample_server).load("operator", run="synthetic_ddp8", worker="rank0")
+    row = tab.grid("Operators").locator(".body-row").filter(has_text="aten::mm").first
+    row.get_by_role("link", name="its kernels").click()
+    expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
+    kernels = tab.grid("Kernels").locator(".body-row")
+    expect(kernels.first).to_contain_text("aten::mm")
+    expect(kernels.filter(has_not_text="aten::mm")).to_have_count(0)
+    tab.page.go_back()
+    row.get_by_role("link", name="its calls").click()
+    expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
+    calls = sample_server.answer("operator", "synthetic_ddp8", worker="rank0")["rows"]
+    count = calls["calls"][calls["name"].index("aten::mm")]
+    expect(tab.frame.get_by_role("search")).to_contain_text(f"of {count}")
+
+
 def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server) -> None:
     tab = open_tab(server, inside=True).load("operator", run="alpha")
     tab.frame.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); }")

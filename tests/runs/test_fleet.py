@@ -49,7 +49,7 @@ def test_all_ranks_and_who_is_late() -> None:
         reached(100, 200, 300, late=30), reached(130, 230, 330), reached(100, 200, 300, late=30)
     )
     found = Fleets(run).of(run.open("run", "rank1", "1"))
-    assert (found.ready, found.complete, found.progress, found.workers_total, found.place) == (
+    assert (len(found.place), found.complete, found.progress, found.workers_total, found.place) == (
         3,
         True,
         1.0,
@@ -66,11 +66,11 @@ def test_a_missing_rank_is_waited_for_and_a_broken_one_is_not() -> None:
     fleets = Fleets(run)
     found = fleets.of(run.open("run", "rank0", "1"))
     assert [member.state for member in found.members] == ["ready", "waiting", "failed", "ready"]
-    assert (found.ready, found.place, found.complete) == (2, (0, 3), False)
+    assert (len(found.place), found.place, found.complete) == (2, (0, 3), False)
     assert found.progress == pytest.approx((3 + 0.125) / 4)
     run.waiting = set()
     again = fleets.of(run.open("run", "rank0", "1"))
-    assert (again.ready, again.complete, again.progress) == (3, True, 1.0)
+    assert (len(again.place), again.complete, again.progress) == (3, True, 1.0)
 
 
 def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
@@ -109,7 +109,7 @@ def test_who_is_ready_is_not_asked_again_while_others_are_awaited() -> None:
     run.waiting = {"rank2"}
     fleets = Fleets(run)
     for _ in range(3):
-        assert fleets.of(run.open("run", "rank0", "1")).ready == 2
+        assert fleets.of(run.open("run", "rank0", "1")).place == (0, 1)
     assert [run.asked.count(f"rank{n}") for n in range(3)] == [1, 1, 3]
 
 
@@ -136,4 +136,8 @@ def test_causes_are_asked_of_the_dearest_steps_only(monkeypatch: pytest.MonkeyPa
 def test_one_worker_is_a_fleet() -> None:
     run = run_of(reached(100, 200))
     found = Fleets(run).of(run.open("run", "rank0", "1"))
-    assert (found.ready, len(found.late), found.figures.matched.matches.row.shape) == (1, 0, (1, 0))
+    assert (len(found.place), len(found.late), found.figures.matched.matches.row.shape) == (
+        1,
+        0,
+        (1, 0),
+    )

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ import pytest
 from tests.runs.conftest import OBEY, Start, spans, states, until, write
 from tests.runs.targets import content, obey
 from torch_tb_profiler.runs import catalogue as catalogue_
-from torch_tb_profiler.runs import executor
+from torch_tb_profiler.runs import executor, prefetch
 from torch_tb_profiler.runs import keeper as keeper_
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import TIMELINE, make_timeline
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.store.model import Facts, Trace
 
 Maker = dict[str, Any]
 
@@ -221,3 +224,22 @@ def test_a_kill_is_called_what_is_known_of_it(
 
 def _begun(settings: Settings) -> list[str]:
     return (Path(settings.cache_dir) / "begun.log").read_text().split()
+
+
+@pytest.mark.parametrize("maker", ["killed_once", "short_of_memory_once"])
+def test_a_command_imports_once_more_what_the_file_is_not_to_blame_for(
+    settings: Settings, logdir: Path, monkeypatch: pytest.MonkeyPatch, maker: str
+) -> None:
+    monkeypatch.setattr(prefetch, "WORTH_BYTES", 0)
+    for name in ("a.json", "b.json"):
+        write(logdir / name, content())
+    files = list_files(str(logdir)).files
+    makers = {"import": f"tests.runs.test_retries:{maker}"}
+
+    def here(file: ListedFile, report: Report | None) -> tuple[Trace, Facts]:
+        raise AssertionError(f"{file.name} is imported in this process")
+
+    with closing(Keeper(replace(settings, workers=2), makers, quiet=True)) as keeper:
+        traces = prefetch.ImportPrefetcher(files, keeper, here)
+        assert [traces.take(file)[0].entries for file in files] == [len(content())] * 2
+        assert keeper.queue.started.total() == 4

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.runs.conftest import OBEY, until, write
 from tests.runs.targets import content, obey
-from torch_tb_profiler.runs.executor import LocalProcesses
+from torch_tb_profiler.runs.executor import Death, LocalProcesses, Worker
 from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
 from torch_tb_profiler.settings import Settings
 
@@ -146,6 +147,55 @@ def test_a_program_that_cannot_start_is_a_reason(
         until(lambda: heard.done("a"))
         assert "exit status 1" in (heard.news["a"][-1].error or "")
     finally:
+        queue.close()
+
+
+class SlowToEnd(LocalProcesses):
+    """Workers that, killed, answer only when they are let go; they do nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+        self.started: list[SlowWorker] = []
+
+    def start(self) -> Worker:
+        self.started.append(SlowWorker(len(self.started)))
+        return self.started[-1]
+
+
+class SlowWorker:
+    def __init__(self, pid: int) -> None:
+        self.pid, self.tasks, self.ended = pid, 0, threading.Event()
+
+    def run(self, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield {}
+        self.ended.wait(30)
+
+    def death(self, size: int) -> Death:
+        return Death("ended", "killed")
+
+    def kill(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_cancelled_job_that_ends_late_does_not_end_the_next_of_its_key(
+    settings: Settings, heard: Heard, tmp_path: Path
+) -> None:
+    slow = SlowToEnd()
+    queue = WorkQueue(Settings(**{**vars(settings), "workers": 2}), heard, slow)
+    try:
+        queue.submit(job(tmp_path, "a"), (0,))
+        until(lambda: queue.worker_pids() == {"a": 0})
+        queue.submit(job(tmp_path, "a"), (0,))
+        until(lambda: queue.worker_pids() == {"a": 1})
+        slow.started[0].ended.set()
+        time.sleep(0.2)
+        assert queue.worker_pids() == {"a": 1}
+    finally:
+        for worker in slow.started:
+            worker.ended.set()
         queue.close()
 
 

@@ -70,7 +70,8 @@ def test_other_files_have_no_trace_name(file: str) -> None:
 def test_a_file_name_is_its_parts(worker: str, suffix: str) -> None:
     parsed = names.parse(worker + suffix)
     assert parsed is not None
-    assert parsed.file_name == worker + suffix
+    span = f".{parsed.span}" if parsed.span else ""
+    assert parsed.worker + span + parsed.suffix == worker + suffix
 
 
 @given(

@@ -57,7 +57,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "world_size": 2,
         "backend": "nccl",
         "synthetic": False,
-        "versions": {"cuda_runtime": "12.4"},
+        "versions": {"CUDA runtime": "12.4"},
         "data_parallel": False,
         "communication_backends": ["nccl"],
         "matrix_eligible_share": 0.5,
@@ -190,7 +190,7 @@ def trace(**header: Any) -> Trace:
 
 
 def opened(
-    found: Facts | None = None,
+    own_facts: Facts | None = None,
     location: str = "/nowhere/w0.pt.trace.json",
     path: str = "run/w0.pt.trace.json",
 ) -> Opened:
@@ -198,5 +198,9 @@ def opened(
     span = Span("1", "1", path, location, 1234, State.READY, 1.0, events=99, lost=3)
     worker = Worker("w0", 1, "file name", 2, (span,))
     return Opened(
-        Run("run", (worker,)), worker, span, trace(), found if found is not None else facts()
+        Run("run", (worker,)),
+        worker,
+        span,
+        trace(),
+        own_facts if own_facts is not None else facts(),
     )

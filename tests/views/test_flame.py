@@ -48,10 +48,10 @@ def file(trace: Trace, tree: FlameTree, metric: Metric, file_format: FileFormat)
     ).decode()
 
 
-def frames(found: FlamePayload) -> dict[str, tuple[Any, ...]]:
+def frames(flame: FlamePayload) -> dict[str, tuple[Any, ...]]:
     """By way of names: kind, calls, host and device total in µs."""
     ways: list[str] = []
-    r = found.rows
+    r = flame.rows
     for parent, name in zip(r["parent"].tolist(), r["name"], strict=True):
         ways.append(f"{ways[parent]};{name}" if parent >= 0 else name)
     device = [None if ns is None else ns // 1000 for ns in listed(r["device_ns"])]
@@ -67,31 +67,31 @@ def frames(found: FlamePayload) -> dict[str, tuple[Any, ...]]:
 
 
 def test_modules_and_operators() -> None:
-    found = payload(draw(PICTURE), "module")
-    assert frames(found) == {
+    flame = payload(draw(PICTURE), "module")
+    assert frames(flame) == {
         "Net_0": ("module", 1, 43, 28),
         "Net_0;aten::mm": ("operator", 1, 18, 18),
         "loss": ("annotation", 1, 14, 0),
         "loss;aten::sum": ("operator", 1, 11, 0),
     }
-    assert (found.pooled, found.unattributed_device_ns, found.has_device) == (0, 16_000, True)
+    assert (flame.pooled, flame.unattributed_device_ns, flame.has_device) == (0, 16_000, True)
 
 
 def test_python_lines() -> None:
-    found = payload(draw(PICTURE), "line")
+    flame = payload(draw(PICTURE), "line")
     way = "train.py(1): main"
-    assert frames(found) == {
+    assert frames(flame) == {
         way: ("line", 2, 18, 28),
         f"{way};nn.Module: Net_0": ("line", 1, 7, 28),
     }
-    assert found.unattributed_device_ns == 16_000
+    assert flame.unattributed_device_ns == 16_000
     assert payload(draw("main  [aten::mm]"), "line").missing[0].what == "Call stacks"
 
 
 def test_without_a_device_its_times_are_unknown() -> None:
-    found = payload(draw("main  [aten::mm  ]"), "module")
-    assert not found.has_device
-    assert frames(found) == {"aten::mm": ("operator", 1, 12, None)}
+    flame = payload(draw("main  [aten::mm  ]"), "module")
+    assert not flame.has_device
+    assert frames(flame) == {"aten::mm": ("operator", 1, 12, None)}
 
 
 def tree_of(parent: list[int], host: list[int], device: list[int] | None = None) -> Frames:
@@ -136,10 +136,10 @@ def test_a_frame_large_on_the_device_alone_stays() -> None:
 @pytest.mark.parametrize("metric", ["host", "device"])
 def test_files_hold_all_of_it(tree: FlameTree, metric: Metric) -> None:
     trace = draw(PICTURE)
-    found = payload(trace, tree)
-    outermost = [row for row, parent in enumerate(found.rows["parent"]) if parent < 0]
-    total = sum(found.rows[f"{metric}_ns"][row] or 0 for row in outermost)
-    total += found.unattributed_device_ns if metric == "device" else 0
+    flame = payload(trace, tree)
+    outermost = [row for row, parent in enumerate(flame.rows["parent"]) if parent < 0]
+    total = sum(flame.rows[f"{metric}_ns"][row] or 0 for row in outermost)
+    total += flame.unattributed_device_ns if metric == "device" else 0
     lines = file(trace, tree, metric, "folded").splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == total
     read = json.loads(file(trace, tree, metric, "speedscope"))
@@ -200,6 +200,6 @@ def test_harmless(name: str, expected: str) -> None:
 
 def test_a_recording_without_stacks_lays_nothing() -> None:
     trace = trace_of([*events("main  [aten::mm ]\nmain    <l #1>\ngpu 7    {k #1 }")])
-    found = payload(trace, "line")
-    assert (found.rows["name"], found.unattributed_device_ns) == ([], 7000)
+    flame = payload(trace, "line")
+    assert (flame.rows["name"], flame.unattributed_device_ns) == ([], 7000)
     assert file(trace, "line", "device", "folded") == f"{NO_FRAME} 7000\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.analysis.memory.recorded import case
@@ -34,6 +36,22 @@ def test_device_names(kind: int, number: int, name: str) -> None:
     assert device_name(kind, number) == name
 
 
+def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() -> None:
+    written = """
+        main 10 gpu0 a +1048576 1048576 4194304
+        main 20 gpu0 a -1048576       0 4194304
+        main 30 cpu  b     +100     100
+    """
+    trace, facts, insight = case(written)
+    card = trace.header | {"deviceProperties": [{"id": 0, "totalGlobalMem": 8 << 20}]}
+    gpu, cpu = memory_payload(replace(trace, header=card), facts, insight).devices
+    assert gpu.headline == [
+        "GPU 0: at most 1.00 MiB allocated, at 10.0 µs, 12.5 % of its 8.00 MiB",
+        "At most 4.00 MiB reserved, 50.0 %.",
+    ]
+    assert cpu.headline == ["CPU: at most 100 B allocated, at 30.0 µs"]
+
+
 def notes(written: str, more: list[Event] | None = None) -> list[str]:
     return memory_payload(*case(written, more=more)).notes
 
@@ -49,27 +67,27 @@ def test_a_recording_without_fault_needs_no_note() -> None:
 
 
 def test_what_is_wrong_is_said_with_its_number() -> None:
-    found = notes("""
+    listed = notes("""
         main 10 gpu0 a +64  64 100
         main 20 gpu0 a +64 128 100
         main 30 gpu0 a -64  64 100
         main 40 gpu0 a -64   0 100
         main 50 gpu0 b  +1 999 100
     """)
-    assert [note.split(" ", 1)[0] for note in found] == ["1", "1", "1"]
-    assert "given out again" in found[0]
-    assert "last released" in found[1]
-    assert "state a total" in found[2]
+    assert [note.split(" ", 1)[0] for note in listed] == ["1", "1", "1"]
+    assert "given out again" in listed[0]
+    assert "last released" in listed[1]
+    assert "state a total" in listed[2]
 
 
 def test_records_of_old_versions() -> None:
-    found = notes("""
+    listed = notes("""
         main 10 gpu0 - +64
         main 20 gpu0 - -64
     """)
-    assert [note.split(":")[0] for note in found] == ["GPU 0", "GPU 0"]
-    assert "no totals" in found[0]
-    assert "no addresses" in found[1]
+    assert [note.split(":")[0] for note in listed] == ["GPU 0", "GPU 0"]
+    assert "no totals" in listed[0]
+    assert "no addresses" in listed[1]
 
 
 def test_a_failed_allocation_is_noted_first() -> None:
@@ -83,34 +101,34 @@ def test_a_failed_allocation_is_noted_first() -> None:
         "ts": 5,
         "args": {"Bytes": 2 << 30},
     }
-    found = notes("main 1 gpu0 a +64 64 100", [entry, {**entry, "ts": 6}])
-    assert found == [
+    listed = notes("main 1 gpu0 a +64 64 100", [entry, {**entry, "ts": 6}])
+    assert listed == [
         "An allocation of 2.00 GiB failed for want of memory at 5.00 µs, and 1 more after it."
     ]
 
 
 def test_devices_that_are_called_the_same_say_their_type() -> None:
-    found = memory_payload(
+    payload = memory_payload(
         *case("""
         main 1 1:0 a +64 64 100
         main 2 6:0 a +32 32 100
     """)
     )
-    assert [device.name for device in found.devices] == ["GPU 0 (type 1)", "GPU 0 (type 6)"]
+    assert [device.name for device in payload.devices] == ["GPU 0 (type 1)", "GPU 0 (type 6)"]
 
 
 def test_the_device_with_the_highest_peak_is_first_and_the_cpu_last() -> None:
-    found = memory_payload(
+    payload = memory_payload(
         *case("""
         main 1 gpu0 a +1 1 9
         main 2 gpu1 a +5 5 9
         main 3 cpu  a +99 99 0
     """)
     )
-    assert [device.name for device in found.devices] == ["GPU 1", "GPU 0", "CPU"]
-    assert [device.key for device in found.devices] == [1, 0, 2]
+    assert [device.name for device in payload.devices] == ["GPU 1", "GPU 0", "CPU"]
+    assert [device.key for device in payload.devices] == [1, 0, 2]
 
 
 def test_blocks_without_a_category_say_none() -> None:
-    _, _, found = case("main 1 gpu0 a +64 64 100")
-    assert memory_blocks_payload(found, 0, None, 10).rows["category"] == [None]
+    _, _, insight = case("main 1 gpu0 a +64 64 100")
+    assert memory_blocks_payload(insight, 0, None, 10).rows["category"] == [None]

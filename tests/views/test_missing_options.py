@@ -62,7 +62,7 @@ def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.M
     exec(MISSING[key].call, {"loader": [batch] * 9, "train_step": lambda b: b @ b})
     (written,) = tmp_path.glob("log/run/*.pt.trace.json.gz")
     events = json.loads(gzip.decompress(written.read_bytes()))["traceEvents"]
-    found = {
+    recorded = {
         "host": any(e.get("cat") == "cpu_op" for e in events),
         "shapes": any("Input Dims" in e.get("args", {}) for e in events),
         "stack": any(e.get("cat") == "python_function" for e in events),
@@ -70,4 +70,4 @@ def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.M
         "memory": any(e.get("name") == "[memory]" for e in events),
         "events": any(e.get("ph") == "X" for e in events),
     }
-    assert found[key]
+    assert recorded[key]

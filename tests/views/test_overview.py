@@ -66,7 +66,7 @@ def test_the_collective_library_of_amd_has_its_own_name() -> None:
         lines = {
             f.label: f.value
             for f in overview(
-                hand_made.facts(vendor=vendor, versions={"nccl": "2.26.6"})
+                hand_made.facts(vendor=vendor, versions={"NCCL": "2.26.6"})
             ).configuration
         }
         assert lines[name] == "2.26.6"

@@ -84,8 +84,8 @@ def texts(**over: Any) -> list[str]:
 
 
 def test_busy_how_long_and_where() -> None:
-    found = told()
-    assert [(s.key, s.text, s.tone) for s in found] == [
+    sentences = told()
+    assert [(s.key, s.text, s.tone) for s in sentences] == [
         ("busy", "GPU 0 was busy 55.5 % of 6 steps.", "plain"),
         (
             "time",

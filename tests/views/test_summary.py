@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 from tests.views import hand_made
-from torch_tb_profiler.views.summary import Identity, summary
+from torch_tb_profiler.views.summary import summary
 
 US = hand_made.US
-IDENTITY = Identity("run", "w0", "1", "run/w0.json", 99, 3)
+IDENTITY = {"run": "run", "worker": "w0", "span": "1", "path": "run/w0.json"}
 
 
 def test_the_schema() -> None:
-    found = json.loads(json.dumps(summary(hand_made.facts(), IDENTITY), allow_nan=False))
+    values = json.loads(json.dumps(summary(hand_made.facts(), IDENTITY, 99, 3), allow_nan=False))
     promised = {
         "run",
         "worker",
@@ -27,9 +27,9 @@ def test_the_schema() -> None:
         "attribution",
         "defects",
     }
-    assert promised <= set(found)
-    assert found["events"] == {"total": 99, "stored": 96, "lost": 3}
-    assert found["steps"][0] == {
+    assert promised <= set(values)
+    assert values["events"] == {"total": 99, "stored": 96, "lost": 3}
+    assert values["steps"][0] == {
         "name": "ProfilerStep#1",
         "start_ns": 0,
         "wall_ns": 100 * US,
@@ -44,7 +44,7 @@ def test_the_schema() -> None:
             "other": 50 * US,
         },
     }
-    assert set(found["devices"][0]) == {
+    assert set(values["devices"][0]) == {
         "id",
         "name",
         "utilization",
@@ -53,7 +53,7 @@ def test_the_schema() -> None:
         "occupancy_known_share",
         "matrix_core_share",
     }
-    assert found["operators"][0] == {
+    assert values["operators"][0] == {
         "name": "aten::mm",
         "calls": 6,
         "device_self_ns": 60 * US,
@@ -61,7 +61,7 @@ def test_the_schema() -> None:
         "host_self_ns": 60 * US,
         "host_total_ns": 120 * US,
     }
-    assert found["kernels"][1] == {
+    assert values["kernels"][1] == {
         "name": hand_made.NCCL,
         "calls": 1,
         "total_ns": 10 * US,
@@ -69,18 +69,18 @@ def test_the_schema() -> None:
         "min_ns": 10 * US,
         "max_ns": 10 * US,
     }
-    assert found["defects"] == [{"name": "truncated_file", "severity": "data_loss", "count": 1}]
+    assert values["defects"] == [{"name": "truncated_file", "severity": "data_loss", "count": 1}]
 
 
 def test_device_times_of_a_host_only_trace_are_unknown() -> None:
-    found = summary(hand_made.facts(device=False), IDENTITY)
-    assert {row["device_self_ns"] for row in found["operators"]} == {None}
-    assert (found["devices"], found["kernels"]) == ([], [])
+    values = summary(hand_made.facts(device=False), IDENTITY, 99, 3)
+    assert {row["device_self_ns"] for row in values["operators"]} == {None}
+    assert (values["devices"], values["kernels"]) == ([], [])
 
 
 def test_categories_that_were_not_recorded_are_unknown() -> None:
     host = hand_made.with_steps(hand_made.facts(device=False), kernel=[0] * 3)
-    for step in summary(host, IDENTITY)["steps"]:
+    for step in summary(host, IDENTITY, 99, 3)["steps"]:
         assert [key for key, ns in step["categories_ns"].items() if ns is None] == [
             "kernel",
             "memcpy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.views import typescript
+from tests.generate import typescript
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.routes import ROUTES
 

@@ -32,8 +32,8 @@ def route(facts: Facts, path: str, **query: str) -> dict[str, Any]:
         f"{path}?{WHERE}" + "".join(f"&{key}={value}" for key, value in query.items())
     )
     assert response.status_code == 200, response.data[:500]
-    found: dict[str, Any] = json.loads(body(response))
-    return found
+    values: dict[str, Any] = json.loads(body(response))
+    return values
 
 
 def steps(facts: Facts) -> list[dict[str, float]]:
@@ -59,15 +59,15 @@ def operators(
     total. Without device work its times count as 0.
     """
     rows = route(facts, "/operator", group=group)["rows"]
-    found: dict[tuple[str, ...], tuple[float, ...]] = {}
+    sums: dict[tuple[str, ...], tuple[float, ...]] = {}
     for at, name in enumerate(rows["name"]):
         times = (
             rows[key][at]
             for key in ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
         )
         key = (name, rows["input_shapes"][at] or "") if group == "shape" else (name,)
-        found[key] = (float(rows["calls"][at]), *((time or 0) / 1000 for time in times))
-    return found
+        sums[key] = (float(rows["calls"][at]), *((time or 0) / 1000 for time in times))
+    return sums
 
 
 def kernels(facts: Facts, group: KernelGroup = "name") -> list[dict[str, Any]]:

@@ -148,8 +148,8 @@ def test_two_hundred_at_once(tmp_path: Path, samples: Path) -> None:
         with serving(application) as port:
             # None of the timelines is made yet.
             first = [f"/trace/timeline?{urlencode(where)}" for where in places(catalogue)]
-            found = answers(port, list(itertools.islice(itertools.cycle(first), AT_ONCE)))
-            assert {status for _, status, _ in found} <= {200, 202}
+            replies = answers(port, list(itertools.islice(itertools.cycle(first), AT_ONCE)))
+            assert {status for _, status, _ in replies} <= {200, 202}
             abouts = {
                 urlencode(where): json_of(patiently(client, "/trace/timeline", where))
                 for where in places(catalogue)
@@ -164,13 +164,13 @@ def test_two_hundred_at_once(tmp_path: Path, samples: Path) -> None:
             ]
             asked = list(itertools.islice(itertools.cycle(paths), AT_ONCE))
             with Tab(port) as tab:
-                found = answers(port, asked)
-            wrong = [(path, status, data[:200]) for path, status, data in found if status != 200]
+                replies = answers(port, asked)
+            wrong = [(path, status, data[:200]) for path, status, data in replies if status != 200]
             assert wrong == []
-            assert len(found) == AT_ONCE
+            assert len(replies) == AT_ONCE
             assert max(tab.seconds) < TAB_SECONDS
             # The same question has the same answer, whoever else asks.
-            same = Counter((path, data) for path, _, data in found)
+            same = Counter((path, data) for path, _, data in replies)
             assert len(same) == len(set(asked))
 
 

@@ -48,6 +48,7 @@ def test_profiled_kernels_of_the_chosen_steps() -> None:
         {"name": "dram__bytes.sum", "label": "Device memory traffic", "unit": "bytes"},
         {"name": "x", "label": "x", "unit": ""},
     ]
+    assert found["headline"] == "2 kernels measured with 2 counters each"
     rows = found["profiled"]
     assert {
         key: rows[key] for key in ("kernel", "op_stack", "top_op", "step", "bytes", "flops")

@@ -248,6 +248,7 @@ def test_a_worker_that_failed() -> None:
         ("failed", "The insight could not be made: it is too large."),
     ]
     assert (found.ready, found.progress) == (1, 1.0)
+    assert found.notes[0].startswith("The recording of rank 1 could not be read")
 
 
 def test_a_run_without_collectives() -> None:

@@ -100,9 +100,9 @@ def test_a_window_holds_what_touches_it_and_all_metadata(tmp_path: Path, layout:
 def test_a_window_shows_nothing_of_the_environment(tmp_path: Path) -> None:
     path = tmp_path / "w0.json"
     path.write_text(json.dumps(HEADER))
-    found = json.loads(gzip.decompress(window(str(path), 0, 1 << 40).data))
-    assert set(found) == {"schemaVersion", "deviceProperties", "traceEvents"}
-    assert found["traceEvents"] == EVENTS
+    document = json.loads(gzip.decompress(window(str(path), 0, 1 << 40).data))
+    assert set(document) == {"schemaVersion", "deviceProperties", "traceEvents"}
+    assert document["traceEvents"] == EVENTS
 
 
 def test_an_empty_window_is_a_valid_trace(tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_a_window_of_a_damaged_file_is_valid(tmp_path: Path) -> None:
     )
     path = tmp_path / "w0.json"
     path.write_bytes(bad.encode()[:-40] + b"\xff\xfe")
-    found = names(window(str(path), 0, 1 << 40))
-    assert found[0] == "process_name"
-    assert {"reaches in", "instant"} <= set(found)
-    assert len(found) >= 5
+    listed = names(window(str(path), 0, 1 << 40))
+    assert listed[0] == "process_name"
+    assert {"reaches in", "instant"} <= set(listed)
+    assert len(listed) >= 5
 
 
 def test_what_can_be_read_of_a_damaged_text() -> None:
@@ -190,9 +190,9 @@ def test_a_file_that_is_gone() -> None:
     for query in ("", "&t0=0&t1=5"):
         response = client(catalogue("/secret/folder/w0.json")).get(f"/trace/file?{WHERE}{query}")
         assert response.status_code == 502
-        found = error_of(response).error
-        assert found.code == "source_error"
-        assert "/secret" not in found.message + found.hint
+        error = error_of(response).error
+        assert error.code == "source_error"
+        assert "/secret" not in error.message + error.hint
 
 
 def test_head_reads_nothing_and_closes_the_file(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_what_touches_a_window() -> None:
         "no time": (event("X", b"null"), False),
         "metadata": (event("M", b"null"), True),
     }
-    found = touching([e for e, _ in expected.values()], 3_000, 4_000)
-    assert dict(zip(expected, found, strict=True)) == {
+    touched = touching([e for e, _ in expected.values()], 3_000, 4_000)
+    assert dict(zip(expected, touched, strict=True)) == {
         name: answer for name, (_, answer) in expected.items()
     }

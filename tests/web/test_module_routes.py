@@ -11,9 +11,9 @@ from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
 
 @pytest.mark.parametrize("tree", ["module", "line"])
 def test_trees(tree: str) -> None:
-    found = json.loads(body(client().get(f"/module/flame?{WHERE}&tree={tree}")))
-    assert found["tree"] == tree
-    assert len({len(column) for column in found["rows"].values()}) == 1
+    frames = json.loads(body(client().get(f"/module/flame?{WHERE}&tree={tree}")))
+    assert frames["tree"] == tree
+    assert len({len(column) for column in frames["rows"].values()}) == 1
 
 
 def test_the_module_tree_is_sent_once() -> None:

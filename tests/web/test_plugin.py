@@ -52,9 +52,9 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def wait_for_runs(client: Client) -> dict[str, Any]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found: dict[str, Any] = json.loads(client.get(PREFIX + "/runs").data)
-        if not found["scanning"]:
-            return found
+        payload: dict[str, Any] = json.loads(client.get(PREFIX + "/runs").data)
+        if not payload["scanning"]:
+            return payload
         time.sleep(0.02)
     raise AssertionError("the first look at an empty folder did not end within 10 s")
 

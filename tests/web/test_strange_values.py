@@ -142,9 +142,9 @@ def events() -> list[dict[str, Any]]:
 def opens(path: Path, trace: dict[str, Any]) -> None:
     """Import the trace, keep it, and make every page of it."""
     path.write_text(json.dumps(trace), encoding="utf-8")
-    found, facts = read(str(path), Settings(use_cache=False))
-    assert outcome_of(found, facts).events == len(trace["traceEvents"])
-    sidecar.write(path.with_suffix(".safetensors"), found, facts)
+    imported, facts = read(str(path), Settings(use_cache=False))
+    assert outcome_of(imported, facts).events == len(trace["traceEvents"])
+    sidecar.write(path.with_suffix(".safetensors"), imported, facts)
     chosen = choose(facts)
     for payload in (
         overview_payload(facts, chosen, Place(1, None, "order", None)),

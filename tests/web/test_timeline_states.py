@@ -76,10 +76,10 @@ def test_a_killed_worker_is_told_and_the_next_call_works(tmp_path: Path, trace: 
         until(lambda: not catalogue.keeper.queue.worker_pids())
         response = client.get("/trace/timeline", query_string=where)
         assert response.status_code == 409
-        found = error_of(response).error
-        assert found.code == "import_failed"
-        assert "could not be made" in found.message
-        assert str(tmp_path) not in found.message + found.hint
+        error = error_of(response).error
+        assert error.code == "import_failed"
+        assert "could not be made" in error.message
+        assert str(tmp_path) not in error.message + error.hint
         assert client.get("/overview", query_string=where).status_code == 200
         (cache / "go").touch()
         assert json_of(patiently(client, "/trace/timeline", where))["events"] == 11

@@ -96,10 +96,10 @@ def catalogue(extra: list[Event] | None = None) -> WrittenCatalogue:
 def query(route: str, **changed: str | None) -> dict[str, str]:
     """A right request's parameters; ``None`` leaves one out."""
     identified = {} if route in WITHOUT_ID else {"id": TIMELINE_ID}
-    found = {
+    values = {
         **dict(part.split("=") for part in WHERE.split("&")),
         **identified,
         **PARAMETERS[route],
         **changed,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}

@@ -17,8 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "torch_tb_profiler"
-SILENT = ("_doc.py", "typescript.py", "hardware/accelerators", "hardware/families/")
-"""Files that make documentation, and tables of names."""
+SILENT = ("hardware/accelerators", "hardware/families/")
+"""Tables of names."""
 _CODE = re.compile(
     r"\\|\(\?|::|<[/!\w]|\w_\w+ \w+_\w|calc\(|color-mix|\(prefers-|^[-.#@]|;$|^SELECT |^PRAGMA |&&|=>"
 )

@@ -1,5 +1,4 @@
-"""Traces as pandas DataFrames. ``torch_tb_profiler.open(path)`` is the door, ``frame_columns.py``
-declares every column.
+"""Traces as pandas DataFrames. ``torch_tb_profiler.open(path)`` is the door.
 
 >>> import torch_tb_profiler
 >>> trace = torch_tb_profiler.open("log/run/worker0.1700000000000.pt.trace.json.gz")   # doctest: +SKIP

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torch_tb_profiler.store.columns import Column, TableSpec
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 
-C = Column
+_C = DisplayColumn
 _US = "µs"
 _TIMES = (
     ("cpu", "Host time from begin to end; 0 on a device."),
@@ -20,44 +20,43 @@ _SIZES = (
 _OWN = "The same less that of what was called."
 
 
-def _times(kind: str, doc: str) -> tuple[Column, ...]:
+def _times(kind: str, doc: str) -> tuple[DisplayColumn, ...]:
     total, own = (f"{prefix}{kind}_time_total" for prefix in ("", "self_"))
     return (
-        C(total, "float64", _US, doc),
-        C(own, "float64", _US, _OWN),
-        C(f"{kind}_time", "float64", _US, "The mean of a call."),
+        _C(total, "mean time", "", doc, unit=_US),
+        _C(own, "mean time", "", _OWN, unit=_US),
+        _C(f"{kind}_time", "mean time", "", "The mean of a call.", unit=_US),
     )
 
 
-def _sizes(kind: str, doc: str) -> tuple[Column, ...]:
-    return C(f"{kind}_memory_usage", "Int64", "bytes", doc), C(
-        f"self_{kind}_memory_usage", "Int64", "bytes", _OWN
+def _sizes(kind: str, doc: str) -> tuple[DisplayColumn, ...]:
+    name = f"{kind}_memory_usage"
+    return (
+        _C(name, "delta bytes", "", doc, optional=True),
+        _C(f"self_{name}", "delta bytes", "", _OWN, optional=True),
     )
 
 
-_MEANING = (
-    "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was"
-    " not recorded is missing, where PyTorch has 0."
-)
-KEY_AVERAGES = TableSpec(
+KEY_AVERAGES = DisplaySpec(
     "key_averages",
-    _MEANING,
+    "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was"
+    " not recorded is missing, where PyTorch has 0.",
     (
-        C("key", "str", "", "Name; `ProfilerStep*` for every step."),
-        C("overload_name", "str", "", "Overload, only where grouped by it."),
-        C("input_shapes", "object", "", "One list per argument, only where grouped by shapes."),
-        C("stack", "object", "", "Innermost frames, only where grouped by stack."),
-        C("device_type", "str", "", "`CPU`, or the name of the accelerator."),
-        C(
+        _C("key", "text", "", "Name; `ProfilerStep*` for every step."),
+        _C("overload_name", "text", "", "Overload, only where grouped by it."),
+        _C("input_shapes", "texts", "", "One list per argument, only where grouped by shapes."),
+        _C("stack", "texts", "", "Innermost frames, only where grouped by stack."),
+        _C("device_type", "text", "", "`CPU`, or the name of the accelerator."),
+        _C(
             "is_user_annotation",
-            "bool",
+            "flag",
             "",
             "A `record_function` region, or its shadow on a device.",
         ),
-        C("count", "int64", "calls", "Number of calls."),
+        _C("count", "count", "", "Number of calls.", unit="calls"),
         *(column for kind, doc in _TIMES for column in _times(kind, doc)),
         *(column for kind, doc in _SIZES for column in _sizes(kind, doc)),
-        C("flops", "Int64", "FLOP", "PyTorch's estimate of all calls together."),
+        _C("flops", "FLOP", "", "PyTorch's estimate of all calls together.", optional=True),
     ),
 )
 

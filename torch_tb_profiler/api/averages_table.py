@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from torch_tb_profiler.api.average import Average, TimeUnit, time_text
@@ -34,157 +35,123 @@ class Options:
 
 class _Column(NamedTuple):
     heading: str
-    width: int
+    cell: Callable[[Average], str | int]
+    width: int = _WIDTH
     to: str = ">"
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """Optional columns, their widths (None: no such column), and what shares are of."""
-
-    device: str
-    """Heading of device times; empty without any."""
-    device_memory: str
-    memory: bool
-    overloads: bool
-    name_width: int
-    shapes_width: int | None
-    stack_width: int | None
-    flops_scale: float
-    """0: no such column."""
-    flops_unit: str
-    cpu_total: float
-    device_total: float
 
 
 def averages_table(rows: Sequence[Average], memory: bool, flops: bool, options: Options) -> str:
     """The table of ordered rows; ``memory`` and ``flops``: whether these were recorded."""
     if not rows:
         return ""
-    shown = _shown(rows, memory, flops, options)
-    columns = _columns(shown)
-    line = "".join("{: " + column.to + str(column.width) + "}" + " " * _GAP for column in columns)
+    unit = options.time_unit
+    device = next((row.use_device.upper() for row in rows if row.use_device), "")
+    timed = device if any(row.self_device_time_total > 0 for row in rows) else ""
+    cpu_total = _added(row.self_cpu_time_total for row in rows)
+    device_total = _added(
+        row.self_device_time_total for row in rows if row.on_device and not row.is_user_annotation
+    )
+    columns = [*_names(rows, options), *_times(cpu_total, unit)]
+    if timed:
+        columns += _device_times(timed, device_total, unit)
+    if memory:
+        columns += _sizes("CPU", "cpu")
+    if memory and device and any(row.self_device_memory_usage > 0 for row in rows):
+        columns += _sizes(device, "device")
+    frames = [frame for row in rows for frame in row.stack]
+    frame_width = _width(frames, options.max_src_column_width) if frames else 0
+    columns += _details(rows, flops, frames, frame_width, options.max_shapes_column_width)
+    line = "".join(f"{{: {column.to}{column.width}}}" + " " * _GAP for column in columns)
     rule = "".join("-" * column.width + " " * _GAP for column in columns)
     double = "=" * (len(rule) - _GAP)
     text = [] if options.header is None else [double, options.header]
     if options.top_level_events_only:
         text += [double, "This report only display top-level ops statistics"]
     text += [rule, line.format(*(column.heading for column in columns)), rule]
-    left = options.row_limit
-    for row in rows:
-        if left == 0:
-            break
-        if options.top_level_events_only and row.cpu_parent is not None:
-            continue
-        left -= 1
-        text.append(line.format(*_cells(row, shown, options)))
-        text += [
-            line.format(*[""] * (len(columns) - 1), entry) for entry in _more_frames(row, shown)
-        ]
-    text += [rule, f"Self CPU time total: {time_text(shown.cpu_total, options.time_unit)}"]
-    if shown.device:
-        text.append(
-            f"Self {shown.device} time total: {time_text(shown.device_total, options.time_unit)}"
-        )
+    shown = (row for row in rows if not options.top_level_events_only or row.cpu_parent is None)
+    for row in islice(shown, options.row_limit if options.row_limit >= 0 else None):
+        text.append(line.format(*(column.cell(row) for column in columns)))
+        # Its other frames, and an empty line.
+        below = [*(_end_of(frame, frame_width) for frame in row.stack[1:]), ""] if frames else []
+        text += [line.format(*[""] * (len(columns) - 1), frame) for frame in below]
+    text += [rule, f"Self CPU time total: {time_text(cpu_total, unit)}"]
+    if timed:
+        text.append(f"Self {timed} time total: {time_text(device_total, unit)}")
     return "".join(f"{part}\n" for part in text)
 
 
-def _shown(rows: Sequence[Average], memory: bool, flops: bool, options: Options) -> _Shown:
-    device = next((row.use_device.upper() for row in rows if row.use_device), "")
-    timed = any(row.self_device_time_total > 0 for row in rows)
-    sized = memory and any(row.self_device_memory_usage > 0 for row in rows)
-    entries = [entry for row in rows for entry in row.stack]
+def _names(rows: Sequence[Average], options: Options) -> Iterator[_Column]:
+    most = options.max_name_column_width
+    width = _width((row.key for row in rows), most)
+    yield _Column("Name", lambda row: _named(row.key, most), width)
+    if any(row.overload_name for row in rows):
+        yield _Column("Overload Name", lambda row: _named(row.overload_name, most), width)
+
+
+def _times(total: float, unit: TimeUnit | None) -> tuple[_Column, ...]:
+    return (
+        _share("Self CPU %", "self_cpu_time_total", total),
+        _time("Self CPU", "self_cpu_time_total", unit),
+        _Column(
+            "CPU total %", lambda row: 0 if row.is_async else _percent(row.cpu_time_total, total)
+        ),
+        _time("CPU total", "cpu_time_total", unit),
+        _time("CPU time avg", "cpu_time", unit),
+    )
+
+
+def _device_times(device: str, total: float, unit: TimeUnit | None) -> tuple[_Column, ...]:
+    return (
+        _time(f"Self {device}", "self_device_time_total", unit),
+        _share(f"Self {device} %", "self_device_time_total", total),
+        _time(f"{device} total", "device_time_total", unit),
+        _time(f"{device} time avg", "device_time", unit),
+    )
+
+
+def _sizes(where: str, kind: str) -> tuple[_Column, ...]:
+    return (
+        _Column(f"{where} Mem", lambda row: _bytes(getattr(row, f"{kind}_memory_usage"))),
+        _Column(f"Self {where} Mem", lambda row: _bytes(getattr(row, f"self_{kind}_memory_usage"))),
+    )
+
+
+def _details(
+    rows: Sequence[Average],
+    flops: bool,
+    frames: Sequence[str],
+    frame_width: int,
+    most_shapes: int | None,
+) -> Iterator[_Column]:
+    """The columns behind times and sizes. With both, stacks and FLOPs have each other's heading."""
+    yield _Column("# of Calls", lambda row: row.count)
+    if any(row.input_shapes for row in rows):
+        width = _width((str(row.input_shapes) for row in rows), most_shapes)
+        yield _Column("Input Shapes", lambda row: str(row.input_shapes)[:width], width)
     counted = [row.flops for row in rows if row.flops > 0] if flops else []
     scale, unit = _flops_scale(min(counted)) if counted else (0.0, "")
-    return _Shown(
-        device=device if timed else "",
-        device_memory=device if sized else "",
-        memory=memory,
-        overloads=any(row.overload_name for row in rows),
-        name_width=_width((row.key for row in rows), options.max_name_column_width),
-        shapes_width=_width(
-            (str(row.input_shapes) for row in rows), options.max_shapes_column_width
-        )
-        if any(row.input_shapes for row in rows)
-        else None,
-        stack_width=_width(entries, options.max_src_column_width) if entries else None,
-        flops_scale=scale,
-        flops_unit=unit,
-        cpu_total=_added(row.self_cpu_time_total for row in rows),
-        device_total=_added(
-            row.self_device_time_total
-            for row in rows
-            if row.on_device and not row.is_user_annotation
-        ),
+    stacks = _Column(
+        "Source Location",
+        lambda row: _end_of(row.stack[0], frame_width) if row.stack else "",
+        frame_width,
+        "<",
     )
-
-
-def _columns(shown: _Shown) -> list[_Column]:
-    columns = [_Column("Name", shown.name_width)]
-    if shown.overloads:
-        columns.append(_Column("Overload Name", shown.name_width))
-    headings = ["Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
-    if shown.device:
-        headings += [
-            f"Self {shown.device}",
-            f"Self {shown.device} %",
-            f"{shown.device} total",
-            f"{shown.device} time avg",
-        ]
-    if shown.memory:
-        headings += ["CPU Mem", "Self CPU Mem"]
-    if shown.device_memory:
-        headings += [f"{shown.device_memory} Mem", f"Self {shown.device_memory} Mem"]
-    columns += [_Column(heading, _WIDTH) for heading in (*headings, "# of Calls")]
-    if shown.shapes_width is not None:
-        columns.append(_Column("Input Shapes", shown.shapes_width))
-    if shown.stack_width is not None:
-        columns.append(_Column("Source Location", shown.stack_width, "<"))
-    if shown.flops_scale:
-        columns.append(_Column(f"Total {shown.flops_unit}", _WIDTH))
-    return columns
-
-
-def _cells(row: Average, shown: _Shown, options: Options) -> list[str | int]:
-    unit = options.time_unit
-    cells: list[str | int] = [_named(row.key, options.max_name_column_width)]
-    if shown.overloads:
-        cells.append(_named(row.overload_name, options.max_name_column_width))
-    cells += [
-        _share(row.self_cpu_time_total, shown.cpu_total),
-        time_text(row.self_cpu_time_total, unit),
-        0 if row.is_async else _share(row.cpu_time_total, shown.cpu_total),
-        time_text(row.cpu_time_total, unit),
-        time_text(row.cpu_time, unit),
-    ]
-    if shown.device:
-        cells += [
-            time_text(row.self_device_time_total, unit),
-            _share(row.self_device_time_total, shown.device_total),
-            time_text(row.device_time_total, unit),
-            time_text(row.device_time, unit),
-        ]
-    if shown.memory:
-        cells += [_bytes(row.cpu_memory_usage), _bytes(row.self_cpu_memory_usage)]
-    if shown.device_memory:
-        cells += [_bytes(row.device_memory_usage), _bytes(row.self_device_memory_usage)]
-    cells.append(row.count)
-    if shown.shapes_width is not None:
-        cells.append(str(row.input_shapes)[: shown.shapes_width])
-    if shown.flops_scale:
-        cells.append(f"{row.flops * shown.flops_scale:8.3f}" if row.flops > 0 else "--")
-    if shown.stack_width is not None:
-        cells.append(_end_of(row.stack[0], shown.stack_width) if row.stack else "")
-    return cells
-
-
-def _more_frames(row: Average, shown: _Shown) -> list[str]:
-    """The last column of the lines below a row: its other frames, and an empty line."""
-    return (
-        []
-        if shown.stack_width is None
-        else [*(_end_of(frame, shown.stack_width) for frame in row.stack[1:]), ""]
+    totals = _Column(
+        f"Total {unit}", lambda row: f"{row.flops * scale:8.3f}" if row.flops > 0 else "--"
     )
+    if frames and counted:
+        yield stacks._replace(cell=totals.cell)
+        yield totals._replace(cell=stacks.cell)
+    elif frames or counted:
+        yield stacks if frames else totals
+
+
+def _time(heading: str, name: str, unit: TimeUnit | None) -> _Column:
+    return _Column(heading, lambda row: time_text(getattr(row, name), unit))
+
+
+def _share(heading: str, name: str, total: float) -> _Column:
+    return _Column(heading, lambda row: _percent(getattr(row, name), total))
 
 
 def _width(texts: Iterable[str], most: int | None) -> int:
@@ -217,7 +184,7 @@ def _end_of(frame: str, width: int) -> str:
     return "..." + end[_CUT:] if len(end) > _CUT else end
 
 
-def _share(us: float, total: float) -> str:
+def _percent(us: float, total: float) -> str:
     return f"{us * 100.0 / total:.2f}%" if total else "NaN"
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.analysis.diff.table import DIFF, NO_STRINGS
+from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_run import ALL_ROWS

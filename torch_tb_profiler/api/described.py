@@ -44,10 +44,7 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
     counts = facts.summary["attribution"]
     kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
     labelled = [
-        (
-            "trace",
-            opened.title,
-        ),
+        ("trace", opened.title),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
         (
             "events",

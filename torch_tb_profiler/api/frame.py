@@ -1,5 +1,6 @@
-"""numpy columns → DataFrames with the types, units and docs that ``frame_columns.py`` declares;
-``attrs["units"]`` and ``attrs["docs"]`` hold the latter.
+"""Declared tables → DataFrames; ``attrs["units"]`` and ``attrs["docs"]`` say what their columns
+hold. Unknown is missing, never 0: ``<NA>`` in ``Int64`` and ``boolean``, NaN in floats, None or NaN
+in texts.
 """
 
 from __future__ import annotations
@@ -10,72 +11,53 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.store.columns import Array, Mask, TableSpec
-from torch_tb_profiler.store.display import (
-    TEXTS,
-    UNKNOWN,
-    DisplayColumn,
-    DisplaySpec,
-    DisplayTable,
-    listed,
-)
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.display import TEXTS, UNKNOWN, DisplayColumn, DisplayTable
 from torch_tb_profiler.store.strings import StringTable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def frame(
-    spec: TableSpec | DisplaySpec,
-    values: Mapping[str, Any],
-    more: Mapping[str, Any] | None = None,
-    *,
-    share: bool = False,
-) -> DataFrame:
-    """The declared columns that have values, in declared order, then the columns of ``more``.
-
-    A value is an array, a list (None: missing) or a pandas array. In numpy arrays for ``Int64``
-    negative integers are missing; those for ``boolean`` hold ``Knowledge``. ``share``: columns
-    share memory with the given arrays, which must not be written to.
-
-    Raises:
-        KeyError: a column is not declared.
-    """
-    import pandas
-
-    declared = {column.name: column for column in spec.columns}
-    unknown = [name for name in values if name not in declared]
-    if unknown:
-        raise KeyError(f"frame {spec.name}: the columns {unknown} are not declared")
-    shown = {name: column for name, column in declared.items() if name in values}
-    columns = {name: _column(values[name], column.dtype) for name, column in shown.items()}
-    table: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
-    table.attrs = {
-        "units": {name: column.unit for name, column in shown.items()},
-        "docs": {name: column.doc for name, column in shown.items()},
-    }
-    return table
-
-
 def table_frame(
     table: DisplayTable, more: Mapping[str, Any] | None = None, *, share: bool = False
 ) -> DataFrame:
     """The computed columns of a declared table that belong into a DataFrame, and ``more`` columns
-    behind them; ``share`` as of ``frame``. Columns of kind ``category`` may be pandas' own.
+    behind them. Columns of kind ``category`` may be pandas' own. ``share``: columns share memory
+    with the table's arrays, which must not be written to.
     """
-    columns = {column.name: column for column in table.spec.columns if column.doc}
-    values = {name: _values(table, column) for name, column in columns.items() if name in table}
-    return frame(table.spec, values, more, share=share)
+    import pandas
+
+    shown = [column for column in table.spec.columns if column.doc and column.name in table]
+    columns = {column.name: _values(table, column) for column in shown}
+    frame: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
+    frame.attrs = {
+        "units": {column.name: column.unit for column in shown},
+        "docs": {column.name: column.doc for column in shown},
+    }
+    return frame
 
 
 def _values(table: DisplayTable, column: DisplayColumn) -> Any:
-    values = table[column.name]
+    import pandas
+
+    values, dtype = table[column.name], column.dtype
+    computed = isinstance(values, np.ndarray)
     if column.kind == "category":
-        return category(values, table.strings) if isinstance(values, np.ndarray) else values
+        return category(values, table.strings) if computed else values
     if column.kind in TEXTS:
-        return table.texts(column.name)
-    # A negative difference is known.
-    return listed(values) if column.kind.startswith("delta") and column.optional else values
+        # An empty list would make a column of floats.
+        return pandas.Series(table.texts(column.name), dtype=_text_type())
+    if dtype == "Int64" and computed:
+        # A negative difference is known; the values are not copied.
+        signed = column.kind.startswith("delta")
+        missing = np.zeros(len(values), np.bool_) if signed else values < 0
+        return pandas.arrays.IntegerArray(np.asarray(values, np.int64), missing)
+    if dtype == "boolean" and computed and values.dtype != np.bool_:
+        return pandas.arrays.BooleanArray(values == 1, values == UNKNOWN)
+    if dtype in ("Int64", "boolean"):
+        return pandas.array(values, dtype=dtype)
+    return _objects(values) if dtype == "object" else np.asarray(values, dtype)
 
 
 def category(numbers: Array, strings: StringTable) -> Any:
@@ -94,39 +76,6 @@ def coded(codes: Any, texts: Sequence[str]) -> Any:
     import pandas
 
     return pandas.Categorical.from_codes(codes, pandas.Index(texts))
-
-
-def known(values: Array, mask: Mask | bool) -> Any:
-    """Integers, missing where the mask is not set; the values are not copied."""
-    import pandas
-
-    missing = np.full(len(values), not mask) if isinstance(mask, bool) else ~mask
-    return pandas.arrays.IntegerArray(np.asarray(values, np.int64), missing)
-
-
-def _column(values: Any, dtype: str) -> Any:
-    import pandas
-
-    if isinstance(values, pandas.api.extensions.ExtensionArray):
-        return values
-    if dtype == "Int64":
-        return (
-            known(values, values >= 0)
-            if isinstance(values, np.ndarray)
-            else pandas.array(list(values), dtype="Int64")
-        )
-    if dtype == "boolean":
-        if isinstance(values, np.ndarray) and values.dtype != np.bool_:
-            return pandas.arrays.BooleanArray(values == 1, values == UNKNOWN)
-        return pandas.array(list(values), dtype="boolean")
-    if dtype == "float64" and not isinstance(values, np.ndarray):
-        return np.array([np.nan if v is None else v for v in values], np.float64)
-    if dtype == "object":
-        return _objects(values)
-    if dtype == "str":
-        # An empty list would make a column of floats.
-        return pandas.Series(list(values), dtype=_text_type())
-    return np.asarray(values, dtype)
 
 
 def _text_type() -> Any:

@@ -1,7 +1,7 @@
 """What ``torch_tb_profiler.open`` returns: one trace or several as pandas DataFrames.
 
-Times are integer nanoseconds, unknown is missing (``isna()``). ``frame_columns.py`` declares every
-column; ``attrs["units"]`` and ``attrs["docs"]`` of a frame describe its own.
+Times are integer nanoseconds, unknown is missing (``isna()``). ``attrs["units"]`` and
+``attrs["docs"]`` of a frame describe its columns.
 """
 
 from __future__ import annotations
@@ -20,21 +20,17 @@ from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.frame import frame
-from torch_tb_profiler.api.frame_columns import WORKERS
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.api.waiting import (
-    FleetPlace,
-    fleet_places,
-    member_findings,
-    waiting_columns,
-)
+from torch_tb_profiler.api.waiting import FleetPlace, fleet_places, member_findings, waiting_columns
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_ns
 from torch_tb_profiler.views.escapes import one_line
 
@@ -43,6 +39,22 @@ if TYPE_CHECKING:
 
 Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
+_C = DisplayColumn
+WORKERS = DisplaySpec(
+    "workers",
+    "One row per trace that was opened.",
+    (
+        _C("run", "text", "", "Name of the run."),
+        _C("worker", "text", "", "Name of the worker."),
+        _C("span", "text", "", "Name of the span."),
+        _C("rank", "id", "", "Its rank.", optional=True, unit="rank"),
+        _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
+        _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
+        _C("steps", "count", "", "Steps.", unit="steps"),
+        _C("mean_step_ns", "mean time", "", "Mean wall time of complete steps."),
+        _C("path", "text", "", "The file."),
+    ),
+)
 
 
 class Frames(ABC):
@@ -146,7 +158,7 @@ class Frames(ABC):
     @property
     def findings(self) -> DataFrame:
         """What costs recoverable time, in all steps."""
-        return self._each(tables.findings)
+        return self._each(lambda context: tables.findings(member_findings(context)))
 
     @property
     def events(self) -> DataFrame:
@@ -295,30 +307,23 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     @property
     def collectives(self) -> DataFrame:
         """Collectives of all workers, matched, with waiting separated from transfer."""
-        return joined(
-            [
-                (
-                    trace.context.opened,
-                    tables.collectives(
-                        trace.context, waiting_columns(member) if member[1] >= 0 else None
-                    ),
-                )
-                for trace, member in zip(self._traces, self._members, strict=True)
-            ]
+        return self._each_member(
+            lambda context, member: tables.collectives(
+                context, waiting_columns(member) if member[1] >= 0 else None
+            )
         )
 
     @property
     def findings(self) -> DataFrame:
         """What costs recoverable time on every worker, stragglers included."""
-        return joined(
-            [
-                (
-                    trace.context.opened,
-                    tables.findings(trace.context, member_findings(trace.context, member)),
-                )
-                for trace, member in zip(self._traces, self._members, strict=True)
-            ]
+        return self._each_member(
+            lambda context, member: tables.findings(member_findings(context, member))
         )
+
+    def _each_member(self, make: Callable[[TraceContext, FleetPlace], DataFrame]) -> DataFrame:
+        contexts = [trace.context for trace in self._traces]
+        members = zip(contexts, self._members, strict=True)
+        return joined([(context.opened, make(context, member)) for context, member in members])
 
     @cached_property
     def _members(self) -> list[FleetPlace]:
@@ -377,15 +382,9 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         for row in workers.head(SHOWN).itertuples():
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
             traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            labelled.append(
-                (
-                    "",
-                    (
-                        f"{traced} · {row.span}: {format_count(row.events)} entries, {row.steps}"
-                        f" step{'' if row.steps == 1 else 's'}{mean}"
-                    ),
-                )
-            )
+            steps = f"{row.steps} step{'' if row.steps == 1 else 's'}{mean}"
+            entries = format_count(row.events)
+            labelled.append(("", f"{traced} · {row.span}: {entries} entries, {steps}"))
         labelled += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
         labelled += described.not_read(self.unreadable)
         listed = described.TABLES.replace("  .key_averages()", "")
@@ -402,20 +401,19 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             for trace in self._traces
         ]
         walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
-        return frame(
-            WORKERS,
-            {
-                "run": [o.run.name for o in opened],
-                "worker": [o.worker.name for o in opened],
-                "span": [o.span.name for o in opened],
-                "rank": [o.worker.rank for o in opened],
-                "world_size": [o.worker.world_size for o in opened],
-                "events": [o.trace.entries for o in opened],
-                "steps": [table.n for table, _ in selected],
-                "mean_step_ns": [float(wall.mean()) if len(wall) else None for wall in walls],
-                "path": [o.span.path for o in opened],
-            },
+        table = WORKERS.build(
+            NO_STRINGS,
+            run=[o.run.name for o in opened],
+            worker=[o.worker.name for o in opened],
+            span=[o.span.name for o in opened],
+            rank=[o.worker.rank for o in opened],
+            world_size=[o.worker.world_size for o in opened],
+            events=[o.trace.entries for o in opened],
+            steps=[table.n for table, _ in selected],
+            mean_step_ns=[wall.mean() if len(wall) else None for wall in walls],
+            path=[o.span.path for o in opened],
         )
+        return table_frame(table)
 
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False

@@ -5,38 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.api.frame import coded
-from torch_tb_profiler.api.frame_columns import PLACE
+from torch_tb_profiler.api.frame import coded, table_frame
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.strings import NO_STRINGS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+_C = DisplayColumn
+PLACE = DisplaySpec(
+    "place",
+    "The first columns of every frame of several traces.",
+    (
+        _C("run", "category", "", "Name of the run; only where there are several."),
+        _C("worker", "category", "", "Name of the worker."),
+        _C("span", "category", "", "Name of the span: one trace file of the worker."),
+    ),
+)
 
 
 def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
     """One frame with ``worker`` and ``span`` in front, and ``run`` if there are several runs."""
     import pandas
 
-    several = len({opened.run.name for opened, _ in parts}) > 1
-    names: dict[str, list[str]] = {
-        **({"run": [opened.run.name for opened, _ in parts]} if several else {}),
+    names = {
+        "run": [opened.run.name for opened, _ in parts],
         "worker": [opened.worker.name for opened, _ in parts],
         "span": [opened.span.name for opened, _ in parts],
     }
+    if len(set(names["run"])) == 1:
+        del names["run"]
     # Empty frames have no types; pandas warns of them.
     filled = [frame for _, frame in parts if len(frame)] or [parts[0][1]]
     _share_categories(filled)
     together: DataFrame = pandas.concat(filled, ignore_index=True) if len(filled) > 1 else filled[0]
     lengths = [len(frame) for _, frame in parts]
-    for position, (column, texts) in enumerate(names.items()):
-        together.insert(position, column, _repeated(texts, lengths))
-    place_docs = {column.name: column for column in PLACE.columns if column.name in names}
-    together.attrs = _attributes([frame.attrs for _, frame in parts])
-    together.attrs["units"] = {**dict.fromkeys(names, ""), **together.attrs.get("units", {})}
-    together.attrs["docs"] = {
-        **{name: place_docs[name].doc for name in names},
-        **together.attrs.get("docs", {}),
-    }
+    columns = {name: _repeated(texts, lengths) for name, texts in names.items()}
+    place = table_frame(PLACE.build(NO_STRINGS, **columns))
+    for position, name in enumerate(names):
+        together.insert(position, name, place[name])
+    together.attrs = _attributes(place.attrs, [frame.attrs for _, frame in parts])
     return together
 
 
@@ -60,10 +70,10 @@ def _share_categories(frames: list[DataFrame]) -> None:
                 frame[column] = frame[column].cat.set_categories(categories)
 
 
-def _attributes(listed: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
+def _attributes(place: Mapping[Any, Any], listed: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
     """Units and docs of all columns; other attributes as lists, one entry per trace."""
     merged: dict[Any, Any] = {"units": {}, "docs": {}}
-    for attributes in listed:
+    for attributes in (place, *listed):
         for key in ("units", "docs"):
             merged[key] |= attributes.get(key, {})
     for key in dict.fromkeys(

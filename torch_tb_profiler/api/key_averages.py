@@ -21,11 +21,12 @@ from torch_tb_profiler.analysis.key_averages.groups import (
 )
 from torch_tb_profiler.api.average import KEY_AVERAGES, Average, TimeUnit
 from torch_tb_profiler.api.averages_table import Options, averages_table
-from torch_tb_profiler.api.frame import frame
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
@@ -164,13 +165,11 @@ class KeyAverages(Sequence[Average]):
     def frame(self) -> DataFrame:
         """A DataFrame with PyTorch's column names; times in µs. What was not recorded is missing."""
         shown = [row for row in self if row.cpu_parent is None or not self._top_level]
-        return frame(
-            KEY_AVERAGES,
-            {
-                column.name: [self._known(row, column.name) for row in shown]
-                for column in KEY_AVERAGES.columns
-            },
-        )
+        columns = {
+            column.name: [self._known(row, column.name) for row in shown]
+            for column in KEY_AVERAGES.columns
+        }
+        return table_frame(KEY_AVERAGES.build(NO_STRINGS, **columns))
 
     def _known(self, row: Average, name: str) -> Any:
         unknown = (
@@ -216,11 +215,6 @@ class Profile:
         self._flops = flops(self._events)
         self._stacks = CallStacks(self._events)
         self._device = _device(opened, self._events)
-
-    @property
-    def events(self) -> FunctionEvents:
-        """What ``prof.events()`` lists, as columns."""
-        return self._events
 
     def key_averages(self, by: Grouping, top_level_events_only: bool = False) -> KeyAverages:
         """Averages by name and the further keys of ``by``."""
@@ -272,7 +266,7 @@ class Profile:
         first = groups.first
         around = events.parent[first]
         device = (self._device or "").upper()
-        columns: dict[str, list[Any]] = {name: getattr(groups, name).tolist() for name in _SUMMED}
+        columns: dict[str, list[Any]] = {name: sums.tolist() for name, sums in groups.sums.items()}
         columns |= {
             "key": names.many(events.name[first]),
             "stack": [list(frames) for frames in groups.stack],

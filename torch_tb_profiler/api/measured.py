@@ -11,23 +11,20 @@ from torch_tb_profiler.analysis.counters.names import counter_label, counter_uni
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
 from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
-from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
-from torch_tb_profiler.api import frame_columns as columns
-from torch_tb_profiler.api.frame import frame, table_frame
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.views.counter_tables import matching_text
-from torch_tb_profiler.views.efficiency import efficiency_payload
-from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
-from torch_tb_profiler.views.pyprof import KernelCells
+from torch_tb_profiler.views.efficiency import efficiency_of
+from torch_tb_profiler.views.pyprof import PYPROF, KernelCells
 from torch_tb_profiler.views.pyprof_columns import COLUMNS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MOST_ROWS = 1 << 24
 LARGEST = 1 << 53
 """Counters beyond it are no whole numbers any more as the file's reader keeps them."""
 
@@ -36,23 +33,16 @@ def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> Dat
     """See ``analysis.efficiency.table.EFFICIENCY``. ``attrs``: ``device`` (its peaks and their
     sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures.
     """
-    payload = efficiency_payload(
-        context.facts,
-        context.insight,
-        context.selection(chosen),
-        by,
-        MOST_ROWS,
-        context.settings.peaks,
+    payload, table = efficiency_of(
+        context.facts, context.insight, context.selection(chosen), by, file=context.settings.peaks
     )
-    absent = ("kernel", "short_name") if by == "operator" else ()
-    values = {name: column for name, column in payload.rows.items() if name not in absent}
-    table = frame(EFFICIENCY, values)
-    table.attrs |= {
+    made = table_frame(table)
+    made.attrs |= {
         "device": msgspec.to_builtins(payload.device),
         "mfu": payload.mfu,
         "notes": payload.notes,
     }
-    return table
+    return made
 
 
 def counters(context: TraceContext) -> DataFrame:
@@ -79,14 +69,12 @@ def counter_samples(context: TraceContext) -> DataFrame:
 
 
 def pyprof(context: TraceContext) -> DataFrame:
-    """See ``columns.PYPROF``."""
+    """See ``views.pyprof.PYPROF``."""
     cells = KernelCells(
         context.trace, context.insight, kernel_table(context.trace, context.facts, context.insight)
     )
-    return frame(
-        columns.PYPROF,
-        {("sil_ns" if key == "sil" else key): cells.column(key, 0, cells.rows) for key in COLUMNS},
-    )
+    columns = {column.name: cells.column(key, 0, cells.rows) for key, column in COLUMNS.items()}
+    return table_frame(PYPROF.build(context.trace.strings, **columns))
 
 
 def _numbers(values: Array) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.memory.alive import alive_at
 from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, alive_table, block_table
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.api.frame import coded, frame, table_frame
+from torch_tb_profiler.api.frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
@@ -74,7 +74,8 @@ def alive(context: TraceContext, time_ns: int | None, device: str | None) -> Dat
     wanted = [row for row in in_order(devices) if device in (None, names[row])]
     listed = [_alive_on(context.insight, row, names[row], time_ns) for row in wanted]
     if not listed:
-        return frame(MEMORY_ALIVE, {column.name: [] for column in MEMORY_ALIVE.columns})
+        nothing: dict[str, list[Any]] = {column.name: [] for column in MEMORY_ALIVE.columns}
+        return table_frame(MEMORY_ALIVE.build(context.insight.strings, **nothing))
     joined: DataFrame = pandas.concat(listed, ignore_index=True) if len(listed) > 1 else listed[0]
     joined.attrs = listed[0].attrs
     return joined

@@ -25,7 +25,6 @@ from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
@@ -134,13 +133,8 @@ def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None)
     return table_frame(table.take(mask(context.selection(), table["step"])))
 
 
-def findings(context: TraceContext, together: FindingsPayload | None = None) -> DataFrame:
-    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence. ``together``:
-    those that all workers of the run tell.
-    """
-    opened = context.opened
-    alone = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
-    payload = together or findings_payload(alone, context.insight.about["findings"])
+def findings(payload: FindingsPayload) -> DataFrame:
+    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence."""
     made = table_frame(findings_table(payload))
     made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
     return made

@@ -13,8 +13,7 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_run import findings_in_run
+from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 FleetPlace = tuple[Fleet, int]
@@ -90,13 +89,14 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     }
 
 
-def member_findings(context: TraceContext, member: FleetPlace) -> FindingsPayload:
-    """The findings of a trace, stragglers of its run included."""
-    (fleet, rank), opened = member, context.opened
+def member_findings(context: TraceContext, member: FleetPlace | None = None) -> FindingsPayload:
+    """The findings of a trace; of a member of a fleet, stragglers of its run included."""
+    opened = context.opened
     source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
     findings = context.insight.about["findings"]
-    if rank < 0:
+    if member is None or member[1] < 0:
         return findings_payload(source, findings)
+    fleet = member[0]
     return findings_in_run(source, findings, fleet.figures, fleet.late, fleet.names)
 
 

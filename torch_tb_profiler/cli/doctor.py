@@ -19,19 +19,18 @@ import msgspec
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.markdown import markdown
 from torch_tb_profiler.cli.output import (
+    Printer,
+    Report,
     identity,
     no_trace_message,
     readable,
     settings_of,
     write,
 )
-from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.cache_use import cache_use
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.single import Unreadable, cache_use
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 
@@ -39,6 +38,7 @@ PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "pyarrow", "torch")
 PLUGIN_GROUP = "tensorboard_plugins"
 MISSING_PACKAGE = "not installed"
 LEAST_TENSORBOARD = (2, 15)
+_DEFECT = ("name", "severity", "count", "sentence", "touched_share")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -73,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
         document = Document(
             "torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unreadable(files))
         )
-        write(markdown(document, options.tokens) if options.markdown else plain(document))
+        printer = Printer(options)
+        printer.add(Report(lambda: document, None))
+        printer.end()
     if options.path and not traces:
         raise NotATrace(no_trace_message(options.path, unreadable))
     return 0
@@ -174,16 +176,7 @@ def _trace(opened: Opened) -> dict[str, Any]:
         "span_ns": facts.summary["span_ns"],
         "steps": facts["steps"].n,
         "step_source": facts.summary["step_source"],
-        "defects": [
-            {
-                "name": item.name,
-                "severity": item.severity,
-                "count": item.count,
-                "sentence": item.sentence,
-                "touched_share": item.touched_share,
-            }
-            for item in health_items(facts)
-        ],
+        "defects": [{key: getattr(item, key) for key in _DEFECT} for item in health_items(facts)],
         "missing": msgspec.to_builtins(missing(absent(facts), MISSING)),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torch_tb_profiler.units import and_more
+from torch_tb_profiler.units import UNKNOWN, and_more
 
 Kind = Literal["name", "text", "number", "bar", "below"]
 """``name``: from the trace, shown as code. ``number``: right-aligned. ``bar``: plain text only.
@@ -85,3 +85,8 @@ def _cut(block: Block, rows: int, details: bool) -> Block:
         for item in block.items[:rows]
     ]
     return Listing(block.title, items, ". ".join(filter(None, (more, block.note))))
+
+
+def event_id(event: int | None) -> str:
+    """How a text names an event."""
+    return UNKNOWN if event is None else f"#{event}"

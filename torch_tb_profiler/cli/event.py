@@ -79,8 +79,7 @@ def _document(opened: Opened, payload: EventPayload, raw: str | None) -> Documen
 def _blocks(payload: EventPayload, raw: str | None) -> Iterator[Block]:
     yield from _listing("Event", [*_itself(payload), *_around(payload), *_calls(payload)])
     yield from _listing(
-        "From Python to the device",
-        [f"{link.kind}: {_event(link.ref)}" for link in payload.chain],
+        "From Python to the device", [f"{link.kind}: {_event(link.ref)}" for link in payload.chain]
     )
     times = (("launch delay", payload.launch_delay_ns), ("of which queued", payload.queue_ns))
     launch = [f"{label} {format_ns(value)}" for label, value in times if value is not None]

@@ -26,23 +26,14 @@ LEAST = 250
 """Tokens that a document needs; of more documents than have room the last ones are left out."""
 
 
-def markdown(document: Document, tokens: int | None = None) -> str:
-    """The text; it ends in a line feed. With ``tokens`` as much is left out as it takes, and the
-    text says so: rows (200 per table … 7), details, the last blocks down to four, more rows, lines
-    about the recording; at last the text is cut.
-    """
-    if tokens is None:
-        return _render(document)
-    return shared([document], tokens)
-
-
 def shared(documents: Sequence[Document], tokens: int) -> str:
-    """Several texts in about ``tokens``: short ones whole, the others with equal parts of the
-    rest.
+    """Several texts in about ``tokens``: short ones whole, the others with equal parts of the rest.
+    As much is left out as it takes, and the text says so: rows (200 per table … 7), details, the last
+    blocks down to four, more rows, lines about the recording; at last the text is cut.
     """
-    sizes = [estimate(_render(document)) for document in documents]
+    sizes = [estimate(markdown(document)) for document in documents]
     if sum(sizes) + len(sizes) <= tokens:
-        return "\n".join(map(_render, documents))
+        return "\n".join(map(markdown, documents))
     shown = documents[: max(1, tokens // LEAST)]
     away = (
         f" {format_count(len(documents) - len(shown))} of {format_count(len(documents))} parts left out."
@@ -74,7 +65,7 @@ def _fitting(document: Document, room: int) -> str:
     ]
     few = [(rows, left, False, lines) for lines in (True, False) for rows, left in _FEW]
     for rows, left, details, lines in (*tries, *few):
-        text = _render(document.cut(rows, left, details, lines))
+        text = markdown(document.cut(rows, left, details, lines))
         if estimate(text) <= room:
             return text
     # Nothing fits: the beginning of the text.
@@ -99,7 +90,8 @@ def _tokens(piece: str) -> int:
     return -(-len(piece) // (DIGITS if sign.isdigit() else LETTERS))
 
 
-def _render(document: Document) -> str:
+def markdown(document: Document) -> str:
+    """The whole text; it ends in a line feed."""
     lines = [
         f"# {markdown_text(document.title)}",
         *([""] if document.lines else []),

@@ -114,7 +114,7 @@ def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[st
 
 
 def _lines(parts: Iterator[list[list[Cell]]], keys: Sequence[str], form: _Form) -> Iterator[str]:
-    yield form.line([form.text(key, COLUMNS[key].heading) for key in keys])
+    yield form.line([form.text(key, COLUMNS[key].label) for key in keys])
     known: dict[tuple[str, str], str] = {}
     for columns in parts:
         printed = [
@@ -143,6 +143,10 @@ def _printed(
     ]
 
 
+def _is_number(key: str) -> bool:
+    return COLUMNS[key].kind != "text"
+
+
 _SPACED = _Form(
     text=lambda key, text: printable(text),
     number=lambda key, number: str(number),
@@ -152,7 +156,7 @@ _SPACED = _Form(
 _CSV = _Form(
     text=lambda key, text: text if text == "-" else csv_field(printable(text)),
     number=lambda key, number: str(number),
-    absent=lambda key: "" if COLUMNS[key].number else COLUMNS[key].absent,
+    absent=lambda key: "" if _is_number(key) else COLUMNS[key].absent,
     line=lambda texts: ",".join(texts) + "\r\n",
 )
 
@@ -176,7 +180,7 @@ def _columns(keys: Sequence[str], width: int) -> _Form:
         widths[key] += rest // len(shared) // keys.count(key)
 
     def text(key: str, value: str) -> str:
-        return f"{_essence(key, printable(value))[: widths[key]]:{'>' if COLUMNS[key].number else '<'}{widths[key]}}"
+        return f"{_essence(key, printable(value))[: widths[key]]:{'>' if _is_number(key) else '<'}{widths[key]}}"
 
     def number(key: str, value: int) -> str:
         written = str(value)

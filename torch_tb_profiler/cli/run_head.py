@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.cli.cells import event_id
-from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.document import Column, Document, Table, event_id
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import UNKNOWN, format_ns, format_share
 from torch_tb_profiler.views.findings import costly

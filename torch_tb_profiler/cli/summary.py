@@ -9,14 +9,14 @@ from typing import Any
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.findings import run_findings, run_reports
-from torch_tb_profiler.cli.output import Report
+from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import choose
-from torch_tb_profiler.views.summary import Identity, summary
+from torch_tb_profiler.views.summary import summary
 
 
 def reports(
@@ -58,5 +58,4 @@ def _document(context: TraceContext, findings: FindingsPayload) -> Document:
 
 def facts_object(opened: Opened) -> dict[str, Any]:
     """The object of ``--json`` for one trace."""
-    names = opened.run.name, opened.worker.name, opened.span.name, opened.span.path
-    return summary(opened.facts, Identity(*names, opened.trace.entries, opened.span.lost or 0))
+    return summary(opened.facts, identity(opened), opened.trace.entries, opened.span.lost or 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,8 +12,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import event_id
-from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
 from torch_tb_profiler.cli.findings import findings_block
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
@@ -78,16 +77,12 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
             (label, format_ns(times[key]), format_share(share), "#" * round((share or 0) * BAR))
         )
     columns = (Column("Category", "text"), Column("Time"), Column("Share"), Column("", "bar"))
-    whole = overview.step_source == WHOLE_SPAN
     title = (
-        "Time of the whole recording"
-        if whole
-        else (
-            f"Step time: {format_ns(wall)}, average of {average.steps}"
-            f" step{'s' if average.steps != 1 else ''}"
-        )
+        f"Time of the whole recording: {format_ns(wall)}"
+        if overview.step_source == WHOLE_SPAN
+        else f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}"
     )
-    return Table(f"{title}: {format_ns(wall)}" if whole else title, columns, rows, len(rows))
+    return Table(title, columns, rows, len(rows))
 
 
 def _steps(overview: OverviewPayload) -> Block | None:
@@ -141,28 +136,9 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     device = rows[0]["device_self_ns"] is not None
     columns = {"device_self_ns": "Device self", "device_total_ns": "Device total"} if device else {}
     columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
-    event = longest_calls(opened.trace)
-    body = [
-        (
-            r["name"],
-            format_count(r["calls"]),
-            *(format_ns(r[key]) for key in columns),
-            event_id(event.get(r["name"])),
-        )
-        for r in rows[:TOP]
-    ]
-    head = (
-        Column("Name", "name"),
-        Column("Calls"),
-        *map(Column, columns.values()),
-        Column("Longest"),
-    )
-    return Table(
-        f"Operators: {_names(len(rows))}, top {len(body)} by {'device' if device else 'host'} self"
-        " time",
-        head,
-        body,
-        len(rows),
+    by = f"{'device' if device else 'host'} self time"
+    return _ranking(
+        f"Operators: {_names(len(rows))}", by, rows, columns, longest_calls(opened.trace)
     )
 
 
@@ -171,32 +147,38 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     if not rows:
         return None
     counts = summary["attribution"]
+    columns = {"total_ns": "Total", "mean_ns": "Mean", "min_ns": "Min", "max_ns": "Max"}
     event = longest_kernels(opened.trace)
-    keys = ("total_ns", "mean_ns", "min_ns", "max_ns")
-    body = [
-        (
-            short_name(r["name"]),
-            format_count(r["calls"]),
-            *(format_ns(r[key]) for key in keys),
-            event_id(event.get(r["name"])),
-        )
-        for r in rows[:TOP]
-    ]
     followed = (
         f"{format_count(counts['kernels'])} kernels: {format_count(counts['with_launch'])} with launch,"
         f" {format_count(counts['with_operator'])} with operator"
     )
-    head = (
-        Column("Name", "name"),
-        *map(Column, ("Calls", "Total", "Mean", "Min", "Max", "Longest")),
-    )
-    return Table(
-        f"Kernels: {_names(len(rows))}, top {len(body)} by total time",
-        head,
-        body,
-        len(rows),
-        followed,
-    )
+    title = f"Kernels: {_names(len(rows))}"
+    return _ranking(title, "total time", rows, columns, event, short_name, followed)
+
+
+def _ranking(
+    title: str,
+    by: str,
+    rows: list[dict[str, Any]],
+    columns: dict[str, str],
+    longest: Mapping[str, int],
+    shown: Callable[[str], str] = str,
+    note: str = "",
+) -> Table:
+    """The first rows: name, calls, times (key → heading) and the id of the longest event."""
+    body = [
+        (
+            shown(r["name"]),
+            format_count(r["calls"]),
+            *(format_ns(r[key]) for key in columns),
+            event_id(longest.get(r["name"])),
+        )
+        for r in rows[:TOP]
+    ]
+    headings = map(Column, ("Calls", *columns.values(), "Longest"))
+    head = (Column("Name", "name"), *headings)
+    return Table(f"{title}, top {len(body)} by {by}", head, body, len(rows), note)
 
 
 def _memory(context: TraceContext) -> Block | None:

@@ -13,8 +13,7 @@ from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.cells import event_id
-from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table
+from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table, event_id
 from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps_option
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened

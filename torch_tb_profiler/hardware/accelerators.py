@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.hardware import accelerators_amd, accelerators_nvidia, accelerators_others
+from torch_tb_profiler.hardware import accelerators_amd, accelerators_intel, accelerators_nvidia
 from torch_tb_profiler.hardware.accelerator import Accelerator
 
 TABLE: dict[str, tuple[Accelerator, ...]] = {
     "nvidia": accelerators_nvidia.TABLE,
     "amd": accelerators_amd.TABLE,
-    **accelerators_others.TABLES,
+    "intel": accelerators_intel.TABLE,
 }
 """Entries by vendor; the first one that fits wins."""
 _GENERIC = re.compile(r"(?:amd )?radeon graphics|", re.I)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from torch_tb_profiler.hardware.element_types import element_bytes
 
+T = TypeVar("T")
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _VALUE_TYPES = "Scalar ScalarList GenericList TensorList Int Bool Double String Device None"
 _VALUES = frozenset(_VALUE_TYPES.split())
@@ -52,12 +53,9 @@ class Tensor:
         """Distinct elements in memory: expanded dimensions (stride 0) and overlaps count once."""
         if self.strides is None or not self.elements:
             return self.elements
-        span = 1 + sum(
-            (n - 1) * abs(step) for n, step in zip(self.shape, self.strides, strict=True)
-        )
-        return min(
-            span, math.prod(n for n, step in zip(self.shape, self.strides, strict=True) if step)
-        )
+        dims = list(zip(self.shape, self.strides, strict=True))
+        span = 1 + sum((n - 1) * abs(step) for n, step in dims)
+        return min(span, math.prod(n for n, step in dims if step))
 
     @property
     def element_bytes(self) -> int | None:
@@ -75,6 +73,21 @@ def moved(*tensors: Tensor | None) -> int | None:
     """Bytes of all tensors, each once; None if an element type is unknown. None entries count 0."""
     sizes = [tensor.bytes for tensor in tensors if tensor is not None]
     return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+class Unrecorded(Exception):
+    """A call does not tell what its model needs."""
+
+
+def known(argument: T | None) -> T:
+    """The argument of a call.
+
+    Raises:
+        Unrecorded: it is None.
+    """
+    if argument is None:
+        raise Unrecorded
+    return argument
 
 
 Input = Tensor | tuple[Tensor, ...] | None
@@ -95,13 +108,15 @@ class Call:
         return bool(self.values)
 
     def tensor(self, index: int) -> Tensor | None:
-        """The tensor at an index of the schema; None if there is none or it was not recorded."""
-        argument = self.inputs[index] if index < len(self.inputs) else None
+        """The tensor at an index of the schema; None if there is none (also at -1) or it was not
+        recorded.
+        """
+        argument = self.inputs[index] if 0 <= index < len(self.inputs) else None
         return argument if isinstance(argument, Tensor) else None
 
-    def first(self, count: int) -> tuple[Tensor | None, ...]:
-        """The first ``count`` arguments: a tensor each, or None."""
-        return tuple(self.tensor(i) for i in range(count))
+    def need(self, index: int) -> Tensor:
+        """``tensor``, raises Unrecorded without one."""
+        return known(self.tensor(index))
 
     def last(self, arity: int) -> Tensor | None:
         """The tensor after the schema's ``arity`` arguments, which is the result (``out=``); None
@@ -128,34 +143,34 @@ class Call:
             return (listed[0],) * count
         return tuple(listed) if not count or len(listed) == count else None
 
+    def integer(self, index: int) -> int:
+        """The integer at an index; raises Unrecorded without one."""
+        value = self.value(index)
+        return known(value if isinstance(value, int) else None)
+
+    def boolean(self, index: int) -> bool:
+        """The boolean at an index; raises Unrecorded without one."""
+        value = self.value(index)
+        return known(value if isinstance(value, bool) else None)
+
     def flags(self, index: int, count: int) -> tuple[bool, ...] | None:
         """The ``count`` booleans at an index (``output_mask``); None if not recorded."""
         flags = self.value(index)
-        known = (
-            isinstance(flags, list)
-            and len(flags) == count
-            and all(isinstance(flag, bool) for flag in flags)
-        )
-        return tuple(flags) if known else None
+        if not isinstance(flags, list) or [type(flag) for flag in flags] != [bool] * count:
+            return None
+        return tuple(flags)
 
     def value(self, index: int) -> Any:
-        """The int, float, bool, str or list at an index; None if empty or not recorded."""
-        text = self.values[index].strip() if index < len(self.values) else ""
+        """The int, float, bool, str or list at an index; None if empty, at -1 or not recorded."""
+        text = self.values[index].strip() if 0 <= index < len(self.values) else ""
         if not text or text == "None":
             return None
         if text in ("True", "False"):
             return text == "True"
+        listed = text[0] == "["
+        decodable = text.replace("True", "true").replace("False", "false") if listed else text
         try:
-            return _ANY.decode(
-                _BARE.sub(
-                    r"\g<0>0",
-                    (
-                        text.replace("True", "true").replace("False", "false")
-                        if text[0] == "["
-                        else text
-                    ),
-                )
-            )
+            return _ANY.decode(_BARE.sub(r"\g<0>0", decodable))
         except msgspec.DecodeError:
             return text
 
@@ -218,13 +233,7 @@ def _as_tensor(shape: list[Any], dtype: Any, strides: Any) -> Tensor | None:
     """A tensor as recorded; None if it is invalid."""
     if not all(isinstance(n, int) and 0 <= n < _LARGEST for n in shape):
         return None
-    has_strides = (
-        isinstance(strides, list)
-        and len(strides) == len(shape)
-        and all(isinstance(s, int) for s in strides)
-    )
-    return Tensor(
-        tuple(shape),
-        dtype if isinstance(dtype, str) and dtype not in _VALUES else "",
-        tuple(strides) if has_strides else None,
-    )
+    known = isinstance(strides, list) and len(strides) == len(shape)
+    has_strides = known and all(isinstance(step, int) for step in strides)
+    name = dtype if isinstance(dtype, str) and dtype not in _VALUES else ""
+    return Tensor(tuple(shape), name, tuple(strides) if has_strides else None)

@@ -47,13 +47,9 @@ def _key(name: str) -> str:
 
 def scalar_type(number: object) -> str:
     """The element type of a ``dtype`` argument's number; empty if unknown."""
-    return (
-        SCALAR_TYPES[number]
-        if isinstance(number, int)
-        and not isinstance(number, bool)
-        and 0 <= number < len(SCALAR_TYPES)
-        else ""
-    )
+    if type(number) is int and 0 <= number < len(SCALAR_TYPES):
+        return SCALAR_TYPES[number]
+    return ""
 
 
 @lru_cache(maxsize=256)
@@ -66,23 +62,18 @@ def element_bytes(name: str) -> int | None:
     return bits // 8 if bits is not None else None
 
 
+_NAMES_BY_PRECISION = {
+    "fp64": "double, float64, fp64",
+    "fp32": "float, float32, fp32",
+    "fp16": "half, float16, fp16",
+    "bf16": "bfloat16, bf16",
+    "int8": "char, int8, signed char, qint8",
+    "fp4": "float4_e2m1fn_x2",
+}
 _PRECISION: dict[str, str] = {
-    "double": "fp64",
-    "float64": "fp64",
-    "fp64": "fp64",
-    "float": "fp32",
-    "float32": "fp32",
-    "fp32": "fp32",
-    "half": "fp16",
-    "float16": "fp16",
-    "fp16": "fp16",
-    "bfloat16": "bf16",
-    "bf16": "bf16",
-    "char": "int8",
-    "int8": "int8",
-    "signed char": "int8",
-    "qint8": "int8",
-    "float4_e2m1fn_x2": "fp4",
+    name: precision
+    for precision, names in _NAMES_BY_PRECISION.items()
+    for name in names.split(", ")
 }
 
 

@@ -44,26 +44,10 @@ _GENERIC = "Kernel Kernel2 kernel device_kernel kentry run _kernel_agent kernel_
 GENERIC_NAMES = frozenset(_GENERIC.split())
 """Last parts of names that say nothing; the first template argument or the part before is added."""
 
-_PLAIN_TYPES = frozenset(
-    (
-        "",
-        "bool",
-        "char",
-        "int",
-        "unsigned",
-        "long",
-        "float",
-        "double",
-        "half",
-        "Half",
-        "BFloat16",
-        "__half",
-        "__nv_bfloat16",
-        "true",
-        "false",
-    )
+_PLAIN = (
+    "bool char int unsigned long float double half Half BFloat16 __half __nv_bfloat16 true false"
 )
-
+_PLAIN_TYPES = frozenset(("", *_PLAIN.split()))
 _WRAPPER_WORDS = (
     "BinaryFunctor AUnaryFunctor BUnaryFunctor CompareFunctor ReduceOp gpu_kernel_impl"
     " gpu_kernel_impl_nocast TensorListMetadata OpMathFunctor OpmathSymmetricGpuKernelWithScalars"

@@ -5,7 +5,8 @@ A model is a small function, declared with its operators and the source of its f
     @model("gemm", "aten::mm", source="2·M·N·K, one multiplication and one addition per product")
     def mm(call: Call) -> Work | None: ...
 
-None means that this call cannot be modelled, for example because a shape is missing.
+None means that this call cannot be modelled, for example because a shape is missing. So does an
+error: ``Unrecorded``, or one of a shape that has too few dimensions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, Unrecorded, moved
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
 from torch_tb_profiler.hardware.python_names import operator_of
@@ -95,6 +96,11 @@ def model(family: str, *names: str, source: str) -> Callable[[Function], Functio
     return register
 
 
+def named(library: str, words: str) -> tuple[str, ...]:
+    """The operators of a library: ``named("aten", "mm bmm")`` → ``aten::mm``, ``aten::bmm``."""
+    return tuple(f"{library}::{word}" for word in words.split())
+
+
 def model_of(name: str) -> Model | None:
     """The model of an operator, also under its Python name; None: not modelled."""
     return _lookup(name)[0]
@@ -145,6 +151,30 @@ def vector_work(
     )
 
 
+def per_element(
+    each: int,
+    x: Tensor,
+    read: Iterable[Tensor | None],
+    written: Iterable[Tensor | None],
+    **others: object,
+) -> Work | None:
+    """Work of vector units: ``each`` FLOPs per element of ``x``; parameters are its shape and others."""
+    return vector_work(each * x.elements, x.dtype, read, written, {"shape": x.shape} | others)
+
+
+def matrix_work(
+    flops: int,
+    a: Tensor,
+    tensors: Iterable[Tensor | None],
+    parameters: Mapping[str, object],
+    others: int = 0,
+) -> Work:
+    """Work of matrix units: products in the type of ``a``, and ``others`` after them."""
+    return Work(
+        flops + others, moved(*tensors), "matrix", precision_of(a.dtype), dict(parameters), others
+    )
+
+
 def work_of(call: Call) -> Work | None:
     """The work of a call; None without a model, or if the model misses something."""
     registered, name = _lookup(call.name)
@@ -155,6 +185,8 @@ def work_of(call: Call) -> Work | None:
         work = registered.function(call)
         if work is not None:
             _check(work)
+    except Unrecorded:
+        return None
     except (Exception, SystemExit) as error:
         # Invalid shapes: a trace may hold anything. Failures of a user's model are logged.
         if not _is_ours(registered.function) and call.name not in _WARNED:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.importers.chrome_trace import Progress, read_chrome_trace
+from torch_tb_profiler.importers.chrome_trace import read_chrome_trace
 from torch_tb_profiler.importers.content import PeekedText
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded
 from torch_tb_profiler.sources.streams import TextStream

@@ -38,7 +38,7 @@ _SIDE_TABLES = (
     schema.COLLECTIVE_ARGS,
     schema.COUNTER_ARGS,
 )
-_NARROW = ("device", "registers", "device_type")
+_NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
 _TEXTS_OF = {
     "operator_args": ("dims", "types", "strides", "concrete", "hierarchy"),
@@ -104,12 +104,7 @@ class _Blobs:
 
     def unquoted(self, column: Array) -> Array:
         """The text of a JSON string; other values as JSON text."""
-        return self._mapped(
-            column,
-            lambda raw: (
-                v if isinstance(v := ANY.decode(raw), str) else raw.decode("utf-8", "replace")
-            ),
-        )
+        return self._mapped(column, _unquoted)
 
     def _mapped(self, column: Array, read: Any) -> Array:
         """The column with blob numbers replaced by string numbers (−1 indexes the last one)."""
@@ -131,25 +126,24 @@ class _Blobs:
                 return raw.decode("utf-8", "replace")
 
 
+def _unquoted(raw: bytes) -> str:
+    value = ANY.decode(raw)
+    return value if isinstance(value, str) else raw.decode("utf-8", "replace")
+
+
 def _compact(raw: bytes) -> str:
     text: Any = msgspec.json.format(raw, indent=-1)
     return bytes(text).decode("utf-8", "replace")
 
 
-def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) -> None:
+def _narrow(columns: dict[str, Array], counts: DefectCounts) -> None:
     """Make ids and sizes that exceed the declared width unknown, instead of wrapping around."""
-    for column in spec.columns:
-        if (
-            column.dtype == "i4"
-            and not column.unit
-            and column.name in _NARROW
-            and len(columns[column.name])
-        ):
-            values = columns[column.name]
-            wide = (values < _INT32.min) | (values > _INT32.max)
-            if wide.any():
-                counts.add(d.BIG_INTEGER, int(wide.sum()))
-                columns[column.name] = np.where(wide, -1, values)
+    for name in columns.keys() & _NARROW:
+        values = columns[name]
+        wide = (values < _INT32.min) | (values > _INT32.max)
+        if wide.any():
+            counts.add(d.BIG_INTEGER, int(wide.sum()))
+            columns[name] = np.where(wide, -1, values)
 
 
 def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
@@ -179,29 +173,23 @@ def _tables(
     group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts, keep: Keep
 ) -> dict[str, Table]:
     tables: dict[str, Table] = {}
-    spans = group.pop("spans", None)
-    row_of_span: Array = np.zeros(0, np.int32)
-    if spans is not None:
-        tables["spans"], row_of_span = _spans_table(
-            spans, group.get("python_args"), origin, counts, keep
+    end = None
+    if "spans" in group:
+        spans, row_of_span = _spans_table(
+            group.pop("spans"), group.get("python_args"), origin, counts, keep
         )
-    for spec in (*_SIDE_TABLES, schema.MEMORY):
-        if spec.name in group:
-            _narrow(spec, group[spec.name], counts)
-    for spec in _SIDE_TABLES:
-        tables[spec.name] = _side_table(spec, group.pop(spec.name, None), row_of_span, keep)
-    end = (
-        int((tables["spans"]["start"] + tables["spans"]["dur"]).max())
-        if spans is not None and tables["spans"].n
-        else None
-    )
+        tables["spans"] = spans
+        end = int((spans["start"] + spans["dur"]).max()) if spans.n else None
+        for spec in _SIDE_TABLES:
+            if spec.name in group:
+                columns = group.pop(spec.name)
+                tables[spec.name] = _side_table(spec, columns, row_of_span, counts, keep)
     for spec in (schema.MEMORY, schema.FLOWS, schema.INSTANTS):
-        tables[spec.name] = _timed_table(
-            spec, group.pop(spec.name, None), (origin, end), counts, keep
-        )
-    tables["chunks"] = (
-        schema.CHUNKS.build(**group["chunks"]) if "chunks" in group else schema.CHUNKS.empty()
-    )
+        if spec.name in group:
+            columns = group.pop(spec.name)
+            tables[spec.name] = _timed_table(spec, columns, (origin, end), counts, keep)
+    if "chunks" in group:
+        tables["chunks"] = schema.CHUNKS.build(**group["chunks"])
     marks = group.get("marks")
     if marks is not None:
         rows = np.arange(min(len(marks["start"]), MARKS_PER_DEFECT))
@@ -290,10 +278,13 @@ def _first_of_duplicates(
 
 
 def _side_table(
-    spec: TableSpec, columns: dict[str, Array] | None, row_of_span: Array, keep: Keep
+    spec: TableSpec,
+    columns: dict[str, Array],
+    row_of_span: Array,
+    counts: DefectCounts,
+    keep: Keep,
 ) -> Table:
-    if columns is None:
-        return spec.empty()
+    _narrow(columns, counts)
     columns["span"] = row_of_span[columns["span"]]
     order = np.argsort(columns["span"], kind="stable")
     order = order[columns["span"][order] >= 0]
@@ -312,13 +303,12 @@ def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints, keep: Keep
 
 def _timed_table(
     spec: TableSpec,
-    columns: dict[str, Array] | None,
+    columns: dict[str, Array],
     extent: tuple[int, int | None],
     counts: DefectCounts,
     keep: Keep,
 ) -> Table:
-    if columns is None:
-        return spec.empty()
+    _narrow(columns, counts)
     origin, end = extent
     columns["time"] = keep(columns["time"] - origin)
     order = np.argsort(columns["time"], kind="stable")
@@ -330,9 +320,7 @@ def _timed_table(
     return _ordered(spec, columns, order, keep)
 
 
-def pair_begin_end(
-    marks: list[tuple[int, Event]], counts: DefectCounts
-) -> tuple[list[Event], list[int]]:
+def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> list[tuple[int, Event]]:
     """Join begin (``B``) and end (``E``) events of each thread into complete ones.
 
     ::
@@ -340,7 +328,7 @@ def pair_begin_end(
         B a   B b   E   E        a └───────┘
                                  b   └─┘
 
-    Returns the joined events and the positions of their begins; unmatched ones are counted.
+    Returns the positions of the begins, and the joined events; unmatched ones are counted.
     """
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))
@@ -363,5 +351,4 @@ def pair_begin_end(
             first.args = first.args if first.args is not None else event.args
             joined.append((marks[begin][0], first))
     counts.add(d.UNMATCHED_BEGIN, sum(map(len, open_.values())))
-    joined.sort(key=lambda x: x[0])
-    return [e for _, e in joined], [o for o, _ in joined]
+    return sorted(joined, key=lambda x: x[0])

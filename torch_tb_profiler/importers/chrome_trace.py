@@ -8,10 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
@@ -20,15 +17,13 @@ from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
-from torch_tb_profiler.importers.window import Text, Window
+from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles
 from torch_tb_profiler.units import format_count
-
-Progress = Callable[[int, "int | None"], None]
 
 
 def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
@@ -42,9 +37,9 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
         gathered.add(batch, seen)
         seen = reader.entries
     if gathered.begin_end:
-        joined, ordinals = pair_begin_end(gathered.begin_end, counts)
+        joined = pair_begin_end(gathered.begin_end, counts)
         if joined:
-            gathered.add_joined(joined, np.array(ordinals))
+            gathered.add_joined(joined)
     count_problem(stream, counts)
     if not gathered.groups.keys() - {"chunks"}:
         _refuse(reader)

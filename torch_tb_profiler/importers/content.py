@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store.defects import TRAILING, TRUNCATED_GZIP, DefectCounts
 
 HEAD_BYTES = 8 << 10
@@ -14,9 +14,7 @@ MOST_TEXT = 256 << 20
 """Bytes of text of the largest file that is read as a whole (about 7 million memory records)."""
 
 
-def pieces(
-    stream: Text, what: str, progress: Callable[[int, int | None], None] | None
-) -> Iterator[bytes]:
+def pieces(stream: Text, what: str, progress: Progress | None) -> Iterator[bytes]:
     """The text of a stream, piece by piece. ``what``: what the error calls it.
 
     Raises:

@@ -94,9 +94,8 @@ class EventReader:
                 "Choose the file that torch.profiler wrote.",
             )
         if not self._found:
-            what = (
-                "ends before traceEvents" if self._truncated else "is JSON, but has no traceEvents"
-            )
+            absent = "is JSON, but has no traceEvents"
+            what = "ends before traceEvents" if self._truncated else absent
             raise NotATrace(f"The file {what}.", "Choose the file that torch.profiler wrote.")
         if w.skip_space():
             self._counts.add(TRAILING)
@@ -112,9 +111,10 @@ class EventReader:
             follows = w.skip_space()
             if key is None or follows != b":":
                 if self._found or not w.seek(_EVENTS_KEY):
-                    self._lose_header(
-                        ended=not follows or (first == b'"' and key is None and w.ended)
-                    )
+                    if not follows or (first == b'"' and key is None and w.ended):
+                        self._cut_off()
+                    else:
+                        self._counts.add(HEADER_LOST)
                     w.drain()
                     return
                 yield from self._array()
@@ -137,17 +137,10 @@ class EventReader:
             self.header[str(ANY.decode(key))] = ANY.decode(raw)
         except DECODE_ERRORS:
             try:
-                self.header[str(ANY.decode(repair(key, self._counts)))] = ANY.decode(
-                    repair(raw, self._counts)
-                )
+                value = ANY.decode(repair(raw, self._counts))
+                self.header[str(ANY.decode(repair(key, self._counts)))] = value
             except DECODE_ERRORS:
                 self._counts.add(HEADER_LOST)
-
-    def _lose_header(self, *, ended: bool) -> None:
-        if ended:
-            self._cut_off()
-        else:
-            self._counts.add(HEADER_LOST)
 
     def _cut_off(self) -> None:
         """Count a truncated text once, however many things were open."""
@@ -198,12 +191,8 @@ class EventReader:
             self._between = (key, re.compile(rb"\}\s*,\s*\{\s*" + re.escape(key)))
         for pattern in (self._between[1], _BETWEEN) if key else (_BETWEEN,):
             for start in range(max(low, len(text) - GUESS_BYTES), low - GUESS_BYTES, -GUESS_BYTES):
-                last = deque(
-                    pattern.finditer(
-                        text, max(start, low), min(len(text), start + GUESS_BYTES + 256)
-                    ),
-                    1,
-                )
+                end = min(len(text), start + GUESS_BYTES + 256)
+                last = deque(pattern.finditer(text, max(start, low), end), 1)
                 if last:
                     return last[0].start() + 1, 0
         return -1, len(text)

@@ -11,19 +11,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter, countOf
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec import Raw
 
 from torch_tb_profiler.importers.counter_args import counters_of
 from torch_tb_profiler.importers.cutter import Batch
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
-from torch_tb_profiler.importers.events import ABSENT, DECODE_ERRORS, WHOLE_ARGS, Args, Event
+from torch_tb_profiler.importers.events import (
+    ABSENT,
+    DECODE_ERRORS,
+    WHOLE_ARGS,
+    Args,
+    Count,
+    Event,
+    Figure,
+)
 from torch_tb_profiler.importers.legacy import legacy_category
 from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import DEVICE_ROLES, ROLE_OF_NAME, Role, role_of
@@ -38,10 +48,21 @@ def _is_one_of(*members: Role) -> Mask:
     return np.isin(np.arange(max(Role) + 1), [int(member) for member in members])
 
 
-_CALLS = _is_one_of(Role.OPERATOR, Role.ANNOTATION)
-_FRAMES = _is_one_of(Role.PYTHON)
-_WORK = _is_one_of(*DEVICE_ROLES)
-_COLLECTIVE_ROLES = _is_one_of(Role.OPERATOR, Role.ANNOTATION, Role.KERNEL, Role.DEVICE_ANNOTATION)
+_NAMED = (Role.OPERATOR, Role.ANNOTATION)
+_ROLES_OF_ARGS = (
+    (schema.OPERATOR_ARGS, _is_one_of(*_NAMED)),
+    (schema.PYTHON_ARGS, _is_one_of(Role.PYTHON)),
+    (schema.DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
+    (schema.COLLECTIVE_ARGS, _is_one_of(*_NAMED, Role.KERNEL, Role.DEVICE_ANNOTATION)),
+)
+_ARG_OF = {
+    ("python_args", "id"): "python_id",
+    ("python_args", "parent"): "python_parent",
+    ("python_args", "module"): "python_module",
+    ("collective_args", "sequence"): "collective_sequence",
+}
+"""(table, column) → field of ``Args``, where it is not called as the column."""
+_TYPE_OF_ARG = {f.name: f.type for f in msgspec.structs.fields(Args)}
 _NO_ARGS = Args()
 _INSTANT = "cpu_instant_event"
 _NO_ROWS = np.zeros(0, np.int64)
@@ -93,10 +114,8 @@ class Gatherer:
         # PyTorch's own writer (``use_python_export=True``) makes instants last until the end.
         if countOf(map(attrgetter("cat"), spans), _INSTANT):
             instant = np.array([e.cat == _INSTANT for e in spans])
-            rows_of["i"], rows = (
-                np.concatenate((rows_of.get("i", _NO_ROWS), rows[instant])),
-                rows[~instant],
-            )
+            rows_of["i"] = np.concatenate((rows_of.get("i", _NO_ROWS), rows[instant]))
+            rows = rows[~instant]
             spans = [e for e in spans if e.cat != _INSTANT]
         if spans:
             self._spans(spans, ordinals[rows], batch, first)
@@ -115,9 +134,9 @@ class Gatherer:
             d.UNKNOWN_PHASE, sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES)
         )
 
-    def add_joined(self, events: list[Event], ordinals: Ints) -> None:
-        """Take in spans joined from begin and end events."""
-        self._spans(events, ordinals)
+    def add_joined(self, joined: list[tuple[int, Event]]) -> None:
+        """Take in (ordinal, span) joined from begin and end events."""
+        self._spans([e for _, e in joined], np.array([ordinal for ordinal, _ in joined]))
 
     def track_of(self, events: list[Event]) -> Array:
         """The number of each event's (pid, tid)."""
@@ -191,10 +210,7 @@ class Gatherer:
         """Correlation and external id; Python frames, often half of the trace, have neither."""
         rows = np.flatnonzero(roles != Role.PYTHON)
         chosen = [args[r] for r in rows.tolist()]
-        links = {
-            "correlation": np.full(len(args), -1, np.int64),
-            "external": np.full(len(args), -1, np.int64),
-        }
+        links = {key: np.full(len(args), -1, np.int64) for key in ("correlation", "external")}
         links["correlation"][rows] = self._ints(chosen, "correlation")
         external, old = self._ints(chosen, "external"), [a.external_old for a in chosen]
         if any(old):
@@ -223,104 +239,61 @@ class Gatherer:
                 roles[row] = ROLE_OF_NAME.get((category, names[row] or ""), roles[row])
 
     def _arguments(self, args: list[Args], roles: Array) -> None:
-        for group, members, columns in (
-            ("operator_args", _CALLS, self._operator_columns),
-            ("python_args", _FRAMES, self._python_columns),
-            ("device_args", _WORK, self._device_columns),
-        ):
+        for spec, members in _ROLES_OF_ARGS:
             rows = np.flatnonzero(members[roles])
+            if spec is schema.COLLECTIVE_ARGS:
+                rows = rows[[len(args[r].collective) > 0 for r in rows.tolist()]]
             if len(rows):
-                self._put(
-                    group, span=rows + self.spans, **columns([args[r] for r in rows.tolist()])
-                )
-        rows = np.flatnonzero(_COLLECTIVE_ROLES[roles])
-        talking = [r for r in rows.tolist() if len(args[r].collective)]
-        if talking:
-            self._put(
-                "collective_args",
-                span=np.array(talking) + self.spans,
-                **self._collective_columns([args[r] for r in talking]),
-            )
+                chosen = [args[r] for r in rows.tolist()]
+                names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
+                columns = {name: self._column(chosen, arg) for name, arg in names.items()}
+                self._put(spec.name, span=rows + self.spans, **columns)
 
     def _counters(self, batch: Batch, spans: Ints, positions: Ints) -> None:
         """Counters of profiled ranges: their names are arbitrary, so arguments are decoded again."""
         blobs = self._whole_args(batch)
         if blobs is None:
             return
-        names: list[str] = []
-        values: list[float] = []
-        counts: list[int] = []
-        for position in positions.tolist():
-            counters = counters_of(blobs[position])
-            names += counters
-            values += counters.values()
-            counts.append(len(counters))
-        if names:
+        counters = [counters_of(blobs[position]) for position in positions.tolist()]
+        if any(counters):
             self._put(
                 "counter_args",
-                span=np.repeat(spans, counts),
-                counter=self.texts.column(names),
-                value=values,
+                span=np.repeat(spans, list(map(len, counters))),
+                counter=self.texts.column(name for each in counters for name in each),
+                value=[value for each in counters for value in each.values()],
             )
 
-    def _operator_columns(self, args: list[Args]) -> dict[str, Any]:
-        return {
-            "dims": self._raws([a.dims if len(a.dims) else a.dims_old for a in args]),
-            "types": self._raws(map(attrgetter("types"), args)),
-            "strides": self._raws(map(attrgetter("strides"), args)),
-            "concrete": self._raws(map(attrgetter("concrete"), args)),
-            "stack": self._raws(map(attrgetter("stack"), args)),
-            "sequence": self._ints(args, "sequence"),
-            "forward_thread": self._ints(args, "forward_thread"),
-            "hierarchy": self._raws(map(attrgetter("hierarchy"), args)),
-        }
-
-    def _python_columns(self, args: list[Args]) -> dict[str, Any]:
-        return {
-            "id": self._ints(args, "python_id"),
-            "parent": self._ints(args, "python_parent"),
-            "module": self._ints(args, "python_module"),
-        }
-
-    def _device_columns(self, args: list[Args]) -> dict[str, Any]:
-        return {
-            "device": self._ids(map(attrgetter("device"), args)),
-            "stream": self._ids(map(attrgetter("stream"), args)),
-            "grid": self._raws(map(attrgetter("grid"), args)),
-            "block": self._raws(map(attrgetter("block"), args)),
-            "registers": self._ints(args, "registers"),
-            "shared_memory": self._ints(args, "shared_memory"),
-            "blocks_per_sm": self._floats(args, "blocks_per_sm"),
-            "occupancy": self._floats(args, "occupancy"),
-            "bytes": self._ints(args, "bytes"),
-        }
-
-    def _collective_columns(self, args: list[Args]) -> dict[str, Any]:
-        return {
-            "collective": self._raws(map(attrgetter("collective"), args)),
-            "dtype": self._raws(map(attrgetter("dtype"), args)),
-            "group": self._raws(map(attrgetter("group"), args)),
-            "group_size": self._ints(args, "group_size"),
-            "elements_in": self._ints(args, "elements_in"),
-            "elements_out": self._ints(args, "elements_out"),
-            "sequence": self._ints(args, "collective_sequence"),
-            "source": self._ints(args, "source"),
-            "destination": self._ints(args, "destination"),
-        }
+    def _column(self, args: list[Args], name: str) -> Array:
+        """A column of a side table, read as the type of its argument asks."""
+        kind = _TYPE_OF_ARG[name]
+        if name == "dims":
+            return self._raws(a.dims if len(a.dims) else a.dims_old for a in args)
+        if kind == Count:
+            return self._ints(args, name)
+        values = map(attrgetter(name), args)
+        if kind == Raw:
+            return self._raws(values)
+        if kind == Figure:
+            return np.array([np.nan if v is None else v for v in values], np.float64)
+        return self._ids(values)
 
     def _flows(self, events: list[Event], ordinals: Ints) -> None:
+        self._put_timed(
+            "flows",
+            events,
+            id=self._ids(map(attrgetter("id"), events)),
+            category=self.categories.column(map(attrgetter("cat"), events)),
+            phase=np.array([ord(e.ph) for e in events], np.uint8),
+            ordinal=ordinals,
+        )
+
+    def _put_timed(self, group: str, events: list[Event], **columns: Array) -> None:
+        """Put rows of events that are points in time; those without a valid time are counted."""
         times = nanoseconds([e.ts for e in events])
         good = times != INVALID
         self.counts.add(d.NO_TIME, int((~good).sum()))
-        self._put(
-            "flows",
-            time=times[good],
-            track=self.track_of(events)[good],
-            id=self._ids(map(attrgetter("id"), events))[good],
-            category=self.categories.column(map(attrgetter("cat"), events))[good],
-            phase=np.array([ord(e.ph) for e in events], np.uint8)[good],
-            ordinal=ordinals[good],
-        )
+        columns |= {"time": times, "track": self.track_of(events)}
+        self._put(group, **{name: column[good] for name, column in columns.items()})
 
     def _points(self, batch: Batch, rows: list[int], first: int) -> None:
         events = batch.events
@@ -333,19 +306,14 @@ class Gatherer:
             return
         blobs = self._whole_args(batch) if any(events[i].args is not None for i in rest) else None
         chosen = [events[i] for i in rest]
-        times = nanoseconds([e.ts for e in chosen])
-        good = times != INVALID
-        self.counts.add(d.NO_TIME, int((~good).sum()))
-        args = self._raws([blobs[i] for i in rest]) if blobs else np.full(len(rest), NONE)
-        self._put(
+        self._put_timed(
             "instants",
-            time=times[good],
-            track=self.track_of(chosen)[good],
-            name=self.texts.column(e.name or "" for e in chosen)[good],
-            category=self.categories.column(map(attrgetter("cat"), chosen))[good],
-            phase=np.array([ord("i" if e.ph == "X" else e.ph) for e in chosen], np.uint8)[good],
-            args=args[good],
-            ordinal=(np.array(rest) + first)[good],
+            chosen,
+            name=self.texts.column(e.name or "" for e in chosen),
+            category=self.categories.column(map(attrgetter("cat"), chosen)),
+            phase=np.array([ord("i" if e.ph == "X" else e.ph) for e in chosen], np.uint8),
+            args=self._raws([blobs[i] for i in rest]) if blobs else np.full(len(rest), NONE),
+            ordinal=np.array(rest) + first,
         )
 
     def _whole_args(self, batch: Batch) -> list[Raw] | None:
@@ -357,24 +325,21 @@ class Gatherer:
         return [w.args for w in whole] if len(whole) == len(batch.events) else None
 
     def _memory(self, events: list[Event], ordinals: Ints) -> None:
-        times = nanoseconds([e.ts for e in events])
         args = [e.args or _NO_ARGS for e in events]
-        good = times != INVALID
-        self.counts.add(d.NO_TIME, int((~good).sum()))
-        columns = {
-            "time": times,
-            "track": self.track_of(events),
-            "device_type": self._ints(args, "device_type"),
-            "device": self._ints(args, "device_id"),
-            "address": self._addresses(args),
-            "bytes": self._ints(args, "size", 0),
-            "allocated": self._ints(args, "allocated"),
-            "reserved": self._ints(args, "reserved"),
-            "ordinal": ordinals,
-            "frames": np.full(len(args), NONE),
-            "category": np.full(len(args), -1),
-        }
-        self._put("memory", **{k: v[good] for k, v in columns.items()})
+        addresses = [0 if a.address is None else a.address & (1 << 64) - 1 for a in args]
+        self._put_timed(
+            "memory",
+            events,
+            device_type=self._ints(args, "device_type"),
+            device=self._ints(args, "device_id"),
+            address=np.array(addresses, np.uint64),
+            bytes=self._ints(args, "size", 0),
+            allocated=self._ints(args, "allocated"),
+            reserved=self._ints(args, "reserved"),
+            ordinal=ordinals,
+            frames=np.full(len(args), NONE),
+            category=np.full(len(args), -1),
+        )
 
     def _ints(self, args: Sequence[Args], name: str, absent: int = -1) -> Ints:
         values = list(map(attrgetter(name), args))
@@ -394,16 +359,6 @@ class Gatherer:
             return np.array(
                 [absent if w else v for v, w in zip(values, wide, strict=True)], np.int64
             )
-
-    def _addresses(self, args: list[Args]) -> Array:
-        return np.array(
-            [0 if a.address is None else a.address & 0xFFFF_FFFF_FFFF_FFFF for a in args], np.uint64
-        )
-
-    @staticmethod
-    def _floats(args: list[Args], name: str) -> Array:
-        get: Callable[[Args], float | None] = attrgetter(name)
-        return np.array([np.nan if (v := get(a)) is None else v for a in args], np.float64)
 
     def _raws(self, raws: Iterable[Raw]) -> Array:
         listed = list(raws)

@@ -25,6 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from torch_tb_profiler.importers.events import Event
+from torch_tb_profiler.importers.scopes import begins_with
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -32,6 +33,7 @@ from torch_tb_profiler.store.roles import Role
 _HOST = "CPU functions"
 _PROCESS = re.compile(r"\w+ functions")
 _FLOW = "cpu_to_"
+_NUMBER = re.compile(r"\d{1,8}", re.ASCII)
 _COPY = re.compile(r"\bmem(cpy|set)", re.IGNORECASE)
 
 
@@ -48,12 +50,7 @@ def legacy_category(event: Event) -> str | None:
 def tie_legacy(trace: Trace) -> Trace:
     """The trace with device work linked to operators by their flows; other traces unchanged."""
     flows, spans = trace["flows"], trace["spans"]
-    ours = [
-        number
-        for number in np.unique(flows["category"]).tolist()
-        if trace.strings[number].startswith(_FLOW)
-    ]
-    rows = np.flatnonzero(np.isin(flows["category"], ours))
+    rows = np.flatnonzero(begins_with(trace, flows["category"], _FLOW))
     work = np.flatnonzero((spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET))
     if not len(rows) or not len(work):
         return trace
@@ -61,10 +58,8 @@ def tie_legacy(trace: Trace) -> Trace:
     external = spans["external"].copy()
     known = operator >= 0
     external[work[known]] = external[operator[known]] = operator[known] + 1
-    role = spans["role"].copy()
-    role[_enclosing(trace, work[known & (spans["name"][work] == spans["name"][operator])])] = (
-        Role.DEVICE_ANNOTATION
-    )
+    role, of_same_name = spans["role"].copy(), spans["name"][work] == spans["name"][operator]
+    role[_enclosing(trace, work[known & of_same_name])] = Role.DEVICE_ANNOTATION
     arguments = trace["device_args"]
     tables = {
         **trace.tables,
@@ -108,17 +103,11 @@ def _operators(trace: Trace, rows: Ints, work: Ints) -> Ints:
 
 def _enclosing(trace: Trace, rows: Ints) -> list[int]:
     """The rows (of rows in table order) that enclose a later one of their track."""
-    spans = trace["spans"]
+    spans = trace["spans"].take(rows)
     open_: dict[int, list[tuple[int, int]]] = defaultdict(list)
     enclosing: set[int] = set()
-    ends = (spans["start"][rows] + spans["dur"][rows]).tolist()
-    for row, track, start, end in zip(
-        rows.tolist(),
-        spans["track"][rows].tolist(),
-        spans["start"][rows].tolist(),
-        ends,
-        strict=True,
-    ):
+    columns = (rows, spans["track"], spans["start"], spans["start"] + spans["dur"])
+    for row, track, start, end in zip(*(c.tolist() for c in columns), strict=True):
         stack = open_[track]
         while stack and stack[-1][1] <= start:
             stack.pop()
@@ -131,11 +120,5 @@ def _enclosing(trace: Trace, rows: Ints) -> list[int]:
 def _devices(trace: Trace, rows: Ints) -> Array:
     """The device of each piece of work: its thread's number."""
     texts = trace.strings.many(trace["tracks"]["tid"])
-    numbers = np.array(
-        [
-            int(text) if text.isascii() and text.isdigit() and len(text) < 9 else -1
-            for text in texts
-        ],
-        np.int64,
-    )
-    return numbers[trace["spans"]["track"][rows]]
+    numbers = [int(text) if _NUMBER.fullmatch(text) else -1 for text in texts]
+    return np.array(numbers, np.int64)[trace["spans"]["track"][rows]]

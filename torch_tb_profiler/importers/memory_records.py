@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,25 +32,12 @@ MOST_BYTES = 1 << 48
 _MOST_SUM = 1 << 62
 
 
-@dataclass
-class Records:
-    """Columns of the table ``memory``: times in ns as in the file, ascending.
+Records = dict[str, Array]
+"""Columns of the table ``memory``: times in ns as in the file, ascending.
 
-    ``ordinal`` −1 marks a block from before the recording, whose time becomes that of the first
-    record. ``track``: rows of ``tracks``.
-    """
-
-    time: Ints
-    track: Array
-    device_type: int
-    device: Array
-    address: Array
-    bytes: Ints
-    allocated: Ints
-    reserved: Ints
-    frames: Array
-    category: Array
-    ordinal: Array
+``ordinal`` −1 marks a block from before the recording, whose time becomes that of the first record.
+``track``: rows of ``tracks``.
+"""
 
 
 @dataclass
@@ -64,8 +51,7 @@ class Instants:
     ordinal: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class MemoryTrack:
+class MemoryTrack(NamedTuple):
     """A row of ``tracks``."""
 
     process: str
@@ -87,29 +73,17 @@ def memory_trace(
 
     ``source`` becomes ``header["memory_source"]``; ``entries``: number of records in the file.
     """
-    known = np.concatenate((records.time[records.ordinal >= 0], np.array(instants.time, np.int64)))
+    before = records["ordinal"] < 0
+    known = np.concatenate((records["time"][~before], np.array(instants.time, np.int64)))
     origin = int(known.min()) if len(known) else 0
-    time = np.where(records.ordinal >= 0, records.time - origin, 0)
+    time = np.where(before, 0, records["time"] - origin)
     tables: dict[str, Table] = {spec.name: spec.empty() for spec in schema.TRACE_TABLES}
-    if not len(time) and not instants.time:
+    if not len(known) and not len(time):
         counts.add(d.NO_EVENTS)
-    columns = {
-        "time": time,
-        "track": records.track,
-        "device_type": np.full(len(time), records.device_type, np.int32),
-        "device": records.device,
-        "address": records.address,
-        "bytes": records.bytes,
-        "allocated": records.allocated,
-        "reserved": records.reserved,
-        "frames": records.frames,
-        "category": records.category,
-        "ordinal": records.ordinal,
-    }
-    if (time[1:] < time[:-1]).any() or (records.ordinal[1:][records.ordinal[:-1] >= 0] < 0).any():
-        order = np.lexsort((records.ordinal >= 0, time))
-        columns = {name: column[order] for name, column in columns.items()}
-    tables["memory"] = schema.MEMORY.build(**columns)
+    memory = schema.MEMORY.build(**{**records, "time": time})
+    if (time[1:] < time[:-1]).any() or (before[1:] & ~before[:-1]).any():
+        memory = memory.take(np.lexsort((~before, time)))
+    tables["memory"] = memory
     tables["instants"] = _instants(instants, origin, strings)
     tables["tracks"] = _tracks(streams, strings)
     return Trace(
@@ -139,27 +113,26 @@ def refuse_endless_sums(sizes: Ints) -> None:
 
 def _instants(instants: Instants, origin: int, strings: StringBuilder) -> Table:
     time = np.array(instants.time, np.int64) - origin
-    order = np.argsort(time, kind="stable")
-    n = len(time)
-    return schema.INSTANTS.build(
-        time=time[order],
-        track=np.array(instants.track, np.int32)[order],
-        name=np.array(strings.intern_all(instants.name), np.int32)[order],
-        category=np.full(n, strings.intern("memory")),
-        phase=np.full(n, ord("i"), np.uint8),
-        args=np.array(strings.intern_all(instants.args), np.int32)[order],
-        ordinal=np.array(instants.ordinal, np.int32)[order],
+    table = schema.INSTANTS.build(
+        time=time,
+        track=instants.track,
+        name=strings.intern_all(instants.name),
+        category=np.full(len(time), strings.intern("memory")),
+        phase=np.full(len(time), ord("i")),
+        args=strings.intern_all(instants.args),
+        ordinal=instants.ordinal,
     )
+    return table.take(np.argsort(time, kind="stable"))
 
 
 def _tracks(streams: list[MemoryTrack], strings: StringBuilder) -> Table:
     n = len(streams)
     return schema.TRACKS.build(
-        pid=strings.intern_all([s.process for s in streams]),
-        tid=strings.intern_all([s.thread for s in streams]),
+        pid=strings.intern_all(s.process for s in streams),
+        tid=strings.intern_all(s.thread for s in streams),
         process_name=np.full(n, NONE),
-        process_label=strings.intern_all([s.label for s in streams]),
-        thread_name=strings.intern_all([s.name for s in streams]),
+        process_label=strings.intern_all(s.label for s in streams),
+        thread_name=strings.intern_all(s.name for s in streams),
         process_sort=np.zeros(n),
         thread_sort=np.zeros(n),
     )

@@ -13,7 +13,6 @@ Source: ``MemoryProfileTimeline`` in ``torch/profiler/_memory_profiler.py`` (2.1
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -27,12 +26,11 @@ from torch_tb_profiler.importers.memory_records import (
     UNUSABLE,
     Instants,
     MemoryTrack,
-    Records,
     memory_trace,
     refuse_endless_sums,
     whole_numbers,
 )
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
@@ -46,9 +44,7 @@ _HINT = "Give the file that prof.export_memory_timeline wrote."
 _Raw = msgspec.json.Decoder(list[list[Any]])
 
 
-def read_memory_timeline(
-    stream: Text, progress: Callable[[int, int | None], None] | None = None
-) -> Trace:
+def read_memory_timeline(stream: Text, progress: Progress | None = None) -> Trace:
     """Read a memory timeline; see ``importers.read_trace``.
 
     Raises:
@@ -65,31 +61,24 @@ def read_memory_timeline(
     refuse_endless_sums(change)
     n = len(time)
     unknown = np.full(n, -1)
-    records = Records(
-        time=time,
-        track=np.zeros(n, np.int64),
-        device_type=-1,
-        device=unknown,
-        address=np.zeros(n, np.uint64),
-        bytes=change,
-        allocated=np.cumsum(change),
-        reserved=unknown,
-        frames=np.full(n, NONE),
-        category=category,
-        ordinal=ordinal,
-    )
-    return memory_trace(
-        records,
-        Instants(),
-        [MemoryTrack("memory", "", "", "")],
-        StringBuilder(),
-        counts,
-        "timeline",
-        len(rows),
-    )
+    records = {
+        "time": time,
+        "track": np.zeros(n),
+        "device_type": unknown,
+        "device": unknown,
+        "address": np.zeros(n),
+        "bytes": change,
+        "allocated": np.cumsum(change),
+        "reserved": unknown,
+        "frames": np.full(n, NONE),
+        "category": category,
+        "ordinal": ordinal,
+    }
+    tracks = [MemoryTrack("memory", "", "", "")]
+    return memory_trace(records, Instants(), tracks, StringBuilder(), counts, "timeline", len(rows))
 
 
-def _decode(stream: Text, progress: Callable[[int, int | None], None] | None) -> list[list[Any]]:
+def _decode(stream: Text, progress: Progress | None) -> list[list[Any]]:
     try:
         return _Raw.decode(b"".join(pieces(stream, "A memory timeline", progress)))
     except (msgspec.DecodeError, RecursionError) as error:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.units import format_count
 
 Absorb = Callable[[list[Any], list[Any]], list[Any]]
@@ -37,15 +37,13 @@ one.
 """
 _ARGUMENT_BYTES = 9
 """The longest opcode with an argument of fixed length."""
-_HINT = "Choose the file that torch.cuda.memory._dump_snapshot wrote."
+HINT = "Choose the file that torch.cuda.memory._dump_snapshot wrote."
 _U16, _U32, _I32, _U64, _F64 = (
     struct.Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">d")
 )
 
 
-def load(
-    stream: Text, absorb: Absorb, progress: Callable[[int, int | None], None] | None = None
-) -> object:
+def load(stream: Text, absorb: Absorb, progress: Progress | None = None) -> object:
     """The object that a pickle of protocol 2 or later describes.
 
     Raises:
@@ -60,7 +58,7 @@ def load(
         return machine.run()
     except (IndexError, struct.error):
         raise NotATrace(
-            f"The pickle is damaged at byte {format_count(machine.position)}, or ends there.", _HINT
+            f"The pickle is damaged at byte {format_count(machine.position)}, or ends there.", HINT
         ) from None
     finally:
         if collects:
@@ -68,9 +66,7 @@ def load(
 
 
 class _Machine:
-    def __init__(
-        self, stream: Text, absorb: Absorb, progress: Callable[[int, int | None], None] | None
-    ) -> None:
+    def __init__(self, stream: Text, absorb: Absorb, progress: Progress | None) -> None:
         self._stream, self._absorb, self._progress = stream, absorb, progress
         self._buffer = b""
         self._offset = 0
@@ -117,7 +113,7 @@ class _Machine:
             limit = len(buffer) if self._ended else len(buffer) - _ARGUMENT_BYTES
             if position >= limit:
                 raise NotATrace(
-                    f"The pickle ends in the middle, at byte {format_count(self.position)}.", _HINT
+                    f"The pickle ends in the middle, at byte {format_count(self.position)}.", HINT
                 )
             while position < limit:
                 code = buffer[position]
@@ -173,7 +169,7 @@ class _Machine:
                 f"The pickle was refused: at byte {format_count(self.position - 1)} it has opcode"
                 f" 0x{code:02x}, which no memory snapshot needs (only plain lists, dicts, texts and"
                 " numbers are read; nothing in it was run).",
-                _HINT,
+                HINT,
             )
         act()
 
@@ -185,7 +181,7 @@ class _Machine:
             raise NotATrace(
                 f"The pickle was refused at byte {format_count(self.position)}: it creates more containers than"
                 " a snapshot of its size.",
-                _HINT,
+                HINT,
             )
         parts, size = [self._buffer[self._offset :]], len(self._buffer) - self._offset
         while size <= want:
@@ -212,21 +208,21 @@ class _Machine:
     def _protocol(self) -> None:
         version = self._byte()
         if not 2 <= version <= 5:
-            raise NotATrace(f"The pickle has protocol {version}, which is not supported.", _HINT)
+            raise NotATrace(f"The pickle has protocol {version}, which is not supported.", HINT)
 
     def _take(self, size: int) -> bytes:
         if size > TEXT_BYTES:
             raise NotATrace(
                 f"The pickle holds a text of {format_count(size)} bytes at byte {format_count(self.position)}, which no"
                 " memory snapshot has.",
-                _HINT,
+                HINT,
             )
         self._fill(size + _ARGUMENT_BYTES)
         data = self._buffer[self._offset : self._offset + size]
         if len(data) < size:
             raise NotATrace(
                 f"The pickle ends in the middle, at byte {format_count(self.position + len(data))}.",
-                _HINT,
+                HINT,
             )
         self._offset += size
         return data
@@ -249,7 +245,7 @@ class _Machine:
         if len(self._outer) >= DEPTH:
             raise NotATrace(
                 f"The pickle nests more than {DEPTH} containers, which no memory snapshot does.",
-                _HINT,
+                HINT,
             )
         self._outer.append(self._stack)
         self._stack = []
@@ -283,7 +279,7 @@ class _Machine:
         else:
             raise NotATrace(
                 f"The pickle skips memo slots at byte {format_count(self.position)}, which no writer does.",
-                _HINT,
+                HINT,
             )
 
     def _appends(self) -> list[Any]:

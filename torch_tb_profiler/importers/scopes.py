@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -21,16 +22,17 @@ SCOPE_CATEGORY = "xpu_scope_profiler"
 _AROUND = "metrics: "
 
 
+def begins_with(trace: Trace, texts: Array, beginning: str) -> Mask:
+    """Mask of the numbers of texts that begin with one."""
+    numbers = np.unique(texts).tolist()
+    return np.isin(texts, [n for n in numbers if trace.strings[n].startswith(beginning)])
+
+
 def without_scopes(trace: Trace) -> Trace:
     """The trace with such kernels turned into device annotations."""
     spans = trace["spans"]
     kernels = np.flatnonzero(spans["role"] == Role.KERNEL)
-    around = [
-        number
-        for number in np.unique(spans["name"][kernels]).tolist()
-        if trace.strings[number].startswith(_AROUND)
-    ]
-    rows = kernels[np.isin(spans["name"][kernels], around)]
+    rows = kernels[begins_with(trace, spans["name"][kernels], _AROUND)]
     if not len(rows):
         return trace
     role = spans["role"].copy()

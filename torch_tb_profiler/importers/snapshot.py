@@ -15,9 +15,8 @@ Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -34,12 +33,13 @@ from torch_tb_profiler.importers.memory_records import (
     refuse_endless_sums,
     whole_numbers,
 )
-from torch_tb_profiler.importers.plain_pickle import load
+from torch_tb_profiler.importers.plain_pickle import HINT, load
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.schema import MEMORY
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
 UNTIMED = declare(
@@ -70,7 +70,6 @@ _FIELDS = ("addr", "size", "stream", "time_us", "device_free")
 _CUDA = 1
 """c10's device type; ROCm builds of PyTorch say the same."""
 _LATEST_US = (1 << 62) // 1000
-_HINT = "Choose the file that torch.cuda.memory._dump_snapshot wrote."
 
 
 @dataclass
@@ -120,15 +119,11 @@ class _RecordGatherer:
         self.counts.add(UNUSABLE, len(items) - len(records))
         _, batches = self._of_list.setdefault(id(target), (target, _Batches()))
         parts = batches.parts
-        parts["action"].append(
-            np.array(
-                [_ACTIONS.get(a, 0) if type(a := e.get("action")) is str else 0 for e in records],
-                np.int8,
-            )
-        )
-        parts["frames"].append(
-            np.array([self.stacks.number(e.get("frames")) for e in records], np.int32)
-        )
+        actions = [e.get("action") for e in records]
+        codes = [_ACTIONS.get(a, 0) if type(a) is str else 0 for a in actions]
+        frames = [self.stacks.number(e.get("frames")) for e in records]
+        parts["action"].append(np.array(codes, np.int8))
+        parts["frames"].append(np.array(frames, np.int32))
         for name in _FIELDS:
             high = _LATEST_US if name == "time_us" else MOST_BYTES if name == "size" else 1 << 62
             parts[name].append(whole_numbers([e.get(name, -1) for e in records], 0, high))
@@ -141,7 +136,7 @@ class _RecordGatherer:
         return self._of_list.pop(id(listed), ([], _Batches()))[1]
 
 
-def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | None = None) -> Trace:
+def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
     """Read a memory snapshot; see ``importers.read_trace``.
 
     Raises:
@@ -154,7 +149,7 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     count_problem(stream, counts)
     if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
         raise NotATrace(
-            "The pickle holds no memory snapshot (a dict with segments and device_traces).", _HINT
+            "The pickle holds no memory snapshot (a dict with segments and device_traces).", HINT
         )
     traces, segments = root.get("device_traces"), root.get("segments")
     ends = _final_states(segments if type(segments) is list else [], gatherer)
@@ -163,25 +158,14 @@ def read_snapshot(stream: Text, progress: Callable[[int, int | None], None] | No
     first = 0
     for device in sorted({*range(len(listed)), *ends}):
         batches = listed[device] if device < len(listed) else _Batches()
-        count = batches.count
-        parts.append(
-            _device(
-                device,
-                batches.joined(),
-                ends.get(device, _FinalState()),
-                first,
-                counts,
-                streams,
-                instants,
-            )
-        )
+        end, count = ends.get(device, _FinalState()), batches.count
+        parts.append(_device(device, batches.joined(), end, first, counts, streams, instants))
         first += count
-    records = _joined([part for part in parts if len(part.time)])
+    names = [column.name for column in MEMORY.columns]
+    records = {name: _concatenated([part[name] for part in parts]) for name in names}
     tracks = [
-        MemoryTrack(
-            str(device), f"GPU {device}", str(number), f"stream {number}" if number >= 0 else ""
-        )
-        for device, number in streams
+        MemoryTrack(str(gpu), f"GPU {gpu}", str(number), f"stream {number}" if number >= 0 else "")
+        for gpu, number in streams
     ]
     return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
 
@@ -208,12 +192,7 @@ def _final_states(segments: list[Any], gatherer: _RecordGatherer) -> dict[int, _
             continue
         seen.add(id(blocks))
         device, total = segment.get("device", 0), segment.get("total_size")
-        if (
-            type(device) is not int
-            or not 0 <= device < 1 << 16
-            or type(total) is not int
-            or not 0 <= total < MOST_BYTES
-        ):
+        if not _is_within(device, 1 << 16) or not _is_within(total, MOST_BYTES):
             gatherer.counts.add(UNUSABLE)
             continue
         end = ends.setdefault(device, _FinalState())
@@ -222,22 +201,25 @@ def _final_states(segments: list[Any], gatherer: _RecordGatherer) -> dict[int, _
     return ends
 
 
+def _is_within(value: Any, high: int) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < high
+
+
 def _blocks(
     segment: dict[str, Any], blocks: list[Any], end: _FinalState, gatherer: _RecordGatherer
 ) -> None:
     address = segment.get("address")
     for block in blocks:
         size = block.get("size") if type(block) is dict else None
-        if type(size) is not int or not 0 <= size < MOST_BYTES:
+        if not _is_within(size, MOST_BYTES):
             gatherer.counts.add(UNUSABLE)
             continue
         if str(block.get("state")).startswith("active"):
             # PyTorch 2.0 put the requested size and the stack into a history and wrote no
             # addresses: blocks are contiguous.
             history = block.get("history")
-            past = (
-                history[0] if type(history) is list and history and type(history[0]) is dict else {}
-            )
+            past = history[0] if type(history) is list and history else None
+            past = past if type(past) is dict else {}
             end.address.append(block.get("address", address))
             end.size.append(block.get("requested_size", past.get("real_size", size)))
             end.stream.append(segment.get("stream", 0))
@@ -251,10 +233,8 @@ def _times(microseconds: Ints, counts: DefectCounts) -> Ints:
     counts.add(UNTIMED, int(missing.sum()))
     if missing.all():
         return np.arange(len(microseconds), dtype=np.int64) * 1000
-    return np.asarray(
-        np.maximum.accumulate(np.where(missing, microseconds[~missing][0], microseconds)) * 1000,
-        np.int64,
-    )
+    known = np.where(missing, microseconds[~missing][0], microseconds)
+    return np.asarray(np.maximum.accumulate(known) * 1000, np.int64)
 
 
 def _device(
@@ -280,38 +260,30 @@ def _device(
     addressed = own & (columns["addr"][rows] >= 0)
     old = _before(columns, rows[addressed], sign[rows][addressed] > 0, end, counts)
     refuse_endless_sums(old["size"])
-    allocated = np.cumsum(np.concatenate((old["size"], np.where(own, change, 0))))
-    growth = np.where(own, 0, change)
-    reserved = (
-        end.reserved
-        - int(growth.sum())
-        + np.cumsum(np.concatenate((np.zeros(len(old["size"]), np.int64), growth)))
-    )
+    change_of_blocks = np.concatenate((old["size"], np.where(own, change, 0)))
+    growth = np.concatenate((np.zeros_like(old["size"]), np.where(own, 0, change)))
+    reserved = end.reserved - int(growth.sum()) + np.cumsum(growth)
     if len(reserved) and reserved.min() < 0:
         counts.add(DISAGREES)
         reserved = np.full(len(reserved), -1)
     stream = np.concatenate((old["stream"], columns["stream"][rows]))
     numbers, inverse = np.unique(stream, return_inverse=True)
-    track = np.array(
-        [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()], np.int32
-    )[inverse]
+    tracks = [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()]
     _points(device, columns, time, first, streams, instants)
     none = np.full(len(old["size"]), -1, np.int32)
-    return Records(
-        time=np.concatenate((np.zeros(len(none), np.int64), time[rows])),
-        track=track,
-        device_type=_CUDA,
-        device=np.full(len(stream), device, np.int32),
-        address=np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))).astype(
-            np.uint64
-        ),
-        bytes=np.concatenate((old["size"], np.where(own, change, 0))),
-        allocated=allocated,
-        reserved=reserved,
-        frames=np.concatenate((old["frames"], columns["frames"][rows])),
-        category=np.full(len(stream), -1, np.int8),
-        ordinal=np.concatenate((none, (first + columns["position"][rows]).astype(np.int32))),
-    )
+    return {
+        "time": np.concatenate((np.zeros(len(none), np.int64), time[rows])),
+        "track": np.array(tracks, np.int32)[inverse],
+        "device_type": np.full(len(stream), _CUDA, np.int32),
+        "device": np.full(len(stream), device, np.int32),
+        "address": np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))),
+        "bytes": change_of_blocks,
+        "allocated": np.cumsum(change_of_blocks),
+        "reserved": reserved,
+        "frames": np.concatenate((old["frames"], columns["frames"][rows])),
+        "category": np.full(len(stream), -1, np.int8),
+        "ordinal": np.concatenate((none, (first + columns["position"][rows]).astype(np.int32))),
+    }
 
 
 def _before(
@@ -321,32 +293,27 @@ def _before(
     address = columns["addr"][rows]
     order = np.argsort(address, kind="stable")
     ordered = address[order]
-    edge = np.append(ordered[1:] != ordered[:-1], True) if len(ordered) else np.zeros(0, np.bool_)
-    first = order[np.flatnonzero(np.append(True, edge[:-1]))] if len(order) else order
-    last = order[edge]
+    change = ordered[1:] != ordered[:-1]
+    edge = np.ones(min(len(order), 1), np.bool_)
+    first, last = order[np.append(edge, change)], order[np.append(change, edge)]
     released = rows[first[~gains[first]]]
     address_held = whole_numbers(end.address, 0, 1 << 62)
     size = whole_numbers(end.size, 0, MOST_BYTES)
     known, gained = address[last], gains[last]
-    position = np.minimum(np.searchsorted(known, address_held), max(len(known) - 1, 0))
-    recorded = (
-        known[position] == address_held if len(known) else np.zeros(len(address_held), np.bool_)
-    )
+    recorded = np.isin(address_held, known)
     usable = (size >= 0) & (address_held >= 0)
     counts.add(UNUSABLE, int((~usable).sum()))
-    counts.add(DISAGREES, int((recorded & ~gained[position]).sum()) if len(known) else 0)
-    counts.add(
-        DISAGREES, int((gained & ~np.isin(known, address_held)).sum()) if len(address_held) else 0
-    )
+    counts.add(DISAGREES, int(np.isin(address_held, known[~gained]).sum()))
+    if len(address_held):
+        counts.add(DISAGREES, int((gained & ~np.isin(known, address_held)).sum()))
     silent = np.flatnonzero(usable & ~recorded)
     stream = whole_numbers(end.stream, 0, 1 << 62)
+    frames, none = np.array(end.frames, np.int32), np.full(len(released), NONE, np.int32)
     return {
         "addr": np.concatenate((columns["addr"][released], address_held[silent])),
         "size": np.concatenate((columns["size"][released], size[silent])),
         "stream": np.concatenate((columns["stream"][released], stream[silent])),
-        "frames": np.concatenate(
-            (np.full(len(released), NONE, np.int32), np.array(end.frames, np.int32)[silent])
-        ),
+        "frames": np.concatenate((none, frames[silent])),
     }
 
 
@@ -372,13 +339,3 @@ def _points(
         instants.name.append("[OutOfMemory]" if failed else "memory snapshot")
         instants.args.append(json.dumps(values, separators=(",", ":")))
         instants.ordinal.append(first + int(columns["position"][row]))
-
-
-def _joined(parts: list[Records]) -> Records:
-    def all_of(name: str) -> Array:
-        return np.concatenate([getattr(p, name) for p in parts]) if parts else np.zeros(0, np.int64)
-
-    if len(parts) == 1:
-        return parts[0]
-    names = (column.name for column in fields(Records) if column.name != "device_type")
-    return Records(device_type=_CUDA, **{name: all_of(name) for name in names})

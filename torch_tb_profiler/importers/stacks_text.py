@@ -20,17 +20,17 @@ microseconds; ``" ;\\t\\n"`` in a frame became ``_``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.content import count_problem, pieces
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -42,6 +42,7 @@ HOST, DEVICE = "self_cpu_time_total", "self_device_time_total"
 NO_TIMELINE = "sums of stacks, laid end to end"
 """Name of the thread on the timeline."""
 _MOST_NS = 1 << 61
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 _LINE_NUMBER = re.compile(r"(\(\d+\)):_")
 _MODULE = re.compile(r"^nn\.Module:_")
 _OF_DEVICE = re.compile(r"cuda|gpu|device|xpu|hip|npu|mtia|privateuse", re.IGNORECASE)
@@ -58,9 +59,7 @@ class _Node:
     called: dict[str, _Node] = field(default_factory=dict)
 
 
-def read_stacks(
-    stream: Text, name: str = "", progress: Callable[[int, int | None], None] | None = None
-) -> Trace:
+def read_stacks(stream: Text, name: str = "", progress: Progress | None = None) -> Trace:
     """Read a file of folded stacks; see ``importers.read_trace``.
 
     Args:
@@ -86,7 +85,7 @@ def read_stacks(
     return _trace(root, DEVICE if _OF_DEVICE.search(name) else HOST, counts, entries)
 
 
-def _lines(stream: Text, progress: Callable[[int, int | None], None] | None) -> Iterator[str]:
+def _lines(stream: Text, progress: Progress | None) -> Iterator[str]:
     rest = b""
     for data in pieces(stream, "Folded stacks", progress):
         *lines, rest = (rest + data).split(b"\n")
@@ -97,13 +96,7 @@ def _lines(stream: Text, progress: Callable[[int, int | None], None] | None) -> 
 def _add_line(root: _Node, line: str, unit: int, counts: DefectCounts) -> None:
     stack, _, number = line.rstrip().rpartition(" ")
     frames = stack.split(";")
-    if (
-        not stack
-        or not number.isascii()
-        or not number.isdigit()
-        or len(number) > 18
-        or len(frames) > MOST_FRAMES
-    ):
+    if not stack or not _NUMBER.fullmatch(number) or len(frames) > MOST_FRAMES:
         counts.add(d.NOT_A_STACK)
         return
     node = root
@@ -117,22 +110,6 @@ def _frame_name(text: str) -> str:
     return _MODULE.sub("nn.Module: ", _LINE_NUMBER.sub(r"\1: ", text)) or "?"
 
 
-@dataclass
-class _SpanColumns:
-    """Spans in table order."""
-
-    start: list[int] = field(default_factory=list)
-    dur: list[int] = field(default_factory=list)
-    name: list[int] = field(default_factory=list)
-    role: list[Role] = field(default_factory=list)
-
-    def add(self, start: int, dur: int, name: int, role: Role) -> None:
-        self.start.append(start)
-        self.dur.append(dur)
-        self.name.append(name)
-        self.role.append(role)
-
-
 def _total(root: _Node) -> dict[int, int]:
     """Total time of every node, by ``id``."""
     order = [root]
@@ -144,44 +121,44 @@ def _total(root: _Node) -> dict[int, int]:
     return total
 
 
-def _lay_out(root: _Node, metric: str, strings: StringBuilder) -> _SpanColumns:
+def _lay_out(root: _Node, metric: str, strings: StringBuilder) -> list[tuple[int, int, int, Role]]:
+    """(start, dur, name, role) of each span, in table order."""
     total = _total(root)
     if total[id(root)] > _MOST_NS:
         raise NotATrace(
             "The times of the stacks add up to more than any recording lasts.",
             "Check the program that wrote the file.",
         )
-    spans = _SpanColumns()
+    spans = []
     own, work = strings.intern("operators (sum)"), strings.intern("device work (sum)")
-    stack: list[tuple[_Node, str, int]] = [
-        (node, name, begin) for name, node, begin in _begins(root, 0, total)
-    ][::-1]
+    stack = _begins(root, 0, total)
     while stack:
-        node, name, begin = stack.pop()
-        spans.add(begin, total[id(node)], strings.intern(_frame_name(name)), Role.PYTHON)
+        name, node, begin = stack.pop()
+        frame = strings.intern(_frame_name(name))
+        spans.append((begin, total[id(node)], frame, Role.PYTHON))
         if node.own:
             # Self time comes first, which keeps the table ordered by begin, longest first.
             if metric == DEVICE:
-                spans.add(begin, node.own, work, Role.KERNEL)
-            spans.add(begin, 0 if metric == DEVICE else node.own, own, Role.OPERATOR)
-        stack += [
-            (below, called, start)
-            for called, below, start in _begins(node, begin + node.own, total)
-        ][::-1]
+                spans.append((begin, node.own, work, Role.KERNEL))
+            spans.append((begin, 0 if metric == DEVICE else node.own, own, Role.OPERATOR))
+        stack += _begins(node, begin + node.own, total)
     return spans
 
 
-def _begins(node: _Node, start: int, total: dict[int, int]) -> Iterator[tuple[str, _Node, int]]:
+def _begins(node: _Node, start: int, total: dict[int, int]) -> list[tuple[str, _Node, int]]:
+    """(name, node, begin) of the frames that a node called, the last one first."""
+    begins = []
     for name, below in node.called.items():
-        yield name, below, start
+        begins.append((name, below, start))
         start += total[id(below)]
+    return begins[::-1]
 
 
 def _trace(root: _Node, metric: str, counts: DefectCounts, entries: int) -> Trace:
     strings = StringBuilder()
-    spans = _lay_out(root, metric, strings)
-    n = len(spans.start)
-    role = np.array(spans.role, np.uint8)
+    spans = np.array(_lay_out(root, metric, strings), np.int64)
+    start, dur, name, role = spans.T
+    n = len(spans)
     frames, work = np.flatnonzero(role == Role.PYTHON), np.flatnonzero(role == Role.KERNEL)
     external = np.full(n, -1, np.int64)
     # An operator follows its work.
@@ -192,34 +169,26 @@ def _trace(root: _Node, metric: str, counts: DefectCounts, entries: int) -> Trac
         category[member] = strings.intern(text)
     tables: dict[str, Table] = {spec.name: spec.empty() for spec in schema.TRACE_TABLES}
     tables["spans"] = schema.SPANS.build(
-        start=spans.start,
-        dur=spans.dur,
-        name=spans.name,
+        start=start,
+        dur=dur,
+        name=name,
         category=category[role],
-        track=(role == Role.KERNEL).astype(np.int32),
+        track=role == Role.KERNEL,
         role=role,
         correlation=np.full(n, -1),
         external=external,
         ordinal=np.arange(n),
     )
-    tables["python_args"] = schema.PYTHON_ARGS.build(
-        span=frames,
-        id=np.arange(len(frames)),
-        parent=np.full(len(frames), -1),
-        module=np.full(len(frames), -1),
-    )
-    tables["device_args"] = _device_args(work)
+    tables["python_args"] = _arguments(schema.PYTHON_ARGS, frames, id=np.arange(len(frames)))
+    tables["device_args"] = _arguments(schema.DEVICE_ARGS, work)
     tables["tracks"] = _tracks(strings, with_device=bool(len(work)))
     return Trace(strings.table(), tables, {"sums": metric}, counts, entries)
 
 
-def _device_args(work: Array) -> Table:
-    unknown = np.full(len(work), -1)
-    columns = {
-        column.name: unknown if column.dtype != "f8" else np.full(len(work), np.nan)
-        for column in schema.DEVICE_ARGS.columns
-    }
-    return schema.DEVICE_ARGS.build(**{**columns, "span": work})
+def _arguments(spec: TableSpec, span: Array, **known: Array) -> Table:
+    """A table of arguments of which all but some columns are unknown."""
+    unknown = {c.name: np.full(len(span), np.nan if c.dtype == "f8" else -1) for c in spec.columns}
+    return spec.build(**{**unknown, "span": span, **known})
 
 
 def _tracks(strings: StringBuilder, *, with_device: bool) -> Table:

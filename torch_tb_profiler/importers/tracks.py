@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
+from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Args, Event
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table
@@ -40,51 +41,45 @@ def tracks_table(
     for name in _TRACKED:
         if name in group:
             group[name]["track"] = numbers[group[name]["track"]]
-    named = _Names(gathered.metadata, counts)
-    listed = list(rows)
+    processes, threads = _names(gathered.metadata, counts)
+    of_process, of_thread = [processes[p] for p, _ in rows], [threads[key] for key in rows]
+
+    def texts(named: list[dict[str, Any]], key: str) -> list[int]:
+        values = [names.get(key) for names in named]
+        return [NONE if v is None else strings.intern(str(v)) for v in values]
+
     return schema.TRACKS.build(
-        pid=[strings.intern(p) for p, _ in listed],
-        tid=[strings.intern(t) for _, t in listed],
-        process_name=_numbers(strings, [named.processes.get(p, {}).get("name") for p, _ in listed]),
-        process_label=_numbers(
-            strings, [named.processes.get(p, {}).get("labels") for p, _ in listed]
-        ),
-        thread_name=_numbers(strings, [named.threads.get(k, {}).get("name") for k in listed]),
-        process_sort=[_int(named.processes.get(p, {}).get("sort_index")) for p, _ in listed],
-        thread_sort=[_int(named.threads.get(k, {}).get("sort_index")) for k in listed],
+        pid=strings.intern_all(p for p, _ in rows),
+        tid=strings.intern_all(t for _, t in rows),
+        process_name=texts(of_process, "name"),
+        process_label=texts(of_process, "labels"),
+        thread_name=texts(of_thread, "name"),
+        process_sort=[_int(names.get("sort_index")) for names in of_process],
+        thread_sort=[_int(names.get("sort_index")) for names in of_thread],
     )
 
 
-class _Names:
-    """What the metadata events say; the last one of a kind wins."""
-
-    def __init__(self, metadata: list[Event], counts: DefectCounts) -> None:
-        self.processes: dict[str, dict[str, Any]] = {}
-        self.threads: dict[tuple[str, str], dict[str, Any]] = {}
-        for event in metadata:
-            what, args = event.name or "", event.args
-            if args is None:
-                continue
-            pid = id_text(event.pid)
-            target = (
-                self.threads.setdefault((pid, id_text(event.tid)), {})
-                if what.startswith("thread_")
-                else self.processes.setdefault(pid, {})
-            )
-            for key, raw in (
-                ("name", args.label),
-                ("labels", args.labels),
-                ("sort_index", args.sort_index),
-            ):
-                if len(raw):
-                    try:
-                        target[key] = ANY.decode(raw)
-                    except DECODE_ERRORS:
-                        counts.add(WRONG_TYPE)
-
-
-def _numbers(strings: StringBuilder, texts: list[Any]) -> list[int]:
-    return [NONE if t is None else strings.intern(str(t)) for t in texts]
+def _names(
+    metadata: list[Event], counts: DefectCounts
+) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str], dict[str, Any]]]:
+    """What the metadata events say of processes and of threads; the last one of a kind wins."""
+    processes: dict[str, dict[str, Any]] = defaultdict(dict)
+    threads: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
+    for event in metadata:
+        args, pid = event.args or Args(), id_text(event.pid)
+        of_thread = (event.name or "").startswith("thread_")
+        target = threads[pid, id_text(event.tid)] if of_thread else processes[pid]
+        for key, raw in (
+            ("name", args.label),
+            ("labels", args.labels),
+            ("sort_index", args.sort_index),
+        ):
+            if len(raw):
+                try:
+                    target[key] = ANY.decode(raw)
+                except DECODE_ERRORS:
+                    counts.add(WRONG_TYPE)
+    return processes, threads
 
 
 def _int(value: Any) -> int:

@@ -95,8 +95,8 @@ class Walk:
         self.texts: list[bytes] = []
         self.gave_up = False
         self._text, self._ended, self._ledger = text, ended, ledger
-        self._next: tuple[int, int] = (1, 0)
-        self._last: tuple[int, int] = (1, 0)
+        self._seen = {_NEXT_EVENT: (1, 0), _LAST_EVENT: (1, 0)}
+        """Pattern → the last offset that it was sought from, and the end that was found."""
 
     def go(self) -> int:
         """Walk as far as possible; the offset reached, 0 if the first entry needs more text."""
@@ -233,18 +233,16 @@ class Walk:
 
     def _boundary(self, start: int) -> int:
         """End of the first entry after ``start`` that is followed by another, −1 none; cached."""
-        low, end = self._next
-        if not (low <= start and (end < 0 or start < end)):
-            match = _NEXT_EVENT.search(self._text, start)
-            end = match.start() + 1 if match else -1
-            self._next = (start, end)
-        return end
+        return self._end_before(_NEXT_EVENT, start)
 
     def _array_end(self, start: int) -> int:
         """The same for the last entry of the array."""
-        low, end = self._last
+        return self._end_before(_LAST_EVENT, start)
+
+    def _end_before(self, pattern: re.Pattern[bytes], start: int) -> int:
+        low, end = self._seen[pattern]
         if not (low <= start and (end < 0 or start < end)):
-            match = _LAST_EVENT.search(self._text, start)
+            match = pattern.search(self._text, start)
             end = match.start() + 1 if match else -1
-            self._last = (start, end)
+            self._seen[pattern] = (start, end)
         return end

@@ -8,8 +8,11 @@ from typing import Protocol
 
 from torch_tb_profiler.importers.repair import STRING, WHOLE_STRING
 
+Progress = Callable[[int, "int | None"], None]
+"""Called with (raw bytes read, raw size or None) about once per chunk."""
 READ_BYTES = 4 << 20
 KEY_BYTES = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _VALUE_TOKENS = re.compile(STRING + rb'|[{}\[\]]|traceEvents(?="\s*:\s*\[)', re.DOTALL)
 _SCALAR = re.compile(rb"[^\s,\]}\[{]+")
 
@@ -31,18 +34,15 @@ class Text(Protocol):
 class Window:
     """``buffer`` is the text from ``offset`` on; ``ended``: the stream has no more."""
 
-    def __init__(
-        self, stream: Text, progress: Callable[[int, int | None], None] | None = None
-    ) -> None:
+    def __init__(self, stream: Text, progress: Progress | None = None) -> None:
         self.buffer = b""
         self.offset = 0
         self.ended = False
         self._stream = stream
         self._progress = progress
         self.fill(4)
-        for mark in (b"\xef\xbb\xbf",):
-            if self.buffer.startswith(mark):
-                self.advance(len(mark))
+        if self.buffer.startswith(_BYTE_ORDER_MARK):
+            self.advance(len(_BYTE_ORDER_MARK))
 
     def fill(self, want: int) -> None:
         """Read until the buffer holds ``want`` bytes or the stream ends."""

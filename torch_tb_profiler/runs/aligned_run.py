@@ -1,6 +1,4 @@
-"""Which traces of a run were recorded at the same time, one per worker: those that can be shown on
-one clock.
-"""
+"""Which traces of a run were recorded together, one per worker, and their common clock."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Companion:
-    """A worker and its span that goes with the asked one; ``opened`` is None while that is not
-    imported.
-    """
+    """A worker and its span for a requested trace; ``opened`` is None until that is imported."""
 
     worker: Worker
     span: Span
@@ -60,9 +56,7 @@ class AlignedRun:
 
 
 def companions(source: Source, asked: Opened) -> list[Companion]:
-    """For each worker of the run, at most ``MOST_WORKERS`` and those with the nearest ranks, the
-    span that overlaps the asked one best.
-    """
+    """For each of the ``MOST_WORKERS`` workers of nearest rank the best overlapping span."""
     return [
         companion(source, asked, worker)
         for worker in nearest(asked.run.beside(asked.worker), asked.worker)
@@ -90,13 +84,12 @@ def companion(source: Source, asked: Opened, worker: Worker) -> Companion:
     if worker.name == asked.worker.name:
         return Companion(worker, asked.span, asked)
     likely = _same_place(asked, worker)
-    found = _open(source, asked, worker, likely)
-    overlap = _overlap(asked, found)
+    best = Companion(worker, likely, _open(source, asked, worker, likely))
+    overlap = _overlap(asked, best.opened)
     if overlap is None or overlap > 0 or len(worker.spans) == 1:
-        return Companion(worker, likely, found)
-    at = worker.spans.index(likely)
-    tried = sorted(range(len(worker.spans)), key=lambda i: abs(i - at))[1:MOST_TRIED]
-    best = Companion(worker, likely, found)
+        return best
+    middle = worker.spans.index(likely)
+    tried = sorted(range(len(worker.spans)), key=lambda i: abs(i - middle))[1:MOST_TRIED]
     for other in (worker.spans[i] for i in tried):
         opened = _open(source, asked, worker, other)
         more = _overlap(asked, opened)
@@ -124,9 +117,7 @@ def _open(source: Source, asked: Opened, worker: Worker, span: Span) -> Opened |
 
 
 def _overlap(asked: Opened, other: Opened | None) -> int | None:
-    """How many ns two recordings share by the clocks of their traces, 0 when none; None when that
-    is not known.
-    """
+    """How many ns two recordings share by the clocks of their traces; None if unknown."""
     begins = [unix_begin(opened.trace) if opened is not None else None for opened in (asked, other)]
     if other is None or begins[0] is None or begins[1] is None:
         return None
@@ -138,12 +129,8 @@ def _overlap(asked: Opened, other: Opened | None) -> int | None:
 
 
 def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
-    """The companions' clocks and the collectives that they share; computed once for the same
-    traces, and only the last one is kept.
-    """
-    opened = [
-        (i, companion.opened) for i, companion in enumerate(members) if companion.opened is not None
-    ]
+    """The companions' clocks and shared collectives; only the last result is kept."""
+    opened = [(i, c.opened) for i, c in enumerate(members) if c.opened is not None]
     key = tuple(
         (c.worker.name, c.span.name, *(_content(c.opened) if c.opened is not None else ()))
         for c in members
@@ -171,11 +158,9 @@ def match_in(shared: AlignedRun, asked: Opened, event: int) -> int:
     """Which of ``shared.matches`` an event of the asked trace belongs to; -1 when to none."""
     name = (asked.worker.name, asked.span.name)
     rank = next(rank for rank, place in enumerate(shared.place) if shared.names[place] == name)
-    return (
-        match_of(asked.trace, asked.facts, shared.matches, rank, event)
-        if event < asked.trace["spans"].n
-        else -1
-    )
+    if event >= asked.trace["spans"].n:
+        return -1
+    return match_of(asked.trace, asked.facts, shared.matches, rank, event)
 
 
 def _length(opened: Opened) -> int:

@@ -1,6 +1,4 @@
-"""The live catalogue of a server: what lies in the logdirs, imported in the background, opened on
-request.
-"""
+"""A server's live catalogue: the files of the logdirs, imported in the background."""
 
 from __future__ import annotations
 
@@ -124,9 +122,8 @@ class Catalogue:
         with self._lock:
             if self._snapshot is None:
                 arrangement = self._arranged()
-                notes = [*self._remarks]
-                notes += [note for name in self._logdirs for note in self._notes.get(name, ())]
-                notes += [self.keeper.note] if self.keeper.note else []
+                listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
+                notes = filter(None, (*self._remarks, *listed, self.keeper.note))
                 snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
@@ -170,20 +167,15 @@ class Catalogue:
         """
         opened = self.open(run, worker, span)
         timeline = self.keeper.get(TIMELINE, opened.sidecar)
-        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
+        return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
-        """The same if it was made before; None while it was not, or while the trace is not
-        imported.
-        """
-        try:
+        """The same if it was made before; None while it or the import of its trace is missing."""
+        with contextlib.suppress(ProfilerError):
             opened = self.open(run, worker, span)
-        except ProfilerError:
-            return None
-        timeline = self.keeper.made(TIMELINE, opened.sidecar)
-        if timeline is None:
-            return None
-        return OpenedTimeline(opened, timeline, self.keeper.id(TIMELINE, opened.sidecar))
+            if (timeline := self.keeper.made(TIMELINE, opened.sidecar)) is not None:
+                return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
+        return None
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         """The same with the trace's insight.
@@ -205,16 +197,11 @@ class Catalogue:
             opened = self.open(run, worker, span)
         except NotReady:
             return 0.0
-        insight = self.keeper.made(INSIGHT, opened.sidecar)
-        if insight is None:
-            progress = self.keeper.ask(INSIGHT, opened.sidecar)
-            if progress < 1.0:
-                return progress
-            insight = self.keeper.get(INSIGHT, opened.sidecar)
-        return self._with(opened, insight)
+        insight = self.keeper.ask(INSIGHT, opened.sidecar)
+        return insight if isinstance(insight, float) else self._with(opened, insight)
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
-        return OpenedInsight(opened, insight, self.keeper.id(INSIGHT, opened.sidecar))
+        return OpenedInsight(opened, insight, INSIGHT.id(opened.sidecar, self._settings))
 
     def _import_again(self, entry: Entry, path: str, error: SidecarError) -> None:
         with self._lock:
@@ -355,11 +342,8 @@ class Catalogue:
                 self._let_go(known)
             entry = self._entries[key] = Entry(name, self._logdirs[name], found, state)
             entry.judged = known is not None and known.judged
-            entry.message = (
-                "Still being written; it is imported when it is whole."
-                if state is State.GROWING
-                else ""
-            )
+            if state is State.GROWING:
+                entry.message = "Still being written; it is imported when it is whole."
             self._changed()
 
     def _let_go(self, entry: Entry) -> None:
@@ -369,11 +353,8 @@ class Catalogue:
             self.keeper.drop(entry.sidecar)
 
     def _retries(self, name: str) -> list[ListedFile]:
-        due = [
-            e
-            for (root, _), e in self._entries.items()
-            if root == name and e.retry_at is not None and e.retry_at <= time.monotonic()
-        ]
+        mine, now = (e for e in self._entries.values() if e.root == name), time.monotonic()
+        due = [e for e in mine if e.retry_at is not None and e.retry_at <= now]
         for entry in due:
             entry.retry_at, entry.state = None, State.WAITING
         return [e.found for e in due]
@@ -470,9 +451,7 @@ class Catalogue:
 def catalogue_of(
     logdir: str | None, logdir_spec: str | None, settings: Settings, remarks: Sequence[str] = ()
 ) -> Catalogue:
-    """The catalogue of ``--logdir`` or ``--logdir_spec``; nothing is read before its ``start()``.
-    ``remarks`` go onto the diagnosis page.
-    """
+    """The catalogue of ``--logdir`` or ``--logdir_spec``; ``start()`` begins to read."""
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
 
 

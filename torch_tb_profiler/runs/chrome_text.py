@@ -7,13 +7,13 @@ trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Trace
 
 PIECE_ROWS = 20_000
@@ -55,8 +55,6 @@ _NUMBERS = {
         "destination": "Dst Rank",
     },
 }
-_MAY_BE_NEGATIVE = frozenset(("stream",))
-_TABLES = ("operator_args", "device_args", "python_args", "collective_args")
 _encode = msgspec.json.encode
 
 
@@ -66,13 +64,12 @@ def events(trace: Trace, start: int, end: int) -> Iterator[bytes]:
     names of threads first."""
     tracks = _Tracks(trace)
     yield b",".join(tracks.names())
-    spans, instants = trace["spans"], trace["instants"]
-    rows = np.flatnonzero((spans["start"] <= end) & (spans["start"] + spans["dur"] >= start))
-    for first in range(0, len(rows), PIECE_ROWS):
-        yield b",".join(_spans(trace, tracks, rows[first : first + PIECE_ROWS]))
-    rows = np.flatnonzero((instants["time"] <= end) & (instants["time"] >= start))
-    for first in range(0, len(rows), PIECE_ROWS):
-        yield b",".join(_instants(trace, tracks, rows[first : first + PIECE_ROWS]))
+    begin, dur, time = trace["spans"]["start"], trace["spans"]["dur"], trace["instants"]["time"]
+    spans = np.flatnonzero((begin <= end) & (begin + dur >= start))
+    instants = np.flatnonzero((time <= end) & (time >= start))
+    for write, rows in ((_spans, spans), (_instants, instants)):
+        for first in range(0, len(rows), PIECE_ROWS):
+            yield b",".join(write(trace, tracks, rows[first : first + PIECE_ROWS]))
 
 
 class _Tracks:
@@ -91,23 +88,18 @@ class _Tracks:
     def names(self) -> Iterator[bytes]:
         """The metadata events."""
         columns = (
-            ("process_name", "name"),
-            ("process_label", "labels"),
-            ("process_sort", "sort_index"),
-            ("thread_name", "name"),
-            ("thread_sort", "sort_index"),
+            ("process_name", "process_name", "name"),
+            ("process_label", "process_labels", "labels"),
+            ("process_sort", "process_sort_index", "sort_index"),
+            ("thread_name", "thread_name", "name"),
+            ("thread_sort", "thread_sort_index", "sort_index"),
         )
-        for column, key in columns:
-            what = {
-                "process_label": "process_labels",
-                "process_sort": "process_sort_index",
-                "thread_sort": "thread_sort_index",
-            }.get(column, column)
+        for column, event, key in columns:
             for track, value in enumerate(self._table[column].tolist()):
-                told = value if key == "sort_index" else self._strings[value] if value >= 0 else ""
-                if told:
-                    args = _encode({key: told}).decode()
-                    yield f'{{"ph":"M","name":"{what}","pid":{self.pids[track]},"tid":{self.tids[track]},"ts":0,"args":{args}}}'.encode()
+                known = value if key == "sort_index" else self._strings[value] if value >= 0 else ""
+                if known:
+                    args = _encode({key: known}).decode()
+                    yield f'{{"ph":"M","name":"{event}","pid":{self.pids[track]},"tid":{self.tids[track]},"ts":0,"args":{args}}}'.encode()
 
 
 def _id(text: str) -> str:
@@ -153,10 +145,10 @@ def _instants(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
         for name in ("time", "name", "category", "track", "phase", "args")
     ]
     for time, name, category, track, phase, args in zip(*columns, strict=True):
-        told = trace.strings[args] if args >= 0 else "{}"
+        arguments = trace.strings[args] if args >= 0 else "{}"
         yield (
             f'{{"ph":"{chr(phase)}","cat":{texts[category]},"name":{texts[name]},"pid":{tracks.pids[track]},"tid":{tracks.tids[track]},'
-            f'"ts":{_time(time + trace.origin_ns)},"args":{told}}}'
+            f'"ts":{_time(time + trace.origin_ns)},"args":{arguments}}}'
         ).encode("utf-8", "replace")
 
 
@@ -168,51 +160,35 @@ class _Encoded(dict[int, str]):
         self._strings = trace.strings
 
     def __missing__(self, number: int) -> str:
-        found = self[number] = _encode(
-            self._strings[number].encode("utf-8", "replace").decode()
-        ).decode()
-        return found
+        valid = self._strings[number].encode("utf-8", "replace").decode()
+        text = self[number] = _encode(valid).decode()
+        return text
 
 
 def _arguments(trace: Trace, rows: Ints) -> list[list[str]]:
     """For every row of spans its arguments as ``"name":value``."""
-    found: list[list[str]] = [[] for _ in range(len(rows))]
-    encoded = _Encoded(trace)
-    for name in _TABLES:
+    arguments: list[list[str]] = [[] for _ in range(len(rows))]
+    kinds: tuple[tuple[dict[str, dict[str, str]], Callable[[Any], str]], ...] = (
+        (_TEXTS, trace.strings.__getitem__),
+        (_PLAIN_TEXTS, _Encoded(trace).__getitem__),
+        (_NUMBERS, repr),
+    )
+    for name in _NUMBERS:
         table = trace[name]
-        place = _places(table, rows)
-        at = np.flatnonzero(place >= 0)
-        for column, key in _TEXTS.get(name, {}).items():
-            _put(found, at, key, table[column][place[at]], lambda number: trace.strings[number])
-        for column, key in _PLAIN_TEXTS.get(name, {}).items():
-            _put(found, at, key, table[column][place[at]], lambda number: encoded[number])
-        for column, key in _NUMBERS[name].items():
-            _put(
-                found,
-                at,
-                key,
-                table[column][place[at]],
-                _number,
-                -1 if column in _MAY_BE_NEGATIVE and name == "device_args" else 0,
-            )
-    return found
+        side_rows = _side_rows(table, rows)
+        present = np.flatnonzero(side_rows >= 0)
+        for columns, text in kinds:
+            for column, key in columns.get(name, {}).items():
+                values = table[column][side_rows[present]]
+                known = np.isfinite(values) & (values >= (-1 if column == "stream" else 0))
+                for row, value in zip(present[known].tolist(), values[known].tolist(), strict=True):
+                    arguments[row].append(f'"{key}":{text(value)}')
+    return arguments
 
 
-def _places(table: Table, rows: Ints) -> Ints:
+def _side_rows(table: Table, rows: Ints) -> Ints:
     """Rows of a side table for rows of spans; −1 without."""
     if not table.n:
         return np.full(len(rows), -1, np.int64)
     place = np.minimum(np.searchsorted(table["span"], rows), table.n - 1)
     return np.where(table["span"][place] == rows, place, -1)
-
-
-def _put(
-    found: list[list[str]], at: Ints, key: str, values: Array, text: Any, least: int = 0
-) -> None:
-    told = np.flatnonzero(np.isfinite(values) & (values >= least)) if len(values) else at
-    for place, value in zip(at[told].tolist(), values[told].tolist(), strict=True):
-        found[place].append(f'"{key}":{text(value)}')
-
-
-def _number(value: float) -> str:
-    return repr(value)

@@ -1,6 +1,4 @@
-"""Which code decides what is made of a trace: a module and all of ours that it imports, directly or
-not.
-"""
+"""Which code decides what is made of a trace: a module and its closure of imports."""
 
 from __future__ import annotations
 

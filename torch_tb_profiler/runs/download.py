@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import compress
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -29,7 +30,6 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextStream, open_bytes, open_text
 from torch_tb_profiler.store.defects import DefectCounts
-from torch_tb_profiler.store.model import Trace
 
 PIECE_BYTES = 1 << 20
 ENDS_TRIED = 8
@@ -73,29 +73,19 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     trace = opened.trace
     # Lists of stacks have no text of events either.
     if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
-        return _retold(trace, header, start, end)
-    return _text(
-        open_text(opened.span.location, settings),
-        header,
-        origin + start,
-        origin + end,
-        settings.chunk_bytes,
-    )
+        return _document(header, events(trace, start, end))
+    stream = open_text(opened.span.location, settings)
+    return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))
 
 
-def _retold(trace: Trace, header: dict[str, Any], start: int, end: int) -> Iterator[bytes]:
-    """The same of a file that is no JSON, from what the import kept of it."""
-    yield _opening(header)
-    first = True
-    for piece in events(trace, start, end):
-        if piece:
-            yield (b"" if first else b",") + piece
-            first = False
+def _document(header: dict[str, Any], pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """A trace of pieces of its events; empty ones are left out."""
+    yield msgspec.json.encode(header)[:-1] + (b"," if header else b"") + b'"traceEvents":['
+    comma = b""
+    for piece in filter(None, pieces):
+        yield comma + piece
+        comma = b","
     yield b"]}"
-
-
-def _opening(header: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(header)[:-1] + (b"," if header else b"") + b'"traceEvents":['
 
 
 class _Window(Window):
@@ -108,25 +98,14 @@ class _Window(Window):
         super().advance(n)
 
 
-def _text(
-    stream: TextStream, header: dict[str, Any], start: int, end: int, chunk_bytes: int
-) -> Iterator[bytes]:
-    yield _opening(header)
-    first = True
-    with stream:
+def _text(stream: TextStream, start: int, end: int, chunk_bytes: int) -> Iterator[bytes]:
+    # A file that cannot be read now could be when it was imported: it changed. What was read so far
+    # stays a valid trace.
+    with stream, suppress(NotATrace):
         window = _Window(stream)
-        try:
-            for batch in EventReader(window, chunk_bytes, DefectCounts()).batches():
-                texts, events = _pieces(batch, window.taken)
-                chosen = b",".join(compress(texts, touching(events, start, end)))
-                if chosen:
-                    yield (b"" if first else b",") + _utf8(chosen)
-                    first = False
-        except NotATrace:
-            # What is not readable now was when it was imported: the file changed. What was found so
-            # far stays a valid trace.
-            pass
-    yield b"]}"
+        for batch in EventReader(window, chunk_bytes, DefectCounts()).batches():
+            texts, events = _pieces(batch, window.taken)
+            yield _utf8(b",".join(compress(texts, touching(events, start, end))))
 
 
 def _pieces(batch: Batch, taken: bytes) -> tuple[Sequence[bytes], Sequence[Event]]:
@@ -134,8 +113,8 @@ def _pieces(batch: Batch, taken: bytes) -> tuple[Sequence[bytes], Sequence[Event
     texts = RAWS.decode(batch.text)
     if len(texts) == len(batch.events):
         return texts, batch.events
-    found = list(_damaged(taken))
-    return [text for text, _ in found], [event for _, event in found]
+    readable = list(_damaged(taken))
+    return [text for text, _ in readable], [event for _, event in readable]
 
 
 def _damaged(taken: bytes) -> Iterator[tuple[bytes, Event]]:
@@ -168,17 +147,14 @@ def _piece(text: bytes) -> tuple[bytes, Event] | None:
 
 
 def touching(events: Sequence[Event], start: int, end: int) -> list[bool]:
-    """Which events belong to the window ``start`` to ``end`` (the file's own time, ns). Metadata
-    always does.
-    """
+    """Which events touch ``start`` to ``end`` (the file's own time, ns), or are metadata."""
     begin = nanoseconds([e.ts for e in events])
     length = nanoseconds([e.dur for e in events])
     slices = np.array([e.ph == "X" for e in events], np.bool_)
     last = np.where(slices & (length > 0), begin + np.maximum(length, 0), begin)
     inside = (begin != INVALID) & (begin <= end) & (last >= start)
     metadata = np.array([e.ph == "M" for e in events], np.bool_)
-    answer: list[bool] = (inside | metadata).tolist()
-    return answer
+    return cast("list[bool]", (inside | metadata).tolist())
 
 
 def _utf8(text: bytes) -> bytes:

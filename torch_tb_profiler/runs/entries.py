@@ -48,16 +48,12 @@ class Entry:
 
     @property
     def listed(self) -> bool:
-        """Whether the file stands in a run: its name claims a trace, or its content was found to be
-        one.
-        """
+        """Whether the file stands in a run: its name or its content says that it is a trace."""
         return self.state is not State.REJECTED and (self.name.by_handler or self.judged)
 
     @property
     def path(self) -> str:
-        """Path for people: below the logdir's name where it has one; a URL for what is read from a
-        web server.
-        """
+        """Path for people: below the logdir's name if it has one; for web servers the URL."""
         if places.is_web(self.found.location):
             return places.shown(self.found.location)
         return f"{self.root}/{self.found.path}" if self.root else self.found.path
@@ -69,9 +65,7 @@ class Entry:
         self.message = _partial(outcome, self.found.size)
 
     def fail(self, message: str, *, is_trace: bool = True) -> None:
-        """The import ended without a result. A file whose name claims nothing and whose content is
-        no trace is rejected instead.
-        """
+        """The import failed; a file that neither by name nor content is a trace is rejected."""
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
         self.message = places.readable(message.replace(self.found.location, self.path))
@@ -91,9 +85,7 @@ def _partial(outcome: Outcome, size: int) -> str:
 
 
 def run_name(entry: Entry) -> str:
-    """``folder`` below the name of the logdir; files that lie in the logdir itself are the run
-    named for it.
-    """
+    """``folder`` below the logdir's name; for files in the logdir itself, the logdir's own."""
     if entry.found.folder:
         return f"{entry.root}/{entry.found.folder}" if entry.root else entry.found.folder
     if entry.root:
@@ -110,9 +102,7 @@ def run_name(entry: Entry) -> str:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Runs in natural order of their names, every file that was seen, and the way from names to
-    entries.
-    """
+    """Runs in natural order of their names, all files, and the entry behind each name."""
 
     runs: tuple[Run, ...]
     files: tuple[SeenFile, ...]
@@ -162,36 +152,25 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     for entry in entries:
         by_worker.setdefault(entry.name.worker, []).append(entry)
     order = sorted(by_worker, key=names.natural)
-    told = {w: _told(by_worker[w]) for w in order}
-    sizes = [size for _, size in told.values() if size is not None]
+    claims = {w: _claimed(by_worker[w]) for w in order}
+    sizes = [size for _, size in claims.values() if size is not None]
     # A memory snapshot or a file of stacks beside the traces is no rank more: it stands behind
     # them, and has a rank only where its name says one.
     beside = [w for w in order if all(e.name.extra for e in by_worker[w])]
     traced = [w for w in order if w not in beside]
-    by_name = dict(
-        zip(
-            [*traced, *beside],
-            [*names.ranks_by_name(traced), *names.ranks_by_name(beside)],
-            strict=True,
-        )
-    )
-    gapless = sorted(r for r in map(by_name.get, traced) if r is not None) in (
-        [],
-        list(range(len(traced))),
-    )
+    by_name = dict(zip(traced, names.ranks_by_name(traced), strict=True))
+    ranks = sorted(rank for rank in by_name.values() if rank is not None)
+    gapless = not ranks or ranks == list(range(len(traced)))
+    by_name |= zip(beside, names.ranks_by_name(beside), strict=True)
     workers, placed = [], {}
     for position, worker in enumerate([*traced, *beside]):
-        rank, world_size = told[worker]
-        source = "distributedInfo"
+        (rank, world_size), source = claims[worker], "distributedInfo"
         if rank is None:
-            rank, source = (
-                (by_name[worker], "file name")
-                if by_name[worker] is not None or worker in beside
-                else (position, "order")
-            )
-            # What another worker of the run was told by its process group is sure; that all workers
-            # are here is a guess, and only
-            # where their ranks leave no gap.
+            rank, source = by_name[worker], "file name"
+            if rank is None and worker not in beside:
+                rank, source = position, "order"
+            # What another worker's process group says is sure; that all workers are here is a
+            # guess, made only where their ranks leave no gap.
             world_size = max(sizes) if sizes else (len(traced) or None) if gapless else None
         files = sorted(by_worker[worker], key=lambda e: names.span_order(e.name))
         span_names = names.span_names([e.name for e in files])
@@ -207,7 +186,7 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     return Run(title, tuple(workers), synthetic), placed
 
 
-def _told(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
+def _claimed(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
     """Rank and world size that a worker's traces tell."""
     outcomes = [e.outcome for e in entries if e.outcome is not None]
     return next(
@@ -221,14 +200,7 @@ def _span(entry: Entry, name: str, position: int) -> Span:
     return Span(
         name=name,
         label=names.span_label(
-            position,
-            (
-                entry.name.span
-                if name == entry.name.span
-                else name
-                if name != names.UNNAMED_SPAN
-                else ""
-            ),
+            position, name if name != names.UNNAMED_SPAN or entry.name.span else ""
         ),
         path=entry.path,
         location=entry.found.location,

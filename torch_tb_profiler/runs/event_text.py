@@ -44,9 +44,7 @@ _HINT = "Reload the page."
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What the store knows of an event: enough to tell it in the file. ``start_ns`` is the file's
-    own time.
-    """
+    """What identifies an event in its file. ``start_ns`` is the file's own time."""
 
     ordinal: int
     name: str
@@ -58,9 +56,7 @@ class _Wanted:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """The events of one chunk and the text of each; ``of`` and ``number`` say which chunk of which
-    trace.
-    """
+    """The events of chunk ``number`` of the trace ``of``, and the text of each."""
 
     of: weakref.ref[Trace]
     number: int
@@ -69,9 +65,7 @@ class _Chunk:
 
 
 class EventTexts:
-    """Reads texts of single events, one file at a time; the chunk that was read last is kept,
-    because neighbours are asked for next.
-    """
+    """Reads texts of single events, one file at a time, and keeps the last chunk read."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -201,18 +195,12 @@ def _text(opened: Opened, offset: int, size: int, settings: Settings) -> bytes:
                 "Check that it may be read.",
             ) from error
     with open_text(location, settings) as stream:
-        skip, parts = offset, []
-        while skip:
-            piece = stream.read(min(skip, PIECE_BYTES))
-            if not piece:
-                break
-            skip -= len(piece)
-        while not skip and size:
-            piece = stream.read(min(size, PIECE_BYTES))
-            if not piece:
-                break
-            parts.append(piece)
+        while offset and (piece := stream.read(min(offset, PIECE_BYTES))):
+            offset -= len(piece)
+        parts = []
+        while size and (piece := stream.read(min(size, PIECE_BYTES))):
             size -= len(piece)
+            parts.append(piece)
     return b"".join(parts)
 
 

@@ -1,6 +1,4 @@
-"""Where work is done: the seam behind the queue, and processes on this machine as what lies behind
-it.
-"""
+"""Where work is done: the seam behind the queue, and local processes behind that."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ class Worker(Protocol):
     """Tasks so far."""
 
     def run(self, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Do a task; its answers as they come. They end without an outcome or an error when the
-        worker dies.
-        """
+        """Do a task; its answers as they come, without outcome or error if the worker dies."""
 
     def death(self, size: int) -> Death:
         """Wait for its end and tell why; ``size`` is that of the task's file, bytes (-1 unknown)."""
@@ -56,9 +52,7 @@ class Worker(Protocol):
 
 
 class Executor(Protocol):
-    """What starts workers: this machine, or one day a cluster. A worker reads and writes the same
-    paths as this process.
-    """
+    """Starts workers, here or one day in a cluster, that see the same paths as this process."""
 
     def start(self) -> Worker:
         """A worker without work.
@@ -185,9 +179,7 @@ def _killed(kills_before: int | None, kills: int | None, size: int) -> Death:
 
 
 def _memory_kills() -> int | None:
-    """Processes that the system ended because memory ran out, since it started; None where it does
-    not tell.
-    """
+    """Processes that the system has killed for want of memory so far; None if unknown."""
     try:
         count = _KILLS.search(_text("/proc/vmstat"))
     except OSError:

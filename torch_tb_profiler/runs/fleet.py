@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, LateRank, find_cause
@@ -48,9 +48,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class FleetMember:
-    """A worker of the run and its span that goes with the asked one. ``rank`` is there when
-    ``state`` is ready; ``id`` names the content then.
-    """
+    """A worker and its span. When ready it has a ``rank``, and ``id`` names the content."""
 
     worker: Worker
     span: Span
@@ -63,9 +61,7 @@ class FleetMember:
 
 @dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run by rank, equal to itself alone. ``place``: which member each rank of
-    ``figures`` is.
-    """
+    """The workers of a run. ``place``: which member each rank of ``figures`` is."""
 
     members: tuple[FleetMember, ...]
     place: tuple[int, ...]
@@ -78,11 +74,6 @@ class Fleet:
         """(worker, span) of each rank of ``figures``."""
         members = [self.members[number] for number in self.place]
         return [(member.worker.name, member.span.name) for member in members]
-
-    @property
-    def ready(self) -> int:
-        """Workers whose figures are in."""
-        return len(self.place)
 
     @property
     def complete(self) -> bool:
@@ -108,41 +99,34 @@ class Fleets:
         self._members: dict[tuple[str, str, str], FleetMember] = {}
 
     def of(self, asked: Opened) -> Fleet:
-        """The fleet that a trace belongs to, as far as it is ready. Insights that are missing are
-        made from now on.
-        """
-        key = (asked.run.name, asked.worker.name, asked.span.name)
-        kept = self._whole.get(key)
-        # The catalogue gives the same run until anything of it changes.
-        if kept is not None and kept[0] is asked.run:
-            return kept[1]
-        workers = nearest(asked.run.beside(asked.worker), asked.worker, MOST_RANKS)
+        """The fleet of a trace as far as it is ready; missing insights are made from now on."""
+        if (complete := self.known(asked)) is not None:
+            return complete
+        workers = asked.run.beside(asked.worker)
         members = tuple(
-            self._member(asked, worker, self._span(asked, worker)) for worker in workers
+            self._member(asked, worker, self._span(asked, worker))
+            for worker in nearest(workers, asked.worker, MOST_RANKS)
         )
         content = tuple((member.id, member.worker.rank) for member in members)
-        fleet = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
-        fleet = Fleet(
-            members, fleet.place, fleet.figures, fleet.late, len(asked.run.beside(asked.worker))
-        )
+        figures = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
+        fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
-            _keep(self._whole, key, (asked.run, fleet), MOST_FLEETS)
+            _keep(self._whole, _key(asked), (asked.run, fleet), MOST_FLEETS)
         return fleet
 
     def known(self, asked: Opened) -> Fleet | None:
         """The same if all of it is known already; nothing is made now."""
-        kept = self._whole.get((asked.run.name, asked.worker.name, asked.span.name))
-        return kept[1] if kept is not None and kept[0] is asked.run else None
+        run, fleet = self._whole.get(_key(asked), (None, None))
+        # The catalogue gives the same run until anything of it changes.
+        return fleet if run is asked.run else None
 
     def _span(self, asked: Opened, worker: Worker) -> Span:
-        """The span of a worker that goes with the asked one. It is opened only where there is a
-        choice.
-        """
+        """The span of a worker that goes with the asked one, opened only if there are several."""
         if worker.name == asked.worker.name:
             return asked.span
         if len(worker.spans) == 1:
             return worker.spans[0]
-        key = (asked.run.name, asked.worker.name, asked.span.name, worker.name)
+        key = (*_key(asked), worker.name)
         kept = self._spans.get(key)
         if kept is None or kept[:2] != (asked.span, worker):
             kept = asked.span, worker, companion(self._source, asked, worker).span
@@ -150,9 +134,7 @@ class Fleets:
         return kept[2]
 
     def _member(self, asked: Opened, worker: Worker, span: Span) -> FleetMember:
-        """A worker with what its trace tells, opened only where that is not known yet: of a large
-        run more are asked than stay open.
-        """
+        """A worker and what its trace tells, opened only if that is not known yet."""
         key = (asked.run.name, worker.name, span.name)
         kept = self._members.get(key)
         if kept is None or (kept.worker.rank, kept.span) != (worker.rank, span):
@@ -180,21 +162,19 @@ class Fleets:
 
     def _fleet(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)
-        ranks = [rank for rank in (member.rank for member in members) if rank is not None]
+        ranks = [member.rank for member in members if member.rank is not None]
         figures = run_figures(ranks)
         most = min(MOST_CAUSES, max(1, MOST_SPANS // max((1, *(rank.spans for rank in ranks)))))
-        costliest = set(
-            sorted(range(len(figures.late)), key=lambda i: -figures.late[i].caused)[:most]
-        )
+        explained = sorted(figures.late, key=lambda one: -one.caused)[:most]
         late = tuple(
             LateRank(
                 place[one.rank],
                 one,
-                self._cause(asked, members, place, figures, one) if i in costliest else None,
+                self._cause(asked, members, place, figures, one) if one in explained else None,
             )
-            for i, one in enumerate(figures.late)
+            for one in figures.late
         )
-        return Fleet(tuple(members), place, figures, late, len(asked.run.beside(asked.worker)))
+        return Fleet(tuple(members), place, figures, late, len(members))
 
     def _cause(
         self,
@@ -208,7 +188,7 @@ class Fleets:
         earlier = preceding_match(
             matches, figures.waits, figures.ranks, one.match, (one.rank, one.waiter)
         )
-        sides = []
+        arrivals = []
         for number in (one.rank, one.waiter):
             member, rank = members[place[number]], figures.ranks[number]
             try:
@@ -225,14 +205,18 @@ class Fleets:
                 if earlier >= 0
                 else self._step_begin(insight, rank, own)
             )
-            sides.append(side_of(insight, rank, own, begin))
-        return find_cause(sides[0], sides[1], int(figures.waits.wait[one.waiter, one.match]))
+            arrivals.append(_arrival(insight, rank, own, begin))
+        return find_cause(arrivals[0], arrivals[1], int(figures.waits.wait[one.waiter, one.match]))
 
     @staticmethod
     def _step_begin(insight: OpenedInsight, rank: Rank, own: int) -> int:
         """Begin of the step of a collective before which there is no other."""
         step = int(rank.step[own])
         return int(insight.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
+
+
+def _key(opened: Opened) -> tuple[str, str, str]:
+    return opened.run.name, opened.worker.name, opened.span.name
 
 
 def _keep(kept: dict[K, V], key: K, value: V, most: int = MOST_KEPT) -> None:
@@ -242,7 +226,7 @@ def _keep(kept: dict[K, V], key: K, value: V, most: int = MOST_KEPT) -> None:
     kept[key] = value
 
 
-def side_of(insight: OpenedInsight, rank: Rank, own: int, begin: int) -> Arrival:
+def _arrival(insight: OpenedInsight, rank: Rank, own: int, begin: int) -> Arrival:
     """A rank before its collective ``own``."""
     trace, facts = insight.opened.trace, insight.opened.facts
     event = int(rank.event[own])

@@ -53,16 +53,14 @@ class Outcome:
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     """The small facts of an imported trace."""
-    counts = facts.defects.as_dict()
-    lost = sum(trace.defects[name] for name in _LEFT_OUT)
     summary = facts.summary
     return Outcome(
         trace.entries,
-        lost,
+        sum(trace.defects[name] for name in _LEFT_OUT),
         summary.get("rank"),
         summary.get("world_size"),
         bool(summary.get("synthetic")),
-        counts,
+        facts.defects.as_dict(),
     )
 
 

@@ -129,9 +129,7 @@ class Keeper:
             self._mapped[IMPORT.name].drop(path)
 
     def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What an earlier call kept, else what ``build`` makes now in this process, kept for the
-        next one.
-        """
+        """What was kept, else what ``build`` makes in this process, which is then kept."""
         with suppress(SidecarError):
             kept = self.read(product, path)
             CacheFolder.touch(self.located(path))
@@ -164,19 +162,17 @@ class Keeper:
             return self.open(product, product.path(sidecar, self.settings))
         return None
 
-    def ask(self, product: DerivedProduct[Any], sidecar: str) -> float:
-        """Have it made without waiting; how far that is, 0 to 1. 1 also where it failed: ``get``
-        says why.
+    def ask(self, product: DerivedProduct[T], sidecar: str) -> T | float:
+        """The same without waiting, or how far its making is, 0 to 1.
+
+        Raises:
+            ImportFailed: as ``get``.
         """
         made = self._derive(product, sidecar)
-        if not isinstance(made, Making) or made.done:
-            return 1.0
-        # All parts may be made and the file not yet written.
-        return min(made.progress, NEARLY)
-
-    def id(self, product: DerivedProduct[Any], sidecar: str) -> str:
-        """A short name of it, as it is or would be made now; see ``DerivedProduct.id``."""
-        return product.id(sidecar, self.settings)
+        if isinstance(made, Making):
+            # All parts may be made and the file not yet written.
+            return self.get(product, sidecar) if made.done else min(made.progress, NEARLY)
+        return made
 
     def have_imported(
         self,
@@ -278,9 +274,7 @@ class Keeper:
             self._folder.trim()
 
     def _move(self, job: Job) -> bool:
-        """Make something again in another folder, as the one where it belongs is full; whether
-        there is one.
-        """
+        """Make something in another folder because its own is full; whether there is one."""
         folder = self.folder()
         if Path(job.sidecar).parent == folder.spare or not folder.fall_back():
             return False

@@ -13,9 +13,7 @@ LIMIT = 128
 
 
 class Memo:
-    """A bounded store of results by key; each is made once, also when several threads ask at the
-    same moment.
-    """
+    """A bounded store of results by key; each is made once, whatever the number of threads."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
@@ -32,9 +30,7 @@ class Memo:
         return len(self._results)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for a key, made now if it is not there; an exception of ``make`` is passed on
-        and nothing is kept.
-        """
+        """The result for a key, made now if missing; an exception of ``make`` is passed on."""
         with self._lock:
             if key in self._results:
                 self._results.move_to_end(key)

@@ -1,6 +1,4 @@
-"""What the catalogue knows, as immutable values: runs, their workers, their spans, and every file
-that was seen.
-"""
+"""What the catalogue knows, as immutable values: runs, workers, spans, files."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Worker:
-    """One process: spans in time order. ``extra``: all its files are memory snapshots, memory
-    timelines or folded stacks by their names.
-    """
+    """One process, spans in time order. ``extra``: by their names, its files hold no traces."""
 
     name: str
     rank: int | None
@@ -75,9 +71,7 @@ class Run:
     synthetic: bool = False
 
     def beside(self, worker: Worker) -> tuple[Worker, ...]:
-        """The workers that can be looked at together with one: all that have traces; what has other
-        files alone stands by itself.
-        """
+        """The workers shown together with one: all with traces; others stand by themselves."""
         return (worker,) if worker.extra else tuple(w for w in self.workers if not w.extra)
 
 
@@ -113,9 +107,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Opened:
-    """An imported trace with its facts and its place in the catalogue. ``sidecar``: where it is
-    kept, empty when it is not.
-    """
+    """An imported trace in its place. ``sidecar``: where it is kept; empty if it is not."""
 
     run: Run
     worker: Worker
@@ -137,17 +129,13 @@ class Opened:
         return f"{self.worker.name} · {self.span.name}" if several else self.worker.name
 
     def memoise(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result of ``make`` for a key, kept (bounded) as long as the trace is open in this
-        content.
-        """
+        """The result of ``make`` for a key, kept (bounded) while the trace is open."""
         return self.memo.get(key, make)
 
 
 @dataclass(frozen=True)
 class OpenedInsight:
-    """An opened trace with its insight. ``id`` names this content of the file as this version of
-    the program reads it.
-    """
+    """An opened trace with its insight. ``id``: of the file's content and the program."""
 
     opened: Opened
     insight: Insight
@@ -156,9 +144,7 @@ class OpenedInsight:
 
 @dataclass(frozen=True)
 class OpenedTimeline:
-    """An opened trace with its timeline. ``id`` names this content of the file as this version of
-    the program reads it.
-    """
+    """An opened trace with its timeline. ``id``: of the file's content and the program."""
 
     opened: Opened
     timeline: Timeline

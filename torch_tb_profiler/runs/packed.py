@@ -1,6 +1,4 @@
-"""What becomes of the text of a cut-out trace on its way to a file: some kinds of events alone, and
-gzip.
-"""
+"""The text of a cut-out trace on its way to a file: kinds of events, and gzip."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The files of a path for the API and the command line: many are imported by worker processes while
-the first ones are looked at.
-"""
+"""The files of a path for API and command line, imported a few ahead by worker processes."""
 
 from __future__ import annotations
 
@@ -83,6 +81,11 @@ class ImportPrefetcher:
     def _imported(self, found: ListedFile) -> tuple[Trace, Facts] | None:
         """What a worker made; None where this process has to, such as on a full disk."""
         news = self._wait(found.location)
+        if news.code in ("killed", "memory"):
+            # Memory may have been short beside other imports, and a kill was not the file's fault.
+            file = self._apart[found.location]
+            self._keeper.have_imported(*file, (), self, self._hear, alone=True)
+            news = self._wait(found.location)
         if news.error is not None:
             if news.code in _NOT_THE_FILES_FAULT:
                 return None
@@ -110,9 +113,8 @@ class ImportPrefetcher:
                     return self._news.pop(location)
                 self._changed.wait(_LOOK_SECONDS)
                 for each, last in self._news.items():
-                    self._progress.share(
-                        each, 1.0 if last.outcome is not None else last.progress or 0.0
-                    )
+                    done = 1.0 if last.outcome is not None else last.progress or 0.0
+                    self._progress.share(each, done)
                 self._progress.tell()
 
     def _begin(self, location: str) -> None:
@@ -161,9 +163,8 @@ class _TotalProgress:
         """Call the report with what is done of all."""
         if self._report is not None:
             known = all(size >= 0 for size in self._sizes.values())
-            self._report(
-                round(sum(self._done.values())), sum(self._sizes.values()) if known else None
-            )
+            whole = sum(self._sizes.values()) if known else None
+            self._report(round(sum(self._done.values())), whole)
 
 
 def _worthwhile(files: Sequence[ListedFile]) -> bool:

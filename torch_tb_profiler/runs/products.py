@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -75,9 +76,7 @@ class DerivedProduct(Product[T]):
         return f"{stem}-{self._version(settings)}.{self.name}{SUFFIX}"
 
     def id(self, sidecar_path: str, settings: Settings) -> str:
-        """A short name of the content: equal only for one content of a file, read and derived by
-        one version of the program.
-        """
+        """A short name of the content of a file, as read and derived by this program."""
         return f"{Path(sidecar_path).name.removesuffix(SUFFIX)[:16]}{self._version(settings)}"
 
     def _version(self, settings: Settings) -> str:
@@ -124,10 +123,9 @@ def _read_trace(path: str) -> OpenTrace:
     return OpenTrace(*sidecar.read(path), Memo())
 
 
-def _write_trace(path: str, opened: OpenTrace) -> None:
-    from torch_tb_profiler.store import sidecar
-
-    sidecar.write(path, opened.trace, opened.facts)
+def _late(module: str, function: str) -> Callable[..., Any]:
+    """A function whose module is imported when it is called."""
+    return lambda *args: getattr(import_module(f"torch_tb_profiler.{module}"), function)(*args)
 
 
 def _build_timeline(
@@ -148,58 +146,33 @@ def _build_insight(
     return build_insight(trace, facts, report, settings.peaks)
 
 
-def _peaks_version(settings: Settings) -> str:
-    from torch_tb_profiler.analysis.efficiency import device
-
-    return device.version(settings.peaks)
-
-
-def _read_timeline(path: str) -> Timeline:
-    from torch_tb_profiler.store import sidecar
-
-    return sidecar.read_timeline(path)
-
-
-def _write_timeline(path: str, timeline: Timeline) -> None:
-    from torch_tb_profiler.store import sidecar
-
-    sidecar.write_timeline(path, timeline)
-
-
-def _read_insight(path: str) -> Insight:
-    from torch_tb_profiler.store import sidecar
-
-    return sidecar.read_insight(path)
-
-
-def _write_insight(path: str, insight: Insight) -> None:
-    from torch_tb_profiler.store import sidecar
-
-    sidecar.write_insight(path, insight)
-
-
+_peaks_version = _late("analysis.efficiency.device", "version")
 IMPORT = Product(
-    "import", "import", "torch_tb_profiler.runs.import_job:run_import", _read_trace, _write_trace
+    "import",
+    "import",
+    "torch_tb_profiler.runs.import_job:run_import",
+    _read_trace,
+    lambda path, opened: _late("store.sidecar", "write")(path, opened.trace, opened.facts),
 )
-TIMELINE = DerivedProduct(
+TIMELINE: DerivedProduct[Timeline] = DerivedProduct(
     "timeline",
     "timeline",
     "torch_tb_profiler.runs.products:make_timeline",
-    _read_timeline,
-    _write_timeline,
+    _late("store.sidecar", "read_timeline"),
+    _late("store.sidecar", "write_timeline"),
     module="analysis.timeline.build",
     build=_build_timeline,
 )
-INSIGHT = DerivedProduct(
+INSIGHT: DerivedProduct[Insight] = DerivedProduct(
     "insight",
     "analysis of the trace",
     "torch_tb_profiler.runs.products:make_insight",
-    _read_insight,
-    _write_insight,
+    _late("store.sidecar", "read_insight"),
+    _late("store.sidecar", "write_insight"),
     MAPPED_INSIGHTS,
     module="analysis.insight",
     build=_build_insight,
-    choices=_peaks_version,
+    choices=lambda settings: _peaks_version(settings.peaks),
 )
 make_timeline = TIMELINE.make
 
@@ -207,9 +180,7 @@ make_timeline = TIMELINE.make
 def make_insight(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """See ``DerivedProduct.make``; a models file that cannot be used is found before the trace is
-    read.
-    """
+    """See ``DerivedProduct.make``; an unusable models file is found before reading the trace."""
     from torch_tb_profiler.analysis.efficiency import models
 
     models.load(settings.models)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at
@@ -19,6 +19,7 @@ from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.units import format_names
 
@@ -49,9 +50,24 @@ class Unreadable:
     @property
     def text(self) -> str:
         """The path and why, the path once."""
-        return (
-            self.message if self.message.startswith(self.path) else f"{self.path}: {self.message}"
-        )
+        named = self.message.startswith(self.path)
+        return self.message if named else f"{self.path}: {self.message}"
+
+
+class CacheUse(NamedTuple):
+    """Where imports are kept, how much that is, and why it is not the folder that was wanted."""
+
+    folder: str
+    files: int
+    bytes: int
+    note: str
+
+
+def cache_use(settings: Settings) -> CacheUse:
+    """The cache folder of some settings as it is now."""
+    with closing(CacheFolder(settings)) as cache:
+        sizes = [path.stat().st_size for path in cache.path.glob(f"*{SUFFIX}")]
+        return CacheUse(str(cache.path), len(sizes), sum(sizes), cache.note)
 
 
 def load_all(
@@ -177,9 +193,7 @@ def _derived(
 
 
 def _judge(entry: Entry, *, named: bool) -> None:
-    """Reject what cannot be a trace; a file that was asked for by its name is tried whatever it is
-    called.
-    """
+    """Reject what cannot be a trace, unless it was ``named`` by the user."""
     if named or entry.name.by_handler:
         entry.judged = True
         return

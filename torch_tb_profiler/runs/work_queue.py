@@ -1,6 +1,4 @@
-"""The one queue of all work on traces, and the workers that serve it within a budget of cores and
-memory.
-"""
+"""The one queue of all work on traces, within a budget of cores and memory."""
 
 from __future__ import annotations
 
@@ -271,9 +269,8 @@ class WorkQueue:
         return News(**answers[-1])
 
     def _task(self, job: Job) -> dict[str, Any]:
-        settings = asdict(self._settings)
-        parts = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
-        return {**parts, "settings": settings}
+        task = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
+        return {**task, "settings": asdict(self._settings)}
 
     def _hang(self) -> Death:
         seconds = self._settings.import_timeout_seconds
@@ -294,13 +291,10 @@ class WorkQueue:
                 self._changed.wait(timeout=max(0.02, min(1.0, limit / 4)))
                 now = time.monotonic()
                 for running in self._running.values():
-                    if (
-                        running.worker is not None
-                        and not running.hung
-                        and now - running.heard > limit
-                    ):
+                    worker, silent = running.worker, now - running.heard > limit
+                    if worker is not None and silent and not running.hung:
                         running.hung = True
-                        running.worker.kill()
+                        worker.kill()
 
 
 def _share(done: int, total: int | None) -> float:

@@ -45,7 +45,7 @@ class CacheFolder:
         folder = _configured(settings)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _try_writing(folder)
+            tempfile.TemporaryFile(dir=folder).close()
             self.path, self.lasting = folder, True
         except OSError as error:
             self.path = self._make_own()
@@ -87,9 +87,8 @@ class CacheFolder:
         """
         once = "" if file.stamp else self._once
         key = "\0".join((file.location, str(file.size), file.stamp, version, once))
-        return self.path / (
-            hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40] + SUFFIX
-        )
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        return self.path / (digest[:40] + SUFFIX)
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
@@ -136,11 +135,6 @@ def _configured(settings: Settings) -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False)) / "sidecars"
-
-
-def _try_writing(folder: Path) -> None:
-    with tempfile.TemporaryFile(dir=folder):
-        pass
 
 
 def _remove(path: Path) -> int:

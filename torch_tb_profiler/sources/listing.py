@@ -57,12 +57,8 @@ class _Walk:
     folders: int = 0
 
     def listing(self) -> Listing:
-        return Listing(
-            tuple(
-                sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
-            ),
-            tuple(self.notes),
-        )
+        files = sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
+        return Listing(tuple(files), tuple(self.notes))
 
 
 def list_files(location: str) -> Listing:
@@ -175,12 +171,11 @@ def _list_remote(location: str) -> Listing:
         return _absent(location)
     walk = _Walk()
     root = path.strip("/")
-    for name, info in entries.items():
-        parts = name.strip("/")[len(root) :].strip("/").split("/")
-        if _is_candidate(parts[-1]) and not any(p.startswith(".") for p in parts):
-            walk.files.append(
-                _remote_file(fs, info, fs.unstrip_protocol(name), "/".join(parts[:-1]), parts[-1])
-            )
+    for path, info in entries.items():
+        *folders, name = path.strip("/")[len(root) :].strip("/").split("/")
+        if _is_candidate(name) and not any(p.startswith(".") for p in folders):
+            url = fs.unstrip_protocol(path)
+            walk.files.append(_remote_file(fs, info, url, "/".join(folders), name))
     return walk.listing()
 
 
@@ -207,13 +202,8 @@ def _list_web(fs: Any, root: str) -> Listing:
         for link in links:
             name = places.base_name(link)
             # Index pages link to themselves in other sort orders (?C=N;O=D) and to their parent.
-            if (
-                "?" in link
-                or link in seen
-                or name.startswith(".")
-                or not link.startswith(url)
-                or len(seen) > FOLDER_LIMIT
-            ):
+            own = link.startswith(url) and "?" not in link and not name.startswith(".")
+            if not own or link in seen or len(seen) > FOLDER_LIMIT:
                 continue
             seen.add(link)
             if link.endswith("/") and link != url:
@@ -260,12 +250,10 @@ def _as_ns(value: Any) -> int | None:
     try:
         if isinstance(value, (int, float)):
             return int(value * 1_000_000_000)
-        if isinstance(value, str):
-            value = (
-                parsedate_to_datetime(value)
-                if "," in value
-                else datetime.fromisoformat(value.replace("Z", "+00:00"))
-            )
+        if isinstance(value, str) and "," in value:
+            value = parsedate_to_datetime(value)
+        elif isinstance(value, str):
+            value = datetime.fromisoformat(value.replace("Z", "+00:00"))
         if isinstance(value, datetime):
             aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
             return int(aware.timestamp() * 1_000_000_000)

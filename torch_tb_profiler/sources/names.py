@@ -56,27 +56,18 @@ class TraceName:
     suffix: str
 
     @property
-    def file_name(self) -> str:
-        """The file name that these parts came from."""
-        return f"{self.worker}.{self.span}{self.suffix}" if self.span else self.worker + self.suffix
-
-    @property
     def by_handler(self) -> bool:
         """Whether ``tensorboard_trace_handler`` gives such names, so the file claims to be a trace."""
         return ".pt.trace.json" in self.suffix.lower()
 
     @property
     def extra(self) -> bool:
-        """Whether this is a memory snapshot, memory timeline or folded stacks: never a rank of its
-        own.
-        """
+        """Whether this is a snapshot, memory timeline or folded stacks: never a rank of its own."""
         return _EXTRA.search(self.suffix) is not None
 
 
 def parse(file_name: str) -> TraceName | None:
-    """The parts of a file name; None if no trace has its suffix (.json .pickle .gz .sqlite .txt
-    ...).
-    """
+    """The parts of a file name; None if no trace has its suffix (.json .pickle .gz .txt ...)."""
     match = _HANDLER.match(file_name) or _OTHER.match(file_name)
     if match is None:
         return None

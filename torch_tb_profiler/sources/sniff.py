@@ -31,24 +31,10 @@ _FOLDED_FRAMES = 20
 """A first line that does not end within the head counts as a stack if it has this many frames."""
 _SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
-TRACE_KEYS = frozenset(
-    {
-        b"schemaVersion",
-        b"deviceProperties",
-        b"distributedInfo",
-        b"displayTimeUnit",
-        b"baseTimeNanoseconds",
-        b"traceName",
-        b"with_stack",
-        b"with_flops",
-        b"with_modules",
-        b"record_shapes",
-        b"profile_memory",
-        b"cupti_version",
-        b"cuda_runtime_version",
-        b"cuda_driver_version",
-        b"trace_id",
-    }
+_TRACE_KEYS = re.compile(
+    rb"schemaVersion|deviceProperties|distributedInfo|displayTimeUnit|baseTimeNanoseconds|traceName"
+    rb"|with_(?:stack|flops|modules)|record_shapes|profile_memory|cupti_version"
+    rb"|cuda_(?:runtime|driver)_version|trace_id"
 )
 """Top-level keys that Kineto writes beside ``traceEvents``."""
 
@@ -174,7 +160,7 @@ def _judge_object(text: bytes, head: Head) -> str | None:
     if _EVENTS.search(text):
         return None
     keys = _KEY.findall(text)
-    if not head.whole or TRACE_KEYS.intersection(keys):
+    if not head.whole or any(map(_TRACE_KEYS.fullmatch, keys)):
         return None
     if head.problem:
         return f"No trace events could be read before {head.problem}."

@@ -9,12 +9,12 @@ Inflating runs in its own thread: python-isal and zstandard release the GIL.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import queue
 import threading
 from collections.abc import Iterator
-from types import TracebackType
 from typing import IO, Any
 
 from torch_tb_profiler.errors import MissingDriver, SourceError
@@ -55,13 +55,10 @@ def filesystem_of(location: str) -> tuple[Any, str]:
         fs, path = fsspec.core.url_to_fs(location)
     except ImportError as error:
         package, extra = EXTRA_OF_SCHEME.get(scheme, (scheme, ""))
-        how = (
-            f'pip install "torch_tb_profiler[{extra}]"'
-            if extra
-            else f"Install the fsspec driver for {scheme}://"
-        )
+        install = f'pip install "torch_tb_profiler[{extra}]"'
         raise MissingDriver(
-            f"{scheme}:// needs the package {package}, which is not installed.", how
+            f"{scheme}:// needs the package {package}, which is not installed.",
+            install if extra else f"Install the fsspec driver for {scheme}://",
         ) from error
     except Exception as error:
         raise SourceError(
@@ -159,31 +156,21 @@ class TextStream:
                 ) from block
             else:
                 self._rest = block
-        if len(self._rest) <= n:
-            out, self._rest = self._rest, b""
-        else:
-            out, self._rest = self._rest[:n], self._rest[n:]
+        out, self._rest = self._rest[:n], self._rest[n:]
         return out
 
     def close(self) -> None:
         """Stop reading ahead and close the source."""
         self._stop.set()
         while self._thread.is_alive():
-            try:
+            with contextlib.suppress(queue.Empty):
                 self._blocks.get(timeout=0.05)
-            except queue.Empty:
-                continue
         self._file.close()
 
     def __enter__(self) -> TextStream:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _raw(self) -> Iterator[bytes]:

@@ -8,14 +8,6 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.sources.listing import ListedFile
 
-Version = tuple[int, str]
-"""(size, stamp): differs between two contents of one file."""
-
-
-def version_of(file: ListedFile) -> Version:
-    """Distinguishes this content of a file from the next."""
-    return file.size, file.stamp
-
 
 @dataclass(frozen=True)
 class Changes:
@@ -34,7 +26,8 @@ class Changes:
 
 @dataclass
 class _FileState:
-    version: Version
+    version: tuple[int, str]
+    """Size and stamp."""
     quiet_since: float
     reported: bool = False
 
@@ -76,7 +69,7 @@ class Watch:
         return Changes(tuple(whole), tuple(growing), removed)
 
     def _update(self, file: ListedFile, now: float) -> _FileState:
-        version = version_of(file)
+        version = file.size, file.stamp
         state = self._known.get(file.location)
         if state is None:
             state = self._known[file.location] = _FileState(version, now - self._age(file))

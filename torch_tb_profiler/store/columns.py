@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Values = TypeVar("Values", bound=Sized)
 
 
 @dataclass(frozen=True)
@@ -51,29 +53,39 @@ class TableSpec:
         return Table(self, cast)
 
 
-class Table(Mapping[str, Array]):
-    """Immutable columns of equal length; ``table["start"]`` is a numpy array of shape ``(n,)``."""
+class Columns(Mapping[str, Values]):
+    """Columns of equal length; ``n`` is the number of rows."""
 
-    def __init__(self, spec: TableSpec, columns: Mapping[str, Array]) -> None:
-        lengths = {len(v) for v in columns.values()}
+    def __init__(self, name: str, columns: Mapping[str, Values]) -> None:
+        """Raises:
+        ValueError: columns differ in length.
+        """
+        lengths = {len(values) for values in columns.values()}
         if len(lengths) > 1:
-            raise ValueError(f"table {spec.name}: columns of different lengths {sorted(lengths)}")
-        self.spec = spec
+            raise ValueError(f"table {name}: columns of different lengths {sorted(lengths)}")
         self.n = lengths.pop() if lengths else 0
         self._columns = dict(columns)
-        for column in self._columns.values():
-            if column.flags.owndata:
-                column.flags.writeable = False
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Values:
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
     def __len__(self) -> int:
-        """The number of columns, as for any mapping; ``n`` is the number of rows."""
+        """The number of columns, as for any mapping."""
         return len(self._columns)
+
+
+class Table(Columns[Array]):
+    """Immutable; ``table["start"]`` is a numpy array of shape ``(n,)``."""
+
+    def __init__(self, spec: TableSpec, columns: Mapping[str, Array]) -> None:
+        super().__init__(spec.name, columns)
+        self.spec = spec
+        for column in self._columns.values():
+            if column.flags.owndata:
+                column.flags.writeable = False
 
     def take(self, rows: Array) -> Table:
         """The rows selected by an index array or boolean mask, in that order."""
@@ -82,3 +94,18 @@ class Table(Mapping[str, Array]):
     def replace(self, **columns: Any) -> Table:
         """The same table with some columns replaced."""
         return self.spec.build(**{**self._columns, **columns})
+
+
+def declared(text: str) -> TableSpec:
+    """A table declared as text: ``name: a sentence``, and per line, four blanks in, a column's name,
+    dtype, unit (``-`` none) and sentence. What stands further in continues the sentence above.
+    """
+    head, *rows = re.split(r"\n {4}(?=\S)", text.strip())
+    name, doc = head.split(": ", 1)
+    cells = (re.split(" {2,}", row, maxsplit=3) for row in rows)
+    columns = (Column(key, kind, unit.strip("-"), _joined(says)) for key, kind, unit, says in cells)
+    return TableSpec(name, _joined(doc), tuple(columns))
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

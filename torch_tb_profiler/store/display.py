@@ -4,20 +4,20 @@ The declaration stands where the table is computed. From it follow the wire enco
 columns, the DataFrame, the command line's text, Markdown and JSON, and the documentation::
 
     OPERATORS = DisplaySpec("operators", "One row per operator.", (DisplayColumn("calls", …), …))
-    operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON, tables.gen.ts ─▶ the page's grid
+    operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON ─▶ the page's grid
                                                 ├─▶ api/frame.py             DataFrame, docs/api.md
                                                 └─▶ cli/tables.py            text, Markdown, JSON
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, Columns
 from torch_tb_profiler.store.strings import StringTable
 
 Kind = Literal[
@@ -128,8 +128,8 @@ class DisplaySpec:
         return DisplayTable(self, strings, columns)
 
 
-class DisplayTable(Mapping[str, Any]):
-    """Columns of equal length: numpy arrays, or lists. Text columns may be arrays of numbers of strings (−1 unknown).
+class DisplayTable(Columns[Any]):
+    """Numpy arrays, or lists. Text columns may be arrays of numbers of strings (−1 unknown).
 
     Declared columns that were not computed may be left out.
     """
@@ -138,29 +138,14 @@ class DisplayTable(Mapping[str, Any]):
         """Raises:
         ValueError: a column is not declared, or columns differ in length.
         """
-        undeclared = columns.keys() - {column.name for column in spec.columns}
-        lengths = {len(values) for values in columns.values()}
-        if undeclared or len(lengths) > 1:
-            raise ValueError(
-                f"table {spec.name}: undeclared columns {sorted(undeclared)}, lengths {sorted(lengths)}"
-            )
+        super().__init__(spec.name, columns)
+        if undeclared := columns.keys() - {column.name for column in spec.columns}:
+            raise ValueError(f"table {spec.name}: undeclared columns {sorted(undeclared)}")
         self.spec = spec
         self.strings = strings
-        self.n = lengths.pop() if lengths else 0
-        self._columns = dict(columns)
 
-    def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        """The number of columns, as a mapping has it; rows are ``n``."""
-        return len(self._columns)
-
-    def take(self, rows: Array) -> DisplayTable:
-        """The rows selected by an index array or a boolean mask, in that order."""
+    def take(self, rows: Array | slice) -> DisplayTable:
+        """The rows selected by an index array, a boolean mask or a slice, in that order."""
         index = np.arange(self.n)[rows]
         columns = {
             name: values[index]

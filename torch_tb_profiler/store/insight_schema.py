@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from torch_tb_profiler.store.columns import Column, TableSpec
-from torch_tb_profiler.store.fact_schema import STEP
-from torch_tb_profiler.store.schema import BLOCK_CATEGORY, ROW, TEXT
-
-OWN_TEXT = "number of a string of the insight"
-PATH = "row of paths"
-MEMORY_DEVICE = "row of memory_devices"
-MEMORY_NODE = "row of memory_nodes"
+from torch_tb_profiler.store.columns import Column, TableSpec, declared
 
 
 class PathKind(IntEnum):
@@ -47,60 +40,37 @@ class PathCause(IntEnum):
     """The device was busy with work launched before the recording began."""
 
 
-_WORK_SUMS = (
-    Column("calls", "i8", "events", "How many."),
-    Column("total", "i8", "ns", "Sum of durations."),
-)
-
-
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
     """The columns of a table per step that can be summed over steps; ``group``: its key column."""
     return tuple(column for column in steps.columns if column.name not in (group, "step"))
 
 
-PATHS = TableSpec(
-    "paths",
-    "The call trees of all threads and steps merged: one row per distinct sequence of names from an"
-    " outermost call, parents before children.",
-    (
-        Column(
-            "parent",
-            "i4",
-            PATH,
-            "Its caller; for a backward function the module of its forward, for a module recomputed"
-            " in the backward pass the caller of its forward; -1 outermost.",
-        ),
-        Column("kind", "u1", "PathKind", "0 module, 1 annotation, 2 operator."),
-        Column("name", "i4", OWN_TEXT, "Name; modules without `nn.Module: `, e.g. `Linear_0`."),
-        Column("backward", "u1", "0 or 1", "Whether it ran in the backward pass."),
-        Column("event", "i4", ROW, "Its longest call, as an example."),
-        Column("first", "i8", "ns", "Begin of its first call."),
-    ),
-)
+PATHS = declared("""
+paths: The call trees of all threads and steps merged: one row per distinct sequence of names from
+an outermost call, parents before children.
+    parent    i4  row of paths                       Its caller; for a backward function the module of its forward, for a module recomputed
+                                                     in the backward pass the caller of its forward; -1 outermost.
+    kind      u1  PathKind                           0 module, 1 annotation, 2 operator.
+    name      i4  number of a string of the insight  Name; modules without `nn.Module: `, e.g. `Linear_0`.
+    backward  u1  0 or 1                             Whether it ran in the backward pass.
+    event     i4  row of spans                       Its longest call, as an example.
+    first     i8  ns                                 Begin of its first call.
+""")
 
-PATH_STEPS = TableSpec(
-    "path_steps",
-    "Calls and times per path and step. Path -1 holds the device time that no path launched.",
-    (
-        Column("path", "i4", PATH, "The path; -1 none."),
-        Column("step", "i4", STEP, "The step; -1 outside all."),
-        Column("calls", "i8", "calls", "Number of calls."),
-        Column("host_total", "i8", "ns", "Host time from begin to end."),
-        Column("host_self", "i8", "ns", "Of it, outside nested calls and runtime calls."),
-        Column("runtime", "i8", "ns", "Of it, in runtime calls of its own."),
-        Column("device_self", "i8", "ns", "Device time launched by the call itself."),
-        Column("device_total", "i8", "ns", "The same with its callees and their backward."),
-        Column("launched", "i8", "events", "Device events launched by the call itself."),
-        Column(
-            "increase",
-            "i8",
-            "bytes",
-            "Allocated less released by the call itself on all accelerators; without any such"
-            " record, on the CPU.",
-        ),
-        Column("allocated", "i8", "bytes", "Allocated by the call itself, likewise."),
-    ),
-)
+PATH_STEPS = declared("""
+path_steps: Calls and times per path and step. Path -1 holds the device time that no path launched.
+    path          i4  row of paths  The path; -1 none.
+    step          i4  row of steps  The step; -1 outside all.
+    calls         i8  calls         Number of calls.
+    host_total    i8  ns            Host time from begin to end.
+    host_self     i8  ns            Of it, outside nested calls and runtime calls.
+    runtime       i8  ns            Of it, in runtime calls of its own.
+    device_self   i8  ns            Device time launched by the call itself.
+    device_total  i8  ns            The same with its callees and their backward.
+    launched      i8  events        Device events launched by the call itself.
+    increase      i8  bytes         Allocated less released by the call itself on all accelerators; without any such record, on the CPU.
+    allocated     i8  bytes         Allocated by the call itself, likewise.
+""")
 
 PATH_SUMS = TableSpec(
     "path_sums",
@@ -108,29 +78,23 @@ PATH_SUMS = TableSpec(
     _summed(PATH_STEPS, "path"),
 )
 
-MODULE_STEPS = TableSpec(
-    "module_steps",
-    "path_steps summed over the paths of each module, nested modules excluded, per step.",
-    (
-        Column("module", "i4", PATH, "The module's path; -1 outside all modules."),
-        Column("step", "i4", STEP, "The step; -1 outside all."),
-        Column("calls", "i8", "calls", "Calls of the module itself; 0 outside all."),
-        Column("host", "i8", "ns", "Sum of host_self and runtime."),
-        Column("device_self", "i8", "ns", "Sum of device_self."),
-    ),
-)
+MODULE_STEPS = declared("""
+module_steps: path_steps summed over the paths of each module, nested modules excluded, per step.
+    module       i4  row of paths  The module's path; -1 outside all modules.
+    step         i4  row of steps  The step; -1 outside all.
+    calls        i8  calls         Calls of the module itself; 0 outside all.
+    host         i8  ns            Sum of host_self and runtime.
+    device_self  i8  ns            Sum of device_self.
+""")
 
-NAME_STEPS = TableSpec(
-    "name_steps",
-    "Operators per name and step: operator_steps summed over shapes, types and stacks.",
-    (
-        Column("name", "i4", TEXT, "Name; a string of the trace."),
-        Column("step", "i4", STEP, "The step, as in operator_steps; -1 outside all."),
-        Column("calls", "i8", "calls", "Number of calls."),
-        Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
-        Column("host_self", "i8", "ns", "Host time less that of called operators."),
-    ),
-)
+NAME_STEPS = declared("""
+name_steps: Operators per name and step: operator_steps summed over shapes, types and stacks.
+    name         i4  number of a string  Name; a string of the trace.
+    step         i4  row of steps        The step, as in operator_steps; -1 outside all.
+    calls        i8  calls               Number of calls.
+    device_self  i8  ns                  Device time launched by the calls themselves.
+    host_self    i8  ns                  Host time less that of called operators.
+""")
 
 OPERATOR_SUMS = TableSpec(
     "operator_sums",
@@ -138,347 +102,221 @@ OPERATOR_SUMS = TableSpec(
     _summed(NAME_STEPS, "name"),
 )
 
-SPAN_PATHS = TableSpec(
-    "span_paths",
-    "For every row of spans, in the same order: its path.",
-    (
-        Column(
-            "path",
-            "i4",
-            PATH,
-            "Its own for modules, annotations and operators; the enclosing one (of the launch) for"
-            " runtime calls, device work and other Python frames; -1 none.",
-        ),
-    ),
-)
+SPAN_PATHS = declared("""
+span_paths: For every row of spans, in the same order: its path.
+    path  i4  row of paths  Its own for modules, annotations and operators; the enclosing one (of the launch) for runtime calls, device work
+                            and other Python frames; -1 none.
+""")
 
-LINES = TableSpec(
-    "lines",
-    "Python frames around launches outside operators, as a tree like stacks, parents first.",
-    (
-        Column("parent", "i4", "row of lines", "The caller; -1 for an outermost frame."),
-        Column("frame", "i4", TEXT, "`file(line): function`; a string of the trace."),
-    ),
-)
+LINES = declared("""
+lines: Python frames around launches outside operators, as a tree like stacks, parents first.
+    parent  i4  row of lines        The caller; -1 for an outermost frame.
+    frame   i4  number of a string  `file(line): function`; a string of the trace.
+""")
 
-LINE_STEPS = TableSpec(
-    "line_steps",
-    "Device work launched outside operators, per line and step.",
-    (
-        Column("line", "i4", "row of lines", "The innermost frame around the launch."),
-        Column("step", "i4", STEP, "The step, as in path_steps; -1 outside all."),
-        Column("device", "i8", "ns", "Sum of durations."),
-        Column("launched", "i8", "events", "How many."),
-    ),
-)
+LINE_STEPS = declared("""
+line_steps: Device work launched outside operators, per line and step.
+    line      i4  row of lines  The innermost frame around the launch.
+    step      i4  row of steps  The step, as in path_steps; -1 outside all.
+    device    i8  ns            Sum of durations.
+    launched  i8  events        How many.
+""")
 
-WORK = TableSpec(
-    "work",
-    "Device work (kernels, copies, memsets) per launching path and name, over all steps.",
-    (
-        Column("path", "i4", PATH, "The path that launched it; -1 none."),
-        Column("name", "i4", TEXT, "Full name; a string of the trace."),
-        *_WORK_SUMS,
-    ),
-)
+WORK = declared("""
+work: Device work (kernels, copies, memsets) per launching path and name, over all steps.
+    path   i4  row of paths        The path that launched it; -1 none.
+    name   i4  number of a string  Full name; a string of the trace.
+    calls  i8  events              How many.
+    total  i8  ns                  Sum of durations.
+""")
 
-WORK_STEPS = TableSpec(
-    "work_steps",
-    "The same per step.",
-    (
-        Column("work", "i4", "row of work", "The work."),
-        Column("step", "i4", STEP, "The step that launched it; -1 outside all."),
-        *_WORK_SUMS,
-        Column("event", "i4", ROW, "The longest."),
-    ),
-)
+WORK_STEPS = declared("""
+work_steps: The same per step.
+    work   i4  row of work   The work.
+    step   i4  row of steps  The step that launched it; -1 outside all.
+    calls  i8  events        How many.
+    total  i8  ns            Sum of durations.
+    event  i4  row of spans  The longest.
+""")
 
-WORK_NAME_STEPS = TableSpec(
-    "work_name_steps",
-    "Device work per name and step.",
-    (
-        Column("name", "i4", TEXT, "Full name; a string of the trace."),
-        Column("step", "i4", STEP, "The step, as in work_steps; -1 outside all."),
-        *_WORK_SUMS,
-        Column("most", "i8", "ns", "Of it, the largest part that one path launched."),
-        Column("event", "i4", ROW, "The longest launched by that path."),
-    ),
-)
+WORK_NAME_STEPS = declared("""
+work_name_steps: Device work per name and step.
+    name   i4  number of a string  Full name; a string of the trace.
+    step   i4  row of steps        The step, as in work_steps; -1 outside all.
+    calls  i8  events              How many.
+    total  i8  ns                  Sum of durations.
+    most   i8  ns                  Of it, the largest part that one path launched.
+    event  i4  row of spans        The longest launched by that path.
+""")
 
-RUNTIME_STEPS = TableSpec(
-    "runtime_steps",
-    "Calls into the accelerator's runtime or driver per name and step.",
-    (
-        Column("name", "i4", TEXT, "Name; a string of the trace."),
-        Column("step", "i4", STEP, "The step in whose host window it began; -1 outside all."),
-        Column("calls", "i8", "calls", "How many."),
-        Column("total", "i8", "ns", "Sum of durations."),
-        Column("event", "i4", ROW, "The longest."),
-    ),
-)
+RUNTIME_STEPS = declared("""
+runtime_steps: Calls into the accelerator's runtime or driver per name and step.
+    name   i4  number of a string  Name; a string of the trace.
+    step   i4  row of steps        The step in whose host window it began; -1 outside all.
+    calls  i8  calls               How many.
+    total  i8  ns                  Sum of durations.
+    event  i4  row of spans        The longest.
+""")
 
-MEMORY_DEVICES = TableSpec(
-    "memory_devices",
-    "Devices that the allocator records name, the CPU last.",
-    (
-        Column("type", "i4", "", "c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown."),
-        Column("id", "i4", "", "Device id; -1 none."),
-        Column("records", "i8", "records", "Allocator records."),
-        Column(
-            "begin",
-            "i8",
-            "bytes",
-            "Allocated before the first record; if no record states a total, the least that the"
-            " releases imply.",
-        ),
-        Column("end", "i8", "bytes", "Allocated after the last record: begin + all increments."),
-        Column("peak", "i8", "bytes", "Highest allocated."),
-        Column("peak_time", "i8", "ns", "First time of the peak."),
-        Column("peak_reserved", "i8", "bytes", "Highest reserved; -1 unknown."),
-        Column("stated", "i8", "records", "Records that state a total."),
-        Column("mismatched", "i8", "records", "Of them, not the previous total plus the bytes."),
-    ),
-)
+MEMORY_DEVICES = declared("""
+memory_devices: Devices that the allocator records name, the CPU last.
+    type           i4  -        c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown.
+    id             i4  -        Device id; -1 none.
+    records        i8  records  Allocator records.
+    begin          i8  bytes    Allocated before the first record; if no record states a total, the least that the releases imply.
+    end            i8  bytes    Allocated after the last record: begin + all increments.
+    peak           i8  bytes    Highest allocated.
+    peak_time      i8  ns       First time of the peak.
+    peak_reserved  i8  bytes    Highest reserved; -1 unknown.
+    stated         i8  records  Records that state a total.
+    mismatched     i8  records  Of them, not the previous total plus the bytes.
+""")
 
-MEMORY_CURVE = TableSpec(
-    "memory_curve",
-    "Every allocator record with the totals after it, ordered by (device, time).",
-    (
-        Column("device", "i4", MEMORY_DEVICE, "The device."),
-        Column("time", "i8", "ns", "Time."),
-        Column("bytes", "i8", "bytes", "Size; negative for a release."),
-        Column("allocated", "i8", "bytes", "Allocated after it: as stated, else the running sum."),
-        Column("reserved", "i8", "bytes", "Reserved after it; -1 unknown."),
-        Column("node", "i4", MEMORY_NODE, "Innermost operator then on its thread; -1 none."),
-        Column("path", "i4", PATH, "That operator's path, or the enclosing module's; -1 unknown."),
-        Column("category", "i1", BLOCK_CATEGORY, "Category as recorded; -1 unknown."),
-    ),
-)
+MEMORY_CURVE = declared("""
+memory_curve: Every allocator record with the totals after it, ordered by (device, time).
+    device     i4  row of memory_devices         The device.
+    time       i8  ns                            Time.
+    bytes      i8  bytes                         Size; negative for a release.
+    allocated  i8  bytes                         Allocated after it: as stated, else the running sum.
+    reserved   i8  bytes                         Reserved after it; -1 unknown.
+    node       i4  row of memory_nodes           Innermost operator then on its thread; -1 none.
+    path       i4  row of paths                  That operator's path, or the enclosing module's; -1 unknown.
+    category   i1  position in BLOCK_CATEGORIES  Category as recorded; -1 unknown.
+""")
 
-MEMORY_NODES = TableSpec(
-    "memory_nodes",
-    "Operator calls that allocated or released, and those enclosing them; by (depth, event).",
-    (
-        Column("parent", "i4", MEMORY_NODE, "The enclosing operator; -1 none."),
-        Column("depth", "i4", "operators", "Number of enclosing operators."),
-        Column("outermost", "u1", "0 or 1", "Whether none of them has its name."),
-        Column("event", "i4", ROW, "The call."),
-        Column("name", "i4", OWN_TEXT, "Name of the operator."),
-        Column("path", "i4", PATH, "Its path; -1 none."),
-        Column("stack", "i4", "row of stacks of the facts", "Its call stack; -1 none."),
-    ),
-)
+MEMORY_NODES = declared("""
+memory_nodes: Operator calls that allocated or released, and those enclosing them; by (depth,
+event).
+    parent     i4  row of memory_nodes                The enclosing operator; -1 none.
+    depth      i4  operators                          Number of enclosing operators.
+    outermost  u1  0 or 1                             Whether none of them has its name.
+    event      i4  row of spans                       The call.
+    name       i4  number of a string of the insight  Name of the operator.
+    path       i4  row of paths                       Its path; -1 none.
+    stack      i4  row of stacks of the facts         Its call stack; -1 none.
+""")
 
-ALLOCATIONS = TableSpec(
-    "allocations",
-    "Blocks of memory, from their allocation to their release, ordered by (device, begin).",
-    (
-        Column("device", "i4", MEMORY_DEVICE, "The device."),
-        Column("bytes", "i8", "bytes", "Size."),
-        Column("begin", "i8", "ns", "When it was allocated; -1 before the recording."),
-        Column("end", "i8", "ns", "When it was released; -1 not within the recording."),
-        Column("node", "i4", MEMORY_NODE, "The operator that allocated it; -1 none or earlier."),
-        Column("released_by", "i4", MEMORY_NODE, "The operator that released it; -1 unknown."),
-        Column("path", "i4", PATH, "That operator's path, or the enclosing module's; -1 unknown."),
-        Column(
-            "record",
-            "i4",
-            "row of memory_curve",
-            "Its allocation, or the earliest possible one if lost; -1 before the recording.",
-        ),
-        Column(
-            "release",
-            "i4",
-            "row of memory_curve",
-            "Its release, or the record that implies it; -1 not within the recording.",
-        ),
-        Column("line", "i4", OWN_TEXT, "The user's nearest Python frame, or any; -1 unknown."),
-        Column("frames", "i4", OWN_TEXT, "Call stack, innermost first (snapshots); -1 none."),
-        Column("category", "i1", BLOCK_CATEGORY, "Category as recorded; -1 unknown."),
-    ),
-)
+ALLOCATIONS = declared("""
+allocations: Blocks of memory, from their allocation to their release, ordered by (device, begin).
+    device       i4  row of memory_devices              The device.
+    bytes        i8  bytes                              Size.
+    begin        i8  ns                                 When it was allocated; -1 before the recording.
+    end          i8  ns                                 When it was released; -1 not within the recording.
+    node         i4  row of memory_nodes                The operator that allocated it; -1 none or earlier.
+    released_by  i4  row of memory_nodes                The operator that released it; -1 unknown.
+    path         i4  row of paths                       That operator's path, or the enclosing module's; -1 unknown.
+    record       i4  row of memory_curve                Its allocation, or the earliest possible one if lost; -1 before the recording.
+    release      i4  row of memory_curve                Its release, or the record that implies it; -1 not within the recording.
+    line         i4  number of a string of the insight  The user's nearest Python frame, or any; -1 unknown.
+    frames       i4  number of a string of the insight  Call stack, innermost first (snapshots); -1 none.
+    category     i1  position in BLOCK_CATEGORIES       Category as recorded; -1 unknown.
+""")
 
-COLLECTIVES = TableSpec(
-    "collectives",
-    "Collectives and point-to-point transfers of this worker, ordered by start.",
-    (
-        Column("event", "i4", ROW, "The device kernel; without one, the host region or operator."),
-        Column("host", "i4", ROW, "The host call that started it; -1 unknown."),
-        Column(
-            "kind",
-            "i4",
-            OWN_TEXT,
-            "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`,"
-            " `gather`, `scatter`, `barrier`, `send`, `recv`, or the name as written.",
-        ),
-        Column("library", "i4", OWN_TEXT, "`nccl`, `rccl`, `gloo`, `mpi`, `hccl` ...; -1 unknown."),
-        Column("group", "i4", OWN_TEXT, "Process group; -1 unknown."),
-        Column("group_size", "i4", "ranks", "Ranks of the group; -1 unknown."),
-        Column("dtype", "i4", OWN_TEXT, "Data type; -1 unknown."),
-        Column(
-            "bytes",
-            "i8",
-            "bytes",
-            "Message size as nccl-tests defines it: all ranks for all_gather and reduce_scatter,"
-            " else one; -1 unknown.",
-        ),
-        Column("sequence", "i8", "", "Sequence number of the backend; -1 unknown."),
-        Column("peer", "i4", "rank", "The other rank of a send or recv; -1 unknown or none."),
-        Column("start", "i8", "ns", "Begin on this worker."),
-        Column("end", "i8", "ns", "End on this worker."),
-        Column("step", "i4", STEP, "The step; -1 outside all."),
-        Column(
-            "exposed",
-            "i8",
-            "ns",
-            "Of it, without computation on the device; without a device, without host operators.",
-        ),
-    ),
-)
+COLLECTIVES = declared("""
+collectives: Collectives and point-to-point transfers of this worker, ordered by start.
+    event       i4  row of spans                       The device kernel; without one, the host region or operator.
+    host        i4  row of spans                       The host call that started it; -1 unknown.
+    kind        i4  number of a string of the insight  `all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`,
+                                                       `gather`, `scatter`, `barrier`, `send`, `recv`, or the name as written.
+    library     i4  number of a string of the insight  `nccl`, `rccl`, `gloo`, `mpi`, `hccl` ...; -1 unknown.
+    group       i4  number of a string of the insight  Process group; -1 unknown.
+    group_size  i4  ranks                              Ranks of the group; -1 unknown.
+    dtype       i4  number of a string of the insight  Data type; -1 unknown.
+    bytes       i8  bytes                              Message size as nccl-tests defines it: all ranks for all_gather and reduce_scatter,
+                                                       else one; -1 unknown.
+    sequence    i8  -                                  Sequence number of the backend; -1 unknown.
+    peer        i4  rank                               The other rank of a send or recv; -1 unknown or none.
+    start       i8  ns                                 Begin on this worker.
+    end         i8  ns                                 End on this worker.
+    step        i4  row of steps                       The step; -1 outside all.
+    exposed     i8  ns                                 Of it, without computation on the device; without a device, without host operators.
+""")
 
-COMMUNICATION_STEPS = TableSpec(
-    "communication_steps",
-    "Overlap of communication and computation per step; the four add up to end - start exactly.",
-    (
-        Column("step", "i4", STEP, "The step."),
-        Column("computation", "i8", "ns", "Computation alone."),
-        Column("overlap", "i8", "ns", "Both at once."),
-        Column("communication", "i8", "ns", "Communication alone: exposed."),
-        Column("other", "i8", "ns", "Neither."),
-    ),
-)
+COMMUNICATION_STEPS = declared("""
+communication_steps: Overlap of communication and computation per step; the four add up to end -
+start exactly.
+    step           i4  row of steps  The step.
+    computation    i8  ns            Computation alone.
+    overlap        i8  ns            Both at once.
+    communication  i8  ns            Communication alone: exposed.
+    other          i8  ns            Neither.
+""")
 
-WORKLOADS = TableSpec(
-    "workloads",
-    "Distinct (name, input shapes, types, strides, concrete inputs) of operator calls that launched"
-    " device work, directly or through callees, or have a performance model; without any device"
-    " work, of all others outside modelled calls as well.",
-    (
-        Column("name", "i4", OWN_TEXT, "Name of the operator."),
-        Column("dims", "i4", OWN_TEXT, "Input shapes as JSON text; -1 not recorded."),
-        Column("types", "i4", OWN_TEXT, "Input types as JSON text; -1 not recorded."),
-        Column("strides", "i4", OWN_TEXT, "Input strides as JSON text; -1 not recorded."),
-        Column("concrete", "i4", OWN_TEXT, "Concrete inputs as JSON text; -1 not recorded."),
-        Column("family", "i4", OWN_TEXT, "Family of its performance model; -1 not modelled."),
-        Column("flops", "i8", "FLOP", "Of one call; -1 not modelled."),
-        Column("bytes", "i8", "bytes", "Least memory traffic of one call; -1 unknown."),
-        Column("unit", "i4", OWN_TEXT, "`matrix` or `vector`; -1 no arithmetic, or not modelled."),
-        Column("precision", "i4", OWN_TEXT, "`fp64`, `fp32`, `fp16`, `bf16` ...; -1 unknown."),
-        Column("parameters", "i4", OWN_TEXT, "E.g. `M=788, N=768, K=768`; -1 not modelled."),
-    ),
-)
+WORKLOADS = declared("""
+workloads: Distinct (name, input shapes, types, strides, concrete inputs) of operator calls that
+launched device work, directly or through callees, or have a performance model; without any device
+work, of all others outside modelled calls as well.
+    name        i4  number of a string of the insight  Name of the operator.
+    dims        i4  number of a string of the insight  Input shapes as JSON text; -1 not recorded.
+    types       i4  number of a string of the insight  Input types as JSON text; -1 not recorded.
+    strides     i4  number of a string of the insight  Input strides as JSON text; -1 not recorded.
+    concrete    i4  number of a string of the insight  Concrete inputs as JSON text; -1 not recorded.
+    family      i4  number of a string of the insight  Family of its performance model; -1 not modelled.
+    flops       i8  FLOP                               Of one call; -1 not modelled.
+    bytes       i8  bytes                              Least memory traffic of one call; -1 unknown.
+    unit        i4  number of a string of the insight  `matrix` or `vector`; -1 no arithmetic, or not modelled.
+    precision   i4  number of a string of the insight  `fp64`, `fp32`, `fp16`, `bf16` ...; -1 unknown.
+    parameters  i4  number of a string of the insight  E.g. `M=788, N=768, K=768`; -1 not modelled.
+""")
 
-WORKLOAD_STEPS = TableSpec(
-    "workload_steps",
-    "Calls and times per workload and step (the one whose host window holds the call's begin). Sums"
-    " use the counted calls, so that all work counts once: those to which device work is attributed"
-    " (see workload_kernels); without any device work, those outside modelled calls.",
-    (
-        Column("workload", "i4", "row of workloads", "The workload."),
-        Column("step", "i4", STEP, "The step; -1 outside all."),
-        Column("calls", "i8", "calls", "Number of calls."),
-        Column("device_self", "i8", "ns", "Device time launched by the calls themselves."),
-        Column("device_total", "i8", "ns", "Device time launched by the calls and their callees."),
-        Column("host_total", "i8", "ns", "Host time from begin to end."),
-        Column("counted", "i8", "calls", "Of the calls, those that are counted."),
-        Column(
-            "counted_time",
-            "i8",
-            "ns",
-            "Device time attributed to the counted calls; without any device work their host time,"
-            " self time if not modelled.",
-        ),
-        Column("event", "i4", ROW, "Longest counted call, else the one with the most host time."),
-    ),
-)
+WORKLOAD_STEPS = declared("""
+workload_steps: Calls and times per workload and step (the one whose host window holds the call's
+begin). Sums use the counted calls, so that all work counts once: those to which device work is
+attributed (see workload_kernels); without any device work, those outside modelled calls.
+    workload      i4  row of workloads  The workload.
+    step          i4  row of steps      The step; -1 outside all.
+    calls         i8  calls             Number of calls.
+    device_self   i8  ns                Device time launched by the calls themselves.
+    device_total  i8  ns                Device time launched by the calls and their callees.
+    host_total    i8  ns                Host time from begin to end.
+    counted       i8  calls             Of the calls, those that are counted.
+    counted_time  i8  ns                Device time attributed to the counted calls; without any device work their host time, self time if
+                                        not modelled.
+    event         i4  row of spans      Longest counted call, else the one with the most host time.
+""")
 
-WORKLOAD_KERNELS = TableSpec(
-    "workload_kernels",
-    "Device work by the workload to which it is attributed, and the step that launched it: the"
-    " outermost enclosing modelled call that launches work with no other modelled call in between;"
-    " without a modelled call, the launching operator.",
-    (
-        Column("workload", "i4", "row of workloads", "The workload; -1 no operator."),
-        Column("kernel", "i4", OWN_TEXT, "Full name of the kernel, copy or memset."),
-        Column("step", "i4", STEP, "The step; -1 outside all."),
-        Column("calls", "i8", "launches", "Number of launches."),
-        Column("total", "i8", "ns", "Sum of durations."),
-        Column(
-            "flops",
-            "i8",
-            "FLOP",
-            "FLOPs of all these launches: a call's work belongs to its main kernels; -1 unknown, 0"
-            " for kernels that prepare or finish.",
-        ),
-        Column("bytes", "i8", "bytes", "Likewise; -1 unknown."),
-        Column(
-            "fast",
-            "u1",
-            "0 or 1",
-            "Whether any of them is a Winograd or FFT convolution, which needs fewer FLOPs.",
-        ),
-        Column("matrix", "u1", "Knowledge", "Whether it uses matrix cores."),
-        Column("event", "i4", ROW, "The longest launch."),
-    ),
-)
+WORKLOAD_KERNELS = declared("""
+workload_kernels: Device work by the workload to which it is attributed, and the step that launched
+it: the outermost enclosing modelled call that launches work with no other modelled call in between;
+without a modelled call, the launching operator.
+    workload  i4  row of workloads                   The workload; -1 no operator.
+    kernel    i4  number of a string of the insight  Full name of the kernel, copy or memset.
+    step      i4  row of steps                       The step; -1 outside all.
+    calls     i8  launches                           Number of launches.
+    total     i8  ns                                 Sum of durations.
+    flops     i8  FLOP                               FLOPs of all these launches: a call's work belongs to its main kernels; -1 unknown, 0
+                                                     for kernels that prepare or finish.
+    bytes     i8  bytes                              Likewise; -1 unknown.
+    fast      u1  0 or 1                             Whether any of them is a Winograd or FFT convolution, which needs fewer FLOPs.
+    matrix    u1  Knowledge                          Whether it uses matrix cores.
+    event     i4  row of spans                       The longest launch.
+""")
 
-COUNTER_STEPS = TableSpec(
-    "counter_steps",
-    "Counter samples (`ph` C) per series and step.",
-    (
-        Column("counter", "i4", OWN_TEXT, "Name of the event, and the key of its value if any."),
-        Column("device", "i4", OWN_TEXT, "Its device or process, e.g. `GPU 0`."),
-        Column("step", "i4", STEP, "The step in which the sample begins; -1 outside all."),
-        Column("samples", "i8", "samples", "How many."),
-        Column("total", "f8", "", "Their sum."),
-        Column("least", "f8", "", "The smallest."),
-        Column("greatest", "f8", "", "The largest."),
-    ),
-)
+COUNTER_STEPS = declared("""
+counter_steps: Counter samples (`ph` C) per series and step.
+    counter   i4  number of a string of the insight  Name of the event, and the key of its value if any.
+    device    i4  number of a string of the insight  Its device or process, e.g. `GPU 0`.
+    step      i4  row of steps                       The step in which the sample begins; -1 outside all.
+    samples   i8  samples                            How many.
+    total     f8  -                                  Their sum.
+    least     f8  -                                  The smallest.
+    greatest  f8  -                                  The largest.
+""")
 
-DEVICE_WORKLOADS = TableSpec(
-    "device_workloads",
-    "For every kernel, copy and memset, in the order of spans: the workload it is attributed to.",
-    (Column("workload", "i4", "row of workloads", "The workload; -1 no operator."),),
-)
+DEVICE_WORKLOADS = declared("""
+device_workloads: For every kernel, copy and memset, in the order of spans: the workload it is
+attributed to.
+    workload  i4  row of workloads  The workload; -1 no operator.
+""")
 
-CRITICAL_PATH = TableSpec(
-    "critical_path",
-    "What the end of each step waited for, back to its begin, in time order: the stretches of a step"
-    " cover it without hole or overlap.",
-    (
-        Column("step", "i4", STEP, "The step."),
-        Column("start", "i8", "ns", "Begin."),
-        Column("end", "i8", "ns", "End."),
-        Column("cause", "u1", "PathCause", "What it is spent on."),
-        Column("event", "i4", ROW, "The event, of a launch the work launched; -1 none."),
-    ),
-)
+CRITICAL_PATH = declared("""
+critical_path: What the end of each step waited for, back to its begin, in time order: the stretches
+of a step cover it without hole or overlap.
+    step   i4  row of steps  The step.
+    start  i8  ns            Begin.
+    end    i8  ns            End.
+    cause  u1  PathCause     What it is spent on.
+    event  i4  row of spans  The event, of a launch the work launched; -1 none.
+""")
 
-INSIGHT_TABLES = (
-    PATHS,
-    PATH_STEPS,
-    PATH_SUMS,
-    SPAN_PATHS,
-    LINES,
-    LINE_STEPS,
-    WORK,
-    WORK_STEPS,
-    WORK_NAME_STEPS,
-    RUNTIME_STEPS,
-    NAME_STEPS,
-    OPERATOR_SUMS,
-    MODULE_STEPS,
-    MEMORY_DEVICES,
-    MEMORY_CURVE,
-    MEMORY_NODES,
-    ALLOCATIONS,
-    COLLECTIVES,
-    COMMUNICATION_STEPS,
-    WORKLOADS,
-    WORKLOAD_STEPS,
-    WORKLOAD_KERNELS,
-    DEVICE_WORKLOADS,
-    COUNTER_STEPS,
-    CRITICAL_PATH,
-)
+INSIGHT_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

@@ -15,13 +15,14 @@ import json
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from isal import isal_zlib
+from msgspec import MsgspecError
 
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
@@ -50,19 +51,8 @@ CHECK_WHOLE_BYTES = 32 << 20
 columns.
 """
 
-_DTYPES = {
-    "i8": "I64",
-    "i4": "I32",
-    "i2": "I16",
-    "i1": "I8",
-    "u8": "U64",
-    "u4": "U32",
-    "u2": "U16",
-    "u1": "U8",
-    "f8": "F64",
-    "f4": "F32",
-    "b1": "BOOL",
-}
+_DTYPES = {f"{kind}{n}": f"{kind.upper()}{8 * n}" for kind in "iu" for n in (1, 2, 4, 8)}
+_DTYPES |= {"f4": "F32", "f8": "F64", "b1": "BOOL"}
 _LARGE = (
     "trace.",
     "facts.span_links.",
@@ -83,12 +73,11 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
     Raises:
         OSError: the folder is not writable.
     """
-    arrays: dict[str, Array] = {
-        "strings.offsets": facts.strings.offsets,
-        "strings.blob": facts.strings.blob,
+    arrays = {
+        **_arrays_of_texts(facts.strings),
+        **_arrays_of("trace", trace.tables),
+        **_arrays_of("facts", facts.tables),
     }
-    for room, tables in (("trace", trace.tables), ("facts", facts.tables)):
-        arrays |= _arrays_of(room, tables)
     about = {
         "layout": LAYOUT,
         "header": trace.header,
@@ -109,11 +98,8 @@ def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
     Raises:
         OSError: the folder is not writable.
     """
-    _write_file(
-        Path(path),
-        _arrays_of("timeline", timeline.tables),
-        {"layout": TIMELINE_LAYOUT, "about": timeline.about},
-    )
+    arrays = _arrays_of("timeline", timeline.tables)
+    _write_file(Path(path), arrays, {"layout": TIMELINE_LAYOUT, "about": timeline.about})
 
 
 def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
@@ -122,12 +108,16 @@ def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
     Raises:
         OSError: the folder is not writable.
     """
-    arrays = {
-        "strings.offsets": insight.strings.offsets,
-        "strings.blob": insight.strings.blob,
-        **_arrays_of("insight", insight.tables),
-    }
+    arrays = {**_arrays_of_texts(insight.strings), **_arrays_of("insight", insight.tables)}
     _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
+
+
+def _arrays_of_texts(strings: StringTable) -> dict[str, Array]:
+    return {"strings.offsets": strings.offsets, "strings.blob": strings.blob}
+
+
+def _texts_of(arrays: dict[str, Array]) -> StringTable:
+    return StringTable(arrays["strings.offsets"], arrays["strings.blob"])
 
 
 def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
@@ -140,14 +130,11 @@ def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
 
 def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(
-        prefix=target.name + ".", suffix=".part", dir=target.parent
-    )
+    handle, temporary = tempfile.mkstemp(".part", f"{target.name}.", target.parent)
+    metadata = {"about": json.dumps(about, default=str), "checksum": _NO_SUM}
     try:
         with os.fdopen(handle, "wb") as file:
-            _write_arrays(
-                file, arrays, {"about": json.dumps(about, default=str), "checksum": _NO_SUM}
-            )
+            _write_arrays(file, arrays, metadata)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -167,29 +154,25 @@ def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str])
         offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGN)
-    blocks = {
-        name: np.ascontiguousarray(arrays[name]).data.cast("B")
-        for name in list(header)[1:]
-        if len(arrays[name])
-    }
+    blocks = _blocks({name: np.ascontiguousarray(arrays[name]) for name in list(header)[1:]})
     length = len(text).to_bytes(8, "little")
-    facts = _checksum(
-        [length, text, *(block for name, block in blocks.items() if _always_checked(name))]
-    )
-    whole = _checksum(list(blocks.values()))
-    file.write(
-        length + text.replace((_SUM % _NO_SUM).encode(), (_SUM % (facts + whole)).encode(), 1)
-    )
+    checksum = _checksum_of_facts(length + text, blocks) + _checksum(blocks.values())
+    file.write(length + text.replace((_SUM % _NO_SUM).encode(), (_SUM % checksum).encode(), 1))
     for block in blocks.values():
         file.write(block)
 
 
-def _always_checked(name: str) -> bool:
-    """Facts and strings are small; event columns grow with the trace."""
-    return not name.startswith(_LARGE)
+def _blocks(arrays: dict[str, Array]) -> dict[str, memoryview]:
+    """The bytes of the arrays that have any."""
+    return {name: array.data.cast("B") for name, array in arrays.items() if len(array)}
 
 
-def _checksum(blocks: list[Any]) -> str:
+def _checksum_of_facts(header: bytes, blocks: dict[str, memoryview]) -> str:
+    """Of header, facts and strings, which are small; event columns grow with the trace."""
+    return _checksum([header, *(b for name, b in blocks.items() if not name.startswith(_LARGE))])
+
+
+def _checksum(blocks: Iterable[Any]) -> str:
     """Adler-32 of the concatenated blocks: eight hex digits. It runs at memory speed."""
     total = 1
     for block in blocks:
@@ -201,13 +184,11 @@ def _verify(data: mmap.mmap, size: int, stated: str, arrays: dict[str, Array]) -
     """Raise ValueError if the file changed; covers header, facts and strings, of a small file all."""
     if 8 + size + sum(array.nbytes for array in arrays.values()) != len(data):
         raise ValueError("the file is truncated or has grown")
-    header = data[8 : 8 + size].replace((_SUM % stated).encode(), (_SUM % _NO_SUM).encode(), 1)
-    blocks = {name: array.data.cast("B") for name, array in arrays.items() if len(array)}
-    checksum = _checksum(
-        [data[:8], header, *(block for name, block in blocks.items() if _always_checked(name))]
-    )
-    if checksum != stated[:8] or (
-        len(data) <= CHECK_WHOLE_BYTES and _checksum(list(blocks.values())) != stated[8:]
+    header = data[: 8 + size].replace((_SUM % stated).encode(), (_SUM % _NO_SUM).encode(), 1)
+    blocks = _blocks(arrays)
+    whole = len(data) <= CHECK_WHOLE_BYTES
+    if _checksum_of_facts(header, blocks) != stated[:8] or (
+        whole and _checksum(blocks.values()) != stated[8:]
     ):
         raise ValueError("its checksum does not match")
 
@@ -246,7 +227,7 @@ def read_insight(path: str | os.PathLike[str]) -> Insight:
         path,
         INSIGHT_LAYOUT,
         lambda arrays, about: Insight(
-            StringTable(arrays["strings.offsets"], arrays["strings.blob"]),
+            _texts_of(arrays),
             _tables_of("insight", INSIGHT_TABLES, arrays),
             about["about"],
         ),
@@ -272,15 +253,7 @@ def _read_file(
         arrays = {name: _mapped(data, 8 + size, entry) for name, entry in header.items()}
         _verify(data, size, metadata["checksum"], arrays)
         return rebuild(arrays, about)
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        msgspec.MsgspecError,
-    ) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, MsgspecError) as error:
         raise SidecarError(
             f"{os.path.basename(path)} cannot be used: {error}",
             "Import the trace again to rebuild it.",
@@ -301,26 +274,20 @@ def _tables_of(room: str, specs: Sequence[TableSpec], arrays: dict[str, Array]) 
     for spec in specs:
         columns = {c.name: arrays[f"{room}.{spec.name}.{c.name}"] for c in spec.columns}
         for c in spec.columns:
-            if columns[c.name].dtype != np.dtype(c.dtype):
-                raise ValueError(
-                    f"{spec.name}.{c.name} is {columns[c.name].dtype}, expected {c.dtype}"
-                )
+            dtype = columns[c.name].dtype
+            if dtype != np.dtype(c.dtype):
+                raise ValueError(f"{spec.name}.{c.name} is {dtype}, expected {c.dtype}")
         tables[spec.name] = Table(spec, columns)
     return tables
 
 
 def _rebuild(arrays: dict[str, Array], about: dict[str, Any]) -> tuple[Trace, Facts]:
-    strings = StringTable(arrays["strings.offsets"], arrays["strings.blob"])
-    trace_tables = _tables_of("trace", TRACE_TABLES, arrays)
-    fact_tables = _tables_of("facts", FACT_TABLES, arrays)
-    own = StringTable(strings.offsets[: about["texts"] + 1], strings.blob)
+    strings, fact_tables = _texts_of(arrays), _tables_of("facts", FACT_TABLES, arrays)
     trace = Trace(
-        own,
-        trace_tables,
+        StringTable(strings.offsets[: about["texts"] + 1], strings.blob),
+        _tables_of("trace", TRACE_TABLES, arrays),
         about["header"],
         DefectCounts(about["trace_defects"]),
-        about["entries"],
-        about["origin_ns"],
-        about["base_ns"],
+        *(about[key] for key in ("entries", "origin_ns", "base_ns")),
     )
     return trace, Facts(strings, fact_tables, about["summary"], DefectCounts(about["defects"]))

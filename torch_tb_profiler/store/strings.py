@@ -89,3 +89,6 @@ class StringBuilder:
     def table(self) -> StringTable:
         """The table of everything interned so far."""
         return StringTable.of(list(self._numbers))
+
+
+NO_STRINGS = StringTable.of([])

@@ -53,14 +53,13 @@ def collective_payload(
     """One match on all participating ranks. ``peers``: the trace of each row of ``matches``, None
     where it is closed.
     """
-    listed = []
-    for row, peer in zip(matches.row[:, match].tolist(), peers, strict=True):
-        if row >= 0 and peer is not None:
-            listed.append(CollectivePeer(worker=peer.worker, span=peer.span, ref=_ref(peer, row)))
-    return CollectivePayload(
-        key=key_of(matches.labels[int(matches.label[match])], int(matches.number[match])),
-        peers=listed,
-    )
+    listed = [
+        CollectivePeer(worker=peer.worker, span=peer.span, ref=_ref(peer, row))
+        for row, peer in zip(matches.row[:, match].tolist(), peers, strict=True)
+        if row >= 0 and peer is not None
+    ]
+    key = key_of(matches.labels[int(matches.label[match])], int(matches.number[match]))
+    return CollectivePayload(key=key, peers=listed)
 
 
 def _ref(peer: PeerTrace, row: int) -> EventRef:
@@ -79,10 +78,8 @@ def _ref(peer: PeerTrace, row: int) -> EventRef:
 
 def key_of(label: Label, number: int) -> str:
     """What a collective was matched by, in words."""
-    return cut(
-        f"{label.kind} {number}" + (f" of process group {label.group}" if label.group else ""),
-        LONGEST_NAME,
-    )
+    group = f" of process group {label.group}" if label.group else ""
+    return cut(f"{label.kind} {number}{group}", LONGEST_NAME)
 
 
 NO_COLLECTIVE = CollectivePayload(key="", peers=[])

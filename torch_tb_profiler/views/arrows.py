@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex, spread
 from torch_tb_profiler.analysis.timeline.detail import Memoise
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.timeline_wire import ArrowsPayload
 
@@ -29,16 +30,11 @@ def arrows_payload(
     Raises:
         BadRequest: the timeline has no arrows of a kind.
     """
-    arrows, places = timeline["arrows"], timeline["places"]
+    arrows, lane = timeline["arrows"], timeline["places"]["lane"]
     known = [kind["kind"] for kind in timeline.about["arrow_kinds"]]
     index: ArrowIndex = memoise("timeline arrows", lambda: ArrowIndex(arrows))
-    lane = places["lane"]
-    rows = index.within(
-        begin,
-        end,
-        None if kinds is None else np.array(_rows_of(kinds, known), np.int64),
-        _chosen(timeline, lanes),
-    )
+    chosen = None if kinds is None else np.array(_rows_of(kinds, known), np.int64)
+    rows = index.within(begin, end, chosen, _on_lanes(timeline, lanes))
     shown = spread(rows, cap)
     source, target = arrows["source"][shown], arrows["target"][shown]
     return ArrowsPayload(
@@ -63,9 +59,7 @@ def _rows_of(kinds: Sequence[str], known: Sequence[str]) -> list[int]:
     return [known.index(kind) for kind in kinds]
 
 
-def _chosen(
-    timeline: Timeline, lanes: Sequence[int] | None
-) -> tuple[np.typing.NDArray[np.int32], np.typing.NDArray[np.bool_]] | None:
+def _on_lanes(timeline: Timeline, lanes: Sequence[int] | None) -> tuple[Array, Mask] | None:
     if lanes is None or len(lanes) == timeline["lanes"].n:
         return None
     chosen = np.zeros(timeline["lanes"].n, np.bool_)

@@ -61,22 +61,40 @@ def counters_table_payload(
     chosen = np.flatnonzero(mask(selection, profiled.step))
     has = len(profiled.launches.row) or insight["counter_steps"].n
     samples = sample_table(insight, selection)
+    sampled = [name for name in dict.fromkeys(samples.texts("counter")) if name]
     bandwidth = peaks.bandwidth if profiled.traffic == DRAM else None
     return CountersTablePayload(
         vocabulary=vocabulary(facts),
         counters=[_info(name) for name in profiled.counters],
         profiled=wire_columns(counter_table(trace, profiled, chosen[:limit], peaks)),
         values=profiled.values[:, chosen[:limit]].tolist(),
+        headline=_headline(len(chosen), len(profiled.counters), len(sampled)),
         matching=matching_text(profiled),
         measured=_measured(profiled),
         bandwidth=bandwidth,
         no_roofline=_no_roofline(profiled, bandwidth),
-        sampled_counters=[_info(name) for name in dict.fromkeys(samples.texts("counter")) if name],
+        sampled_counters=[_info(name) for name in sampled],
         sampled=wire_columns(samples),
         steps=facts.strings.many(facts["steps"]["name"]),
         pooled=max(len(chosen) - limit, 0),
         missing=[] if has else [COUNTERS],
     )
+
+
+def _headline(kernels: int, counters: int, sampled: int) -> str:
+    """What was measured; empty where nothing was."""
+
+    def plural(number: int, word: str) -> str:
+        return f"{format_count(number)} {word}{'' if number == 1 else 's'}"
+
+    parts = []
+    if kernels:
+        parts.append(
+            f"{plural(kernels, 'kernel')} measured with {plural(counters, 'counter')} each"
+        )
+    if sampled:
+        parts.append(f"{plural(sampled, 'counter')} sampled over time")
+    return "; ".join(parts)
 
 
 def _info(name: str) -> CounterInfo:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.timeline.buckets import edges
-from torch_tb_profiler.analysis.timeline.counters import in_buckets
+from torch_tb_profiler.analysis.timeline.counters import edges, in_buckets
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.timeline_wire import CounterCurve, CountersPayload
@@ -21,11 +20,7 @@ def counters_payload(
         for number in series
     ]
     curves = [
-        CounterCurve(
-            lowest=optional_floats(c.lowest),
-            highest=optional_floats(c.highest),
-            mean=optional_floats(c.mean),
-        )
-        for c in buckets
+        CounterCurve(**{name: optional_floats(values) for name, values in vars(curve).items()})
+        for curve in buckets
     ]
     return CountersPayload(t0_ns=begin, t1_ns=end, curves=curves)

@@ -21,16 +21,16 @@ class CounterInfo(Wire, frozen=True, kw_only=True):
 
 class CountersTablePayload(Wire, frozen=True, kw_only=True):
     """Route ``/counters``. ``values[c][i]`` is counter c of row i of ``profiled``; null: not measured.
-    ``matching`` says how ranges were tied to launches, and what did not
-    match. ``bandwidth``: bytes/s of the memory whose traffic was
-    counted, null not known; ``no_roofline``: what the recording lacks for one, empty where it can
-    be drawn.
+    ``headline``: what was measured. ``matching`` says how ranges were tied to launches, and what
+    did not match. ``bandwidth``: bytes/s of the memory whose traffic was counted, null not known;
+    ``no_roofline``: what the recording lacks for one, empty where it can be drawn.
     """
 
     vocabulary: Vocabulary
     counters: list[CounterInfo]
     profiled: Annotated[dict[str, Any], table_of(COUNTERS)]
     values: list[list[float | None]]
+    headline: str
     matching: str
     measured: Literal["ranges", "slices", ""]
     bandwidth: float | None

@@ -9,11 +9,12 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, compare
 from torch_tb_profiler.analysis.diff.side import Side, compared_side
-from torch_tb_profiler.analysis.diff.table import DIFF_TREE, NO_STRINGS, change_table, tree_table
+from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff_causes import because
 from torch_tb_profiler.views.diff_notes import notes
@@ -48,24 +49,24 @@ def compared(
 
 
 def diff_payload(
-    found: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS, tree: bool = True
+    both: Comparison, a: Recording, b: Recording, most_rows: int = MOST_ROWS, tree: bool = True
 ) -> wire.DiffPayload:
     """Everything of the page about two recordings; without ``tree`` that is empty."""
-    tables = [(key, found.tables[key]) for key in get_args(wire.ChangeTable) if key in found.tables]
-    columns = wire_columns(change_table(found, most_rows, CATEGORY_LABELS))
-    said = verdict(found)
-    has_device = found.a.facts.summary["has_device"], found.b.facts.summary["has_device"]
-    wanted = [key for side in (found.a, found.b) for key in absent(side.facts)]
+    tables = [(key, both.tables[key]) for key in get_args(wire.ChangeTable) if key in both.tables]
+    columns = wire_columns(change_table(both, most_rows, CATEGORY_LABELS))
+    judgement = verdict(both)
+    has_device = both.a.facts.summary["has_device"], both.b.facts.summary["has_device"]
+    wanted = [key for side in (both.a, both.b) for key in absent(side.facts)]
     return wire.DiffPayload(
-        a=_side(found.a, a),
-        b=_side(found.b, b),
-        verdict=msgspec.structs.replace(said, because=because(said, columns)),
-        device_time=found.device,
+        a=_side(both.a, a),
+        b=_side(both.b, b),
+        verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
+        device_time=both.device,
         changes=columns,
         wholes=[_whole(key, table, most_rows) for key, table in tables],
-        tree=wire_columns(tree_table(found.tree, has_device)) if tree else NO_TREE,
-        tree_pooled=found.tree.pooled if tree else 0,
-        notes=notes(found, a.header, b.header),
+        tree=wire_columns(tree_table(both.tree, has_device)) if tree else NO_TREE,
+        tree_pooled=both.tree.pooled if tree else 0,
+        notes=notes(both, a.header, b.header),
         missing=missing(wanted, ("device", "host", "steps")),
     )
 

@@ -61,10 +61,6 @@ def _most(tables: Sequence[ChangeTable], whole: int, changes: Columns) -> int | 
 
 def _words(kind: str, changes: Columns, row: int) -> str:
     status = f"({changes['status'][row]})" if changes["status"][row] in ("new", "gone") else ""
-    words = [kind, changes["short"][row], status, format_delta(changes["delta_ns"][row])]
-    return " ".join(
-        [
-            *(word for word in words if word),
-            *(["on the host"] if changes["table"][row] == "host" else []),
-        ]
-    )
+    where = "on the host" if changes["table"][row] == "host" else ""
+    words = (kind, changes["short"][row], status, format_delta(changes["delta_ns"][row]), where)
+    return " ".join(filter(None, words))

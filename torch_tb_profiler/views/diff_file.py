@@ -8,12 +8,7 @@ from typing import Literal, get_args
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns
 from torch_tb_profiler.views.diff_verdict import signed_share
-from torch_tb_profiler.views.diff_wire import (
-    ChangeTable,
-    Columns,
-    DiffPayload,
-    DiffSide,
-)
+from torch_tb_profiler.views.diff_wire import ChangeTable, Columns, DiffPayload, DiffSide
 from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
 
 DiffFormat = Literal["csv", "markdown"]

@@ -12,18 +12,14 @@ import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
-from torch_tb_profiler.analysis.diff.table import NO_STRINGS, RUN_DIFF
+from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.analysis.figures.step_table import STEPS
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff_causes import because, shown_by
-from torch_tb_profiler.views.diff_file import (
-    MOST_LINES,
-    diff_markdown,
-    event_names,
-    noise_word,
-)
+from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names, noise_word
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.escapes import markdown_name, markdown_text

@@ -36,18 +36,8 @@ def judged(
     ``among``: behind the sentence, of what it is the mean.
     """
     if not all(counts):
-        side = "A" if not counts[0] else "B"
-        sentence = f"{side} has no step: nothing can be compared."
-        return Verdict(
-            sentence=sentence,
-            delta_ns=None,
-            share=None,
-            beyond=None,
-            test="",
-            p=None,
-            low_ns=None,
-            high_ns=None,
-        )
+        side = "B" if counts[0] else "A"
+        return Verdict(sentence=f"{side} has no step: nothing can be compared.")
     share = test.delta / means[0] if means[0] > 0 else None
     known = not math.isnan(test.p)
     change = f" ({signed_share(share)})" if share is not None else ""

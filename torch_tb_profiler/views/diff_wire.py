@@ -48,13 +48,13 @@ class Verdict(Wire, frozen=True, kw_only=True):
 
     sentence: str
     because: str = ""
-    delta_ns: int | None
-    share: float | None
-    beyond: bool | None
-    test: str
-    p: float | None
-    low_ns: int | None
-    high_ns: int | None
+    delta_ns: int | None = None
+    share: float | None = None
+    beyond: bool | None = None
+    test: str = ""
+    p: float | None = None
+    low_ns: int | None = None
+    high_ns: int | None = None
 
 
 class ChangeWhole(Wire, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.cause import LateRank
@@ -16,7 +17,14 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.distributed_texts import clock_text, missing_of, notes_of, unmatched_of
+from torch_tb_profiler.views.distributed_texts import (
+    before_text,
+    clock_text,
+    headline_of,
+    missing_of,
+    notes_of,
+    unmatched_of,
+)
 from torch_tb_profiler.views.distributed_wire import (
     DistributedPayload,
     DistributedWorker,
@@ -59,8 +67,9 @@ def distributed_payload(
 ) -> DistributedPayload:
     """The payload of the workers that are ready. ``late``: in the order of the steps."""
     sources = {rank.step_source for rank in figures.ranks}
-    return DistributedPayload(
-        workers=[_worker(worker, figures) for worker in placed],
+    workers = [_worker(worker, figures) for worker in placed]
+    payload = DistributedPayload(
+        workers=workers,
         steps=[name or WHOLE_SPAN for name in figures.steps.names],
         step_source=sources.pop() if len(sources) == 1 else "",
         overlap=OverlapColumns(
@@ -84,9 +93,11 @@ def distributed_payload(
         ready=len(figures.ranks),
         progress=progress,
         workers_total=workers_total,
-        notes=notes_of(figures, len(placed), workers_total),
+        headline=[],
+        notes=notes_of(figures, workers, workers_total),
         missing=missing_of(figures, len(placed)),
     )
+    return msgspec.structs.replace(payload, headline=headline_of(payload))
 
 
 def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
@@ -159,4 +170,5 @@ def _late(straggler: LateRank, figures: RunFigures) -> LateItem:
         before_ns=cause.extra if cause else None,
         before_side=None if cause is None else "device" if cause.on_device else "host",
         before_side_ns=cause.side_extra if cause else None,
+        before=before_text(cause, name),
     )

@@ -71,7 +71,7 @@ class LateItem(Wire, frozen=True, kw_only=True):
     before that collective than on the rank that waited longest, all null where nothing recorded
     did: ``before_event`` the longest call of it, ``before_name`` its name, ``before_ns`` how much
     more it took, ``before_side`` where it ran, and ``before_side_ns`` how much more all that ran
-    there took.
+    there took; ``before`` says it in words, empty where it is not known.
     """
 
     step: int
@@ -91,6 +91,7 @@ class LateItem(Wire, frozen=True, kw_only=True):
     before_ns: int | None
     before_side: BeforeSide | None
     before_side_ns: int | None
+    before: str
 
 
 class Unmatched(Wire, frozen=True, kw_only=True):
@@ -113,7 +114,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     begin that this skew spoils and that no figure of waiting holds.
     ``clock``: a sentence on how the clocks were aligned and how well. ``ready``: workers whose
         figures are in; while ``progress`` is below 1, ask again.
-    ``workers_total``: of the run; beyond a limit the nearest ranks are listed.
+    ``workers_total``: of the run; beyond a limit the nearest ranks are listed. ``headline``: who
+        holds the others back, and why, the answer first.
     """
 
     workers: list[DistributedWorker]
@@ -131,5 +133,6 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     ready: int
     progress: float
     workers_total: int
+    headline: list[str]
     notes: list[str]
     missing: list[Missing]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
@@ -24,17 +25,12 @@ from torch_tb_profiler.analysis.efficiency.rates import (
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.efficiency_notes import notes, unmodelled_products
-from torch_tb_profiler.views.efficiency_wire import (
-    DevicePeaks,
-    EfficiencyPayload,
-    FamilyColumns,
-    Peak,
-    StepMfu,
-)
+from torch_tb_profiler.views.efficiency_notes import headline, notes, unmodelled_products
+from torch_tb_profiler.views.efficiency_wire import DevicePeaks, EfficiencyPayload, Peak, StepMfu
 from torch_tb_profiler.views.nullable import optional_floats
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -50,7 +46,20 @@ def efficiency_payload(
     limit: int = _MOST_ROWS,
     file: str = "",
 ) -> EfficiencyPayload:
-    """Rates and their shares of the device's peaks in the selected steps.
+    """Route ``/efficiency``; see ``efficiency_of``."""
+    return efficiency_of(facts, insight, selection, group, limit, file)[0]
+
+
+def efficiency_of(
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    group: EfficiencyGroup,
+    limit: int = _MOST_ROWS,
+    file: str = "",
+) -> tuple[EfficiencyPayload, DisplayTable]:
+    """Rates and their shares of the device's peaks in the selected steps, and the whole table whose
+    beginning that payload holds.
 
     Args:
         limit: rows that are not pooled in the last one.
@@ -66,29 +75,30 @@ def efficiency_payload(
     if group == "kernel":
         rows = kernel_rows(insight, selection)
         rates = shares(insight, rows, peaks)
-    table = families(facts, insight, selection, by_workload)
+    table = efficiency_table(
+        insight, rows, rates, not_modelled(facts, insight, selection, rows), group
+    )
+    totals = families(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
-    return EfficiencyPayload(
+    payload = EfficiencyPayload(
         group=group,
         has_device=bool(facts.summary["has_device"]),
         vocabulary=vocabulary(facts),
         device=_device(facts, peaks),
         steps=steps,
         mfu=mfu,
-        families=FamilyColumns(**table.columns),
-        time_ns=table.time,
-        computation_ns=table.computation,
-        modelled_ns=table.modelled,
-        rows=wire_columns(
-            efficiency_table(
-                insight, rows, rates, not_modelled(facts, insight, selection, rows), group
-            ).head(limit)
-        ),
-        pooled=max(len(rows.time) - limit, 0),
+        families=wire_columns(totals.table),
+        time_ns=totals.time,
+        computation_ns=totals.computation,
+        modelled_ns=totals.modelled,
+        rows=wire_columns(table.head(limit)),
+        pooled=max(table.n - limit, 0),
+        headline=[],
         notes=notes(facts, insight, selection, rows, rates, peaks)
-        + ([unmodelled_products(table.products)] if table.products and mfu is not None else []),
+        + ([unmodelled_products(totals.products)] if totals.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
+    return msgspec.structs.replace(payload, headline=headline(payload)), table
 
 
 def peaks_version(file: str) -> int:

@@ -1,4 +1,4 @@
-"""Caveats about the figures of the Efficiency view."""
+"""Sentences of the Efficiency view: the answer, and caveats about its figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
+from torch_tb_profiler.views.efficiency_wire import EfficiencyPayload
 
 ABOVE = 1.005
 """Share from which a row is reported as above a peak; below is rounding."""
@@ -20,6 +21,63 @@ GIVE = (
     ' {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4, "vector_fp32": 67}, "source": "data'
     ' sheet"}}.'
 )
+
+_ASIDE = ("communication", "memcpy")
+"""In place of a family, what computes nothing."""
+
+
+def headline(payload: EfficiencyPayload) -> list[str]:
+    """The answer in words, the first sentence large."""
+    steps, modelled = payload.steps, payload.modelled_ns
+    subject, plural = ("The step", "") if len(steps) == 1 else ("The steps", "s")
+    flops, wall = sum(step.flops for step in steps), sum(step.wall_ns for step in steps)
+    rate = format_rate(flops * 1e9 / wall, "FLOP/s") if flops > 0 and wall > 0 else None
+    sentences = []
+    if payload.mfu is not None:
+        name = payload.device.name or f"the {payload.vocabulary.device}"
+        verb = "reach" if plural else "reaches"
+        sentences.append(
+            f"{subject} {verb} {format_share(payload.mfu)} of what {name} can do (MFU)"
+        )
+        if rate:
+            sentences.append(f"That is {rate} over the whole time of the step{plural}.")
+    elif rate:
+        sentences.append(f"{subject} {'do' if plural else 'does'} {rate}")
+    elif modelled > 0:
+        verb = "hold" if plural else "holds"
+        sentences.append(f"{subject} {verb} no product of matrices, convolution or attention")
+    else:
+        sentences.append("No operator of the steps could be modelled")
+    if not payload.has_device and rate:
+        sentences.append(
+            "Nothing ran on an accelerator: times are those of the host, whose peaks are not known."
+        )
+    if modelled > 0:
+        left = [family for family in _ASIDE if family in payload.families["family"]]
+        besides = f" (without {' and '.join(left)})" if left else ""
+        sentences.append(
+            f"{format_share(modelled / payload.computation_ns)} of the"
+            f" {'device' if payload.has_device else 'host'} time of computation{besides} is in"
+            " operators whose work is modelled."
+        )
+    return sentences + _most_to_gain(payload)
+
+
+def _most_to_gain(payload: EfficiencyPayload) -> list[str]:
+    """What the peaks would save, and the row that would save most of it."""
+    rows = payload.rows
+    gains = [int(gain or 0) for gain in rows["recoverable_ns"]]
+    own = gains[: len(gains) - (payload.pooled > 0)]
+    if not any(own):
+        return []
+    most = own.index(max(own))
+    names = (rows[column][most] for column in ("short_name", "kernel", "name"))
+    name = next((name for name in names if name is not None), "one row")
+    call = rows["parameters"][most]
+    return [
+        f"At most {format_ns(sum(gains))} would be gained at the peaks, {format_ns(own[most])} of it"
+        f" in {name}{f' ({call})' if call else ''}."
+    ]
 
 
 def notes(

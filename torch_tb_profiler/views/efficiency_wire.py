@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.efficiency.families import FAMILIES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup as EfficiencyGroup
 from torch_tb_profiler.views.display_wire import table_of
@@ -41,22 +42,6 @@ class DevicePeaks(Wire, frozen=True, kw_only=True):
     peaks: list[Peak]
 
 
-class FamilyColumns(Wire, frozen=True, kw_only=True):
-    """Use of matrix cores by family of the performance models, then ``communication`` and
-    ``memcpy``, and last (family null) computation without a model.
-
-    Parts of ``time_ns``: ``matrix_ns`` in kernels known to use matrix cores, ``matrix_unknown_ns``
-    in kernels that may; both null without device work and for families that cannot use them.
-    """
-
-    family: list[str | None]
-    calls: list[int]
-    time_ns: list[int]
-    matrix_ns: list[int | None]
-    matrix_unknown_ns: list[int | None]
-    flops: list[int | None]
-
-
 class StepMfu(Wire, frozen=True, kw_only=True):
     """FLOPs of a step's products of matrices, convolutions and attention, and their share of the
     device's peak: Σ FLOPs of a precision / its peak / wall
@@ -74,7 +59,7 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     device); ``computation_ns``: of it, without communication, copies
     and memsets that no model knows; ``modelled_ns``: of that, of modelled calls.
 
-    ``notes``: sentences about what the figures cannot say, such as rows above a peak.
+    ``headline``: the answer in words. ``notes``: sentences about what the figures cannot say, such as rows above a peak.
     """
 
     group: EfficiencyGroup
@@ -83,11 +68,12 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     device: DevicePeaks
     steps: list[StepMfu]
     mfu: float | None
-    families: FamilyColumns
+    families: Annotated[dict[str, Any], table_of(FAMILIES)]
     time_ns: int
     computation_ns: int
     modelled_ns: int
     rows: Annotated[dict[str, Any], table_of(EFFICIENCY)]
     pooled: int
+    headline: list[str]
     notes: list[str]
     missing: list[Missing]

@@ -40,11 +40,8 @@ def markdown_text(text: str) -> str:
 
 def markdown_name(text: str) -> str:
     """A name as code, in which nothing is markup, a link or a mention."""
-    return (
-        f"`{one_line(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
-        if text.strip()
-        else ""
-    )
+    shown = one_line(text).replace("`", "'").replace("|", r"\|")
+    return f"`{shown}`" if text.strip() else ""
 
 
 def one_line(text: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch_tb_profiler.analysis.timeline.detail import Arrow, Memoise, event_detail, is_event
+from torch_tb_profiler.analysis.timeline.detail import Memoise, event_detail, is_event
 from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
@@ -62,9 +60,8 @@ def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
         NotFound: there is no such event, or it is a sample of a counter.
     """
     if not is_event(trace, timeline, event):
-        raise NotFound(
-            f"There is no event {event} on the timeline.", "Take the numbers from the timeline."
-        )
+        text = f"There is no event {event} on the timeline."
+        raise NotFound(text, "Take the numbers from the timeline.")
 
 
 def event_payload(
@@ -84,6 +81,7 @@ def event_payload(
         else (trace["instants"], event - trace["spans"].n)
     )
     on_device = event < trace["spans"].n and int(table["role"][row]) in DEVICE_ROLES
+    step = int(facts["steps"]["name"][detail.step]) if detail.step >= 0 else -1
     process, thread = _place(trace, facts, int(table["track"][row]), on_device)
     return EventPayload(
         ref=ref(event),
@@ -91,7 +89,7 @@ def event_payload(
         process=process,
         thread=thread,
         overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0),
-        step=_step(facts, detail.step),
+        step=cut(facts.strings[step], LONGEST_NAME) or None,
         parent=ref.known(around.parent),
         children=around.children,
         first_child=ref.known(around.first_child),
@@ -104,21 +102,20 @@ def event_payload(
         launch_delay_ns=detail.delay,
         queue_ns=detail.queue,
         siblings=_siblings(detail.peers, detail.peer_rank, ref),
-        arrows=[_arrow(kinds[arrow.kind], arrow, ref) for arrow in detail.arrows],
+        arrows=[
+            EventArrow(
+                kind=kinds[arrow.kind]["kind"],
+                label=kinds[arrow.kind]["label"],
+                direction="out" if arrow.outgoing else "in",
+                other=ref(arrow.other),
+            )
+            for arrow in detail.arrows
+        ],
         arrows_total=detail.arrows_total,
         arguments=kept_arguments(trace, facts, event),
         stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
         operator_name=_listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
-    )
-
-
-def _arrow(kind: dict[str, Any], arrow: Arrow, ref: Refs) -> EventArrow:
-    return EventArrow(
-        kind=kind["kind"],
-        label=kind["label"],
-        direction="out" if arrow.outgoing else "in",
-        other=ref(arrow.other),
     )
 
 
@@ -144,14 +141,6 @@ def _place(trace: Trace, facts: Facts, track: int, on_device: bool) -> tuple[str
     thread, pid, tid = (strings[int(tracks[c][track])] for c in ("thread_name", "pid", "tid"))
     process = process_text(trace, facts, track, on_device) or pid
     return cut(process, LONGEST_NAME), cut(thread or tid, LONGEST_NAME)
-
-
-def _step(facts: Facts, step: int) -> str | None:
-    return (
-        cut(facts.strings[int(facts["steps"]["name"][step])], LONGEST_NAME) or None
-        if step >= 0
-        else None
-    )
 
 
 def _listed(trace: Trace, names: Array, row: int) -> str | None:

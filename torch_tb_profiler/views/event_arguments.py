@@ -10,12 +10,16 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.timeline_wire import Argument, EventArgsPayload
 from torch_tb_profiler.views.vocabulary import vocabulary
 
+LONGEST_NAME = 1000
+"""Characters of a name in a table."""
 LONGEST_VALUE = 1 << 16
 LONGEST_TEXT = 1 << 20
 MOST_ARGUMENTS = 1000
@@ -45,7 +49,7 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     """The arguments that the import keeps of an event."""
     spans = trace["spans"]
     if event >= spans.n:
-        return _of_instant(trace, event - spans.n)
+        return _members(trace.strings[int(trace["instants"]["args"][event - spans.n])])
     arguments = [
         *_texts(trace, "operator_args", event, _OPERATOR),
         *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
@@ -61,13 +65,8 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     return arguments
 
 
-def _row(table: Table, event: int) -> int:
-    row = int(np.searchsorted(table["span"], table["span"].dtype.type(event)))
-    return row if row < table.n and table["span"][row] == event else -1
-
-
 def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:
-    row = _row(trace[table], event)
+    row = position_of(trace[table]["span"], event)
     for column, name in names.items() if row >= 0 else ():
         number = int(trace[table][column][row])
         if number >= 0:
@@ -77,7 +76,7 @@ def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Itera
 def _numbers(
     trace: Trace, table: str, event: int, names: dict[str, str], show: Callable[[int], str] = str
 ) -> Iterator[Argument]:
-    row = _row(trace[table], event)
+    row = position_of(trace[table]["span"], event)
     for column, name in names.items() if row >= 0 else ():
         value = int(trace[table][column][row])
         if value >= 0:
@@ -89,18 +88,14 @@ def _of_device(trace: Trace, facts: Facts, event: int) -> Iterator[Argument]:
     yield from _numbers(trace, "device_args", event, _DEVICE_NUMBERS)
     yield from _texts(trace, "device_args", event, {"grid": "Grid", "block": "Block"})
     yield from _numbers(trace, "device_args", event, {"registers": "Registers per thread"})
-    yield from _numbers(
-        trace, "device_args", event, {"shared_memory": "Shared memory per block"}, _bytes
+    memory = {"shared_memory": "Shared memory per block"}
+    yield from _numbers(trace, "device_args", event, memory, _bytes)
+    row = position_of(trace["device_args"]["span"], event)
+    shares = (
+        ("blocks_per_sm", f"Blocks per {multiprocessor}", ""),
+        ("occupancy", "Est. achieved occupancy", " %"),
     )
-    row = _row(trace["device_args"], event)
-    for column, name, unit in (
-        (
-            ("blocks_per_sm", f"Blocks per {multiprocessor}", ""),
-            ("occupancy", "Est. achieved occupancy", " %"),
-        )
-        if row >= 0
-        else ()
-    ):
+    for column, name, unit in shares if row >= 0 else ():
         value = float(trace["device_args"][column][row])
         if math.isfinite(value):
             yield Argument(name=name, value=f"{value:.6g}{unit}")
@@ -111,23 +106,17 @@ def _of_range(trace: Trace, event: int) -> Iterator[Argument]:
     """The hardware counters of a profiled range."""
     table = trace["counter_args"]
     wanted = table["span"].dtype.type(event)
-    first, last = (
-        int(np.searchsorted(table["span"], wanted, side=side)) for side in ("left", "right")
-    )
+    first = int(np.searchsorted(table["span"], wanted))
+    last = int(np.searchsorted(table["span"], wanted, side="right"))
     for row in range(first, min(last, first + MOST_ARGUMENTS)):
         value = float(table["value"][row])
         shown = format_count(value) if value.is_integer() else f"{value:.6g}"
-        yield Argument(
-            name=cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE), value=shown
-        )
+        name = cut(trace.strings[int(table["counter"][row])], LONGEST_VALUE)
+        yield Argument(name=name, value=shown)
 
 
 def _bytes(value: int) -> str:
     return f"{format_count(value)} B"
-
-
-def _of_instant(trace: Trace, row: int) -> list[Argument]:
-    return _members(trace.strings[int(trace["instants"]["args"][row])])
 
 
 def args_payload(text: str) -> EventArgsPayload:
@@ -170,8 +159,12 @@ def cut(text: str, longest: int) -> str:
     """A text of bounded length and valid Unicode."""
     # Lone surrogates cannot be sent.
     whole = text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
-    return (
-        whole
-        if len(whole) <= longest
-        else f"{whole[:longest]}… ({format_count(len(whole))} characters)"
-    )
+    if len(whole) <= longest:
+        return whole
+    return f"{whole[:longest]}… ({format_count(len(whole))} characters)"
+
+
+def with_short_names(table: DisplayTable) -> dict[str, Any]:
+    """A declared table as the reply holds it, its names cut."""
+    names = [cut(name or "", LONGEST_NAME) for name in table.texts("name")]
+    return wire_columns(table.with_columns(name=names))

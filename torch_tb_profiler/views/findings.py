@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torch_tb_profiler.analysis.distributed.cause import LateRank
+from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -44,12 +46,11 @@ def findings_payload(
     how far the other workers are read.
     """
     facts = source.facts
-    findings = [_finding(source, analysis, item) for item in analysis["found"]]
     words = _words(source, analysis)
+    findings = [_finding(source, words, item) for item in analysis["found"]]
+    left_out = facts["steps"].n - analysis["steps"]
     return FindingsPayload(
-        headline=_headline(
-            analysis, findings, words["device"], source.facts["steps"].n - analysis["steps"]
-        ),
+        headline=_headline(analysis, findings, words, left_out),
         healthy=not costly(findings) and judged(analysis, findings),
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
@@ -60,13 +61,27 @@ def findings_payload(
     )
 
 
+def findings_in_run(
+    source: Source,
+    analysis: Mapping[str, Any],
+    figures: RunFigures,
+    late: Sequence[LateRank],
+    names: Sequence[tuple[str, str]],
+) -> FindingsPayload:
+    """The findings of a worker of a run whose workers are all known, stragglers included.
+    ``names``: (worker, span) of every rank.
+    """
+    own = (source.worker, source.span)
+    if own not in names or len(names) < 2 or not analysis["step_ns"]:
+        return findings_payload(source, analysis)
+    pairs = [(straggler.late, straggler.cause) for straggler in late]
+    with_late = with_stragglers(analysis, pairs, figures, names.index(own), names)
+    return findings_payload(source, with_late)
+
+
 def costly(findings: list[Finding]) -> list[Finding]:
     """Findings that cost step time even without the profiler."""
-    return [
-        finding
-        for finding in findings
-        if finding.recoverable_ns is not None and not finding.artefact
-    ]
+    return [item for item in findings if item.recoverable_ns is not None and not item.artefact]
 
 
 def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
@@ -81,12 +96,11 @@ def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
     )
 
 
-def _finding(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Finding:
-    rule = RULES[item["rule"]]
-    numbers = item["numbers"]
+def _finding(source: Source, words: dict[str, str], item: Mapping[str, Any]) -> Finding:
+    rule, numbers = RULES[item["rule"]], item["numbers"]
     on_host = not source.facts.summary["has_device"]
-    words = _words(source, analysis)
-    words |= {key: _printed(rule, key, value) for key, value in numbers.items()}
+    units = {key: unit for key, (_, unit) in rule.numbers.items()}
+    words = words | {key: format_value(value, units.get(key, "")) for key, value in numbers.items()}
     words |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     if item["recoverable_ns"] is not None:
         words |= {"gain": format_ns(item["recoverable_ns"]), "share": format_share(item["share"])}
@@ -132,11 +146,6 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _printed(rule: Rule, key: str, value: float) -> str:
-    _, unit = rule.numbers.get(key, ("", ""))
-    return format_value(value, unit)
-
-
 def _evidence(source: Source, row: int) -> Evidence:
     spans = source.trace["spans"]
     return Evidence(
@@ -162,7 +171,7 @@ def _label(source: Source, row: int) -> str:
 
 
 def _headline(
-    analysis: Mapping[str, Any], findings: list[Finding], device: str, left_out: int
+    analysis: Mapping[str, Any], findings: list[Finding], words: dict[str, str], left_out: int
 ) -> str:
     if analysis["step_ns"] is None:
         return "Nothing to analyse: the trace holds no steps and no events that could form one."
@@ -171,12 +180,12 @@ def _headline(
             f"The file holds only sums ({format_ns(analysis['step_ns'])} in total): it tells where time"
             " was spent, not when."
         )
-    word = "recording" if "no_steps" in analysis["unsure"] else "step"
+    word = words["step"]
     # Not called utilization: that is of kernels alone, on the same page.
     busy = (
         ""
         if analysis["busy"] is None
-        else f" {capitalised(device)} active {format_share(analysis['busy'])} (incl. copies)."
+        else f" {capitalised(words['device'])} active {format_share(analysis['busy'])} (incl. copies)."
     )
     costing = costly(findings)
     if not costing:

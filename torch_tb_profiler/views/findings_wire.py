@@ -46,7 +46,7 @@ class Finding(Wire, frozen=True, kw_only=True):
 
 
 class FindingsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were looked at
+    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were analysed
     (cold and cut ones left out, if others are there).
 
     ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out,

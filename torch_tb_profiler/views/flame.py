@@ -16,12 +16,7 @@ from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.frame_table import frame_names, frame_table
-from torch_tb_profiler.analysis.module.frames import (
-    Frames,
-    drawn,
-    line_frames,
-    module_frames,
-)
+from torch_tb_profiler.analysis.module.frames import Frames, drawn, line_frames, module_frames
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -78,11 +73,8 @@ def flame_file(
     parent, weights = frames.parent, own[timed].tolist()
     if metric == "device" and rest:
         names.append(NO_FRAME)
-        parent, timed, weights = (
-            np.append(parent, -1),
-            np.append(timed, len(parent)),
-            [*weights, rest],
-        )
+        weights.append(rest)
+        parent, timed = np.append(parent, -1), np.append(timed, len(parent))
     stacks = _Stacks(parent.tolist(), timed.tolist(), weights)
     title = f"{'Python lines' if tree == 'line' else 'modules and operators'}, {metric} time"
     return _folded(names, stacks) if file_format == "folded" else _speedscope(names, stacks, title)
@@ -98,15 +90,9 @@ class _Stacks:
 
     def blocks(self) -> Iterator[list[tuple[list[int], int]]]:
         """(frames outermost first, self time) in blocks, to bound memory."""
-        for begin in range(0, len(self.frame), _BLOCK):
-            yield [
-                (self._path(frame), time)
-                for frame, time in zip(
-                    self.frame[begin : begin + _BLOCK],
-                    self.weight[begin : begin + _BLOCK],
-                    strict=True,
-                )
-            ]
+        pairs = list(zip(self.frame, self.weight, strict=True))
+        for begin in range(0, len(pairs), _BLOCK):
+            yield [(self._path(frame), time) for frame, time in pairs[begin : begin + _BLOCK]]
 
     def _path(self, frame: int) -> list[int]:
         path = [frame]
@@ -118,11 +104,9 @@ class _Stacks:
 def _frames(
     facts: Facts, insight: Insight, selection: Selection, tree: FlameTree
 ) -> tuple[Frames, int]:
-    return (
-        line_frames(facts, insight, selection)
-        if tree == "line"
-        else module_frames(insight, selection)
-    )
+    if tree == "line":
+        return line_frames(facts, insight, selection)
+    return module_frames(insight, selection)
 
 
 def harmless(name: str) -> str:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.figures.health import health
+# Declares the kinds that the analysis finds, also in a process that only reads facts.
+import torch_tb_profiler.analysis.facts.defects  # noqa: F401
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.wire import DefectItem
 
 
 def health_items(facts: Facts) -> list[DefectItem]:
-    """Counted defects, the gravest first; ``touched_share`` is of the sum of all steps."""
-    steps = facts["steps"]
+    """Every defect of the trace and of its analysis, the gravest first; ``touched_share`` is of the
+    sum of all steps (``touched_ns`` None: not located in time).
+    """
+    steps, touched = facts["steps"], facts.summary.get("touched_ns", {})
     wall = int((steps["end"] - steps["start"]).sum())
     return [
         DefectItem(
-            name=item.defect.name,
-            severity=item.defect.severity.value,
-            sentence=item.defect.sentence,
-            count=item.count,
-            touched_ns=item.touched_ns,
-            touched_share=item.touched_ns / wall if item.touched_ns is not None and wall else None,
-            doubtful=list(item.defect.doubtful),
+            name=defect.name,
+            severity=defect.severity.value,
+            sentence=defect.sentence,
+            count=count,
+            touched_ns=touched.get(defect.name),
+            touched_share=touched[defect.name] / wall if defect.name in touched and wall else None,
+            doubtful=list(defect.doubtful),
         )
-        for item in health(facts)
+        for defect, count in facts.defects
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import device_properties
@@ -16,28 +14,18 @@ from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_bytes, format_count, format_ns
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
-from torch_tb_profiler.views.memory_wire import (
-    MemoryCurvePayload,
-    MemoryDevice,
-    MemoryPayload,
-    MemorySource,
-)
+from torch_tb_profiler.views.memory_wire import MemoryCurvePayload, MemoryDevice, MemoryPayload
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import missing
-
-_SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 
 
 def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
     """What the Memory view offers; without records: what to record."""
-    source: MemorySource = next(
-        (known for known in _SOURCES if known == insight.about["memory_source"]), ""
-    )
     return MemoryPayload(
-        source=source,
+        source=insight.about["memory_source"],
         span_ns=whole_window(trace, facts)[1],
         devices=_devices(trace, insight),
         categories=category_names(insight),
@@ -76,9 +64,25 @@ def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
             ),
             capacity_bytes=capacity[row],
             blocks=blocks[row],
+            headline=_headline(names[row], columns, row, capacity[row]),
         )
         for row in in_order(devices)
     ]
+
+
+def _headline(
+    name: str, columns: dict[str, list[int]], row: int, capacity: int | None
+) -> list[str]:
+    """What a device held at most, and how near that is to what it has."""
+    peak, time, reserved = (columns[key][row] for key in ("peak", "peak_time", "peak_reserved"))
+    of_all = (
+        f", {format_share(peak / capacity)} of its {format_bytes(capacity)}" if capacity else ""
+    )
+    sentences = [f"{name}: at most {format_bytes(peak)} allocated, at {format_ns(time)}{of_all}"]
+    if reserved > 0:
+        share = f", {format_share(reserved / capacity)}" if capacity else ""
+        sentences.append(f"At most {format_bytes(reserved)} reserved{share}.")
+    return sentences
 
 
 def _capacity(trace: Trace, devices: Table) -> list[int | None]:

@@ -22,7 +22,9 @@ MemoryGroup = Literal["operator", "module"]
 class MemoryDevice(Wire, frozen=True, kw_only=True):
     """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before
     the first record; where not ``begin_known`` the least that
-    the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses."""
+    the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses.
+    ``headline``: its peak, and how near that is to what the device has.
+    """
 
     key: int
     name: str
@@ -35,12 +37,12 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
     peak_reserved_bytes: int | None
     capacity_bytes: int | None
     blocks: int
+    headline: list[str]
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU
-    last. ``categories``: those of the file, the unknown one
-    last; empty where it has none."""
+    last. ``categories``: those of the file, the unknown one last; empty where it has none."""
 
     source: MemorySource
     span_ns: int
@@ -72,8 +74,7 @@ class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
 
 class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/blocks``: blocks that were allocated or released in the window, the largest
-    first; ``pooled`` more, of
-    ``pooled_bytes``, are not listed."""
+    first; ``pooled`` more, of ``pooled_bytes``, are not listed."""
 
     device: int
     rows: Annotated[dict[str, Any], table_of(MEMORY_BLOCKS)]

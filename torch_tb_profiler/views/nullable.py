@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,4 @@ from numpy.typing import NDArray
 
 def optional_floats(values: NDArray[np.floating[Any]]) -> list[float | None]:
     """NaN and infinities are unknown."""
-    finite = np.isfinite(values)
-    if finite.all():
-        return list(values.tolist())
-    return [v if ok else None for v, ok in zip(values.tolist(), finite.tolist(), strict=True)]
+    return [value if isfinite(value) else None for value in values.tolist()]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -17,6 +15,7 @@ from torch_tb_profiler.analysis.figures.operators import (
 )
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.texts import missing
@@ -45,7 +44,7 @@ def operator_payload(
     tree = FrameTree(parent=[], frame=[])
     if group == "stack":
         tree, numbers = _frame_tree(facts, rows["stack"][:limit])
-        stacks = [numbers.get(stack) for stack in rows["stack"][:limit].tolist()]
+        stacks = [number if number >= 0 else None for number in numbers.tolist()]
     return OperatorPayload(
         group=group,
         has_device=operators_have_device_time(facts),
@@ -58,25 +57,16 @@ def operator_payload(
     )
 
 
-def _frame_tree(facts: Facts, used: NDArray[Any]) -> tuple[FrameTree, dict[int, int]]:
-    """The part of the stack tree that the rows need, and the new numbers of its rows."""
-    parents = facts["stacks"]["parent"]
-    needed: set[int] = set()
-    for stack in np.unique(used[used >= 0]).tolist():
-        row = int(stack)
-        while row >= 0 and row not in needed:
-            needed.add(row)
-            row = int(parents[row])
-    order = sorted(needed)
-    numbers = {row: i for i, row in enumerate(order)}
-    names = facts["stacks"]["frame"]
-    return (
-        FrameTree(
-            parent=[numbers.get(int(parents[r]), -1) for r in order],
-            frame=[facts.strings[int(names[r])] for r in order],
-        ),
-        numbers,
-    )
+def _frame_tree(facts: Facts, used: Array) -> tuple[FrameTree, Array]:
+    """The part of the stack tree that some stacks need, and their rows in it, −1 none."""
+    stacks = facts["stacks"]
+    wanted = np.zeros(stacks.n, np.bool_)
+    wanted[used[used >= 0]] = True
+    rows = np.flatnonzero(with_ancestors(stacks["parent"], wanted))
+    number = np.full(stacks.n + 1, -1, np.int64)
+    number[rows] = np.arange(len(rows))
+    parent, frame = number[stacks["parent"][rows]].tolist(), stacks["frame"][rows]
+    return FrameTree(parent=parent, frame=facts.strings.many(frame)), number[used]
 
 
 def operator_stacks_payload(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,8 @@ from torch_tb_profiler.views.wire import (
     OverviewPayload,
     Vocabulary,
 )
+
+_COMMUNICATION = "Libraries whose collectives were seen in the trace."
 
 
 @dataclass(frozen=True)
@@ -77,79 +80,36 @@ def average_item(facts: Facts, selection: Selection) -> Average | None:
 def configuration(facts: Facts, place: Place) -> list[Fact]:
     """What ran where; a line only for what is known."""
     summary = facts.summary
-    rank, world = _rank(facts, place)
+    rank = summary["rank"] if place.rank is None else place.rank
+    world = summary["world_size"] if place.world_size is None else place.world_size
+    versions = dict(summary["versions"])
+    if summary["vendor"] == "amd" and "NCCL" in versions:
+        # PyTorch writes the version of ROCm's library under NCCL's name.
+        versions["RCCL"] = versions.pop("NCCL")
     lines = [
-        Fact(
-            label="Workers",
-            value=str(place.workers),
-            hint="Processes of this run that left a trace.",
+        ("Workers", place.workers, "Processes of this run that left a trace."),
+        ("Rank", rank, f"Known from: {place.rank_source}."),
+        (
+            "World size",
+            world,
+            "Processes of the distributed job, whether or not they left a trace.",
         ),
-        Fact(
-            label="Rank",
-            value="" if rank is None else str(rank),
-            hint=f"Known from: {place.rank_source}.",
-        ),
-        Fact(
-            label="World size",
-            value="" if world is None else str(world),
-            hint="Processes of the distributed job, whether or not they left a trace.",
-        ),
-        Fact(label="Backend", value=summary["backend"] or "", hint="Of torch.distributed."),
-        Fact(
-            label="Communication",
-            value=", ".join(summary["communication_backends"]),
-            hint="Libraries whose collectives were seen in the trace.",
-        ),
-        *_devices_line(facts),
-        *(
-            Fact(
-                label=_version_label(k, summary["vendor"]),
-                value=v,
-                hint="From the header of the trace.",
-            )
-            for k, v in summary["versions"].items()
-        ),
+        ("Backend", summary["backend"], "Of torch.distributed."),
+        ("Communication", ", ".join(summary["communication_backends"]), _COMMUNICATION),
+        ("Device", _devices(facts), "Accelerators that did work in this trace."),
+        *((name, text, "From the header of the trace.") for name, text in versions.items()),
     ]
-    return [line for line in lines if line.value]
+    return [
+        Fact(label=label, value=str(value), hint=hint)
+        for label, value, hint in lines
+        if value not in (None, "")
+    ]
 
 
-def _rank(facts: Facts, place: Place) -> tuple[int | None, int | None]:
-    rank = place.rank if place.rank is not None else facts.summary["rank"]
-    world = place.world_size if place.world_size is not None else facts.summary["world_size"]
-    return rank, world
-
-
-def _devices_line(facts: Facts) -> list[Fact]:
-    table = facts["devices"]
-    if not table.n:
-        return []
-    names = [facts.strings[int(n)] or "unknown" for n in table["name"]]
-    counted = {name: names.count(name) for name in dict.fromkeys(names)}
-    value = ", ".join(
-        name if count == 1 else f"{count} × {name}" for name, count in counted.items()
-    )
-    return [Fact(label="Device", value=value, hint="Accelerators that did work in this trace.")]
-
-
-_VERSION_LABELS = {
-    "torch": "PyTorch",
-    "cuda": "CUDA",
-    "cuda_runtime": "CUDA runtime",
-    "cuda_driver": "CUDA driver",
-    "cupti": "CUPTI",
-    "nccl": "NCCL",
-    "rccl": "RCCL",
-    "hip": "HIP",
-    "hip_runtime": "HIP runtime",
-    "hip_driver": "HIP driver",
-    "rocm": "ROCm",
-}
-
-
-def _version_label(key: str, vendor: str) -> str:
-    if key == "nccl" and vendor == "amd":
-        return "RCCL"  # PyTorch writes the version of ROCm's library under NCCL's name
-    return _VERSION_LABELS.get(key, key.replace("_", " "))
+def _devices(facts: Facts) -> str:
+    """The accelerators by name; empty without any."""
+    names = Counter(facts.strings[int(name)] or "unknown" for name in facts["devices"]["name"])
+    return ", ".join(name if n == 1 else f"{n} × {name}" for name, n in names.items())
 
 
 def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:
@@ -180,7 +140,7 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
         share = format_share(use.occupancy_known_share)
         yield f"Achieved occupancy: a mean over {share} of the kernel time; the rest has no estimate."
     if use.matrix_share is None:
-        yield (f"{capitalised(words.matrix_cores)}: unknown for every kernel.")
+        yield f"{capitalised(words.matrix_cores)}: unknown for every kernel."
     elif use.matrix_unknown_share:
         share = format_share(use.matrix_unknown_share)
         yield (

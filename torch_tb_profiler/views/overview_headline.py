@@ -11,24 +11,9 @@ from typing import Any, Literal
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns, format_share
-from torch_tb_profiler.views.wire import (
-    Average,
-    DefectItem,
-    DeviceSummary,
-    Sentence,
-    Vocabulary,
-)
+from torch_tb_profiler.views.texts import IN_CATEGORY
+from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 
-_IN_WORDS = {
-    "kernel": "in kernels",
-    "memcpy": "in memory copies",
-    "memset": "in memory sets",
-    "communication": "in communication",
-    "runtime": "in runtime calls",
-    "dataloader": "in DataLoader",
-    "cpu_exec": "in host operators",
-    "other": "not covered by anything recorded",
-}
 _MOST_PARTS = 3
 _LEAST_PART = 0.05
 """Share of the step that a category needs to be named behind the largest."""
@@ -114,7 +99,7 @@ def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Senten
     times = {key: getattr(average.categories_ns, key) or 0 for key in CATEGORIES}
     ranked = sorted(CATEGORIES, key=lambda key: -times[key])[:_MOST_PARTS]
     parts = [
-        f"{format_share(times[key] / wall)} {'' if i else 'of it '}{_IN_WORDS[key]}"
+        f"{format_share(times[key] / wall)} {'' if i else 'of it '}{IN_CATEGORY[key]}"
         for i, key in enumerate(ranked)
         if times[key] and (i == 0 or times[key] >= _LEAST_PART * wall)
     ]

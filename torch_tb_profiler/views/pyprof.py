@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -16,18 +17,26 @@ from torch_tb_profiler.analysis.pyprof.parameters import parameters
 from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
 from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES
+from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES, COLUMNS
 
 Cell = int | str | None
-
-
+PYPROF = DisplaySpec(
+    "pyprof",
+    "PyProf's table: one row per kernel launch, in time order; defined in `docs/definitions.md`.",
+    tuple(DisplayColumn(**column._asdict(), optional=True) for column in COLUMNS.values()),
+)
 MOST_LINES = 100
 """Lines of a call trace, the innermost ones; only a recursion has more."""
-_DIRECTIONS = {Direction.FORWARD: "fprop", Direction.BACKWARD: "bprop", Direction.UNKNOWN: None}
-_MATRIX_CORES = {
+_DIRECTIONS: dict[int, str | None] = {
+    Direction.FORWARD: "fprop",
+    Direction.BACKWARD: "bprop",
+    Direction.UNKNOWN: None,
+}
+_MATRIX_CORES: dict[int, str | None] = {
     MatrixCores.NOT_USED: "0",
     MatrixCores.USED: "1",
     MatrixCores.UNKNOWN: None,
@@ -53,46 +62,29 @@ class KernelCells:
             spans["name"],
             spans["name"].astype(np.int64) + self._numbers,
         )
+        thread = np.append(trace["tracks"]["tid"], np.int32(-1))[table.track]
         called, launched = np.append(names, -1)[table.call], spans["name"][table.row]
         self._makers: dict[str, Callable[[int, int], list[Cell]]] = {
             "idx": lambda begin, end: list(range(begin + 1, end + 1)),
             "altseq": self._other_sequences,
             "trace": self._call_traces,
             "layer": self._layers,
-            **{
-                key: self._integers(values)
-                for key, values in (
-                    ("seq", table.directions.sequence),
-                    ("sub", table.sub),
-                    ("sil", table.dur),
-                    ("device", table.device),
-                    ("stream", table.stream),
-                    ("flops", table.flops),
-                    ("bytes", table.bytes),
-                )
-            },
-            **{
-                key: self._texts(key, numbers, make)
-                for key, numbers, make in (
-                    (
-                        "tid",
-                        np.append(trace["tracks"]["tid"], np.int32(-1))[table.track],
-                        trace.strings.__getitem__,
-                    ),
-                    (
-                        "dir",
-                        table.directions.direction,
-                        lambda number: _DIRECTIONS[Direction(number)],
-                    ),
-                    ("tc", table.tensor_cores, lambda number: _MATRIX_CORES[MatrixCores(number)]),
-                    ("mod", called, lambda number: self._call(number)[0]),
-                    ("op", called, lambda number: self._call(number)[1]),
-                    ("kernel", launched, trace.strings.__getitem__),
-                    ("params", table.workload, lambda number: parameters(table.work, number)),
-                    ("grid", table.grid, self._triple),
-                    ("block", table.block, self._triple),
-                )
-            },
+            "seq": self._integers(table.directions.sequence),
+            "sub": self._integers(table.sub),
+            "sil": self._integers(table.dur),
+            "device": self._integers(table.device),
+            "stream": self._integers(table.stream),
+            "flops": self._integers(table.flops),
+            "bytes": self._integers(table.bytes),
+            "tid": self._texts("tid", thread, trace.strings.__getitem__),
+            "dir": self._texts("dir", table.directions.direction, _DIRECTIONS.__getitem__),
+            "tc": self._texts("tc", table.tensor_cores, _MATRIX_CORES.__getitem__),
+            "mod": self._texts("mod", called, lambda number: self._call(number)[0]),
+            "op": self._texts("op", called, lambda number: self._call(number)[1]),
+            "kernel": self._texts("kernel", launched, trace.strings.__getitem__),
+            "params": self._texts("params", table.workload, partial(parameters, table.work)),
+            "grid": self._texts("grid", table.grid, self._triple),
+            "block": self._texts("block", table.block, self._triple),
         }
 
     def column(self, key: str, begin: int, end: int) -> list[Cell]:

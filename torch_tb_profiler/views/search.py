@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.timeline.buckets import edges
+from torch_tb_profiler.analysis.timeline.counters import edges
 from torch_tb_profiler.analysis.timeline.detail import Memoise, is_event
 from torch_tb_profiler.analysis.timeline.search import Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_QUERY, Query
@@ -12,20 +12,13 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event import Refs
-from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.timeline_wire import (
-    HeatPayload,
-    HitColumns,
-    NextHitPayload,
-    SearchName,
-    SearchPayload,
-)
+from torch_tb_profiler.views.event_arguments import with_short_names
+from torch_tb_profiler.views.timeline_wire import HeatPayload, NextHitPayload, SearchPayload
 
 __all__ = ["LONGEST_QUERY", "Searched"]
 
 MOST_NAMES = 500
 MOST_HITS = 1000
-LONGEST_NAME = 1000
 
 
 class Searched:
@@ -49,55 +42,32 @@ class Searched:
 
     def found(self) -> SearchPayload:
         """Names and the first hits."""
-        hits, search = self._hits, self._search
-        shown = hits.names[:MOST_NAMES]
-        columns = zip(
-            shown.tolist(),
-            search.look(shown).tolist(),
-            hits.count.tolist(),
-            hits.total.tolist(),
-            strict=False,
-        )
-        names = [
-            SearchName(name=self._name(name), look=look, count=count, total_ns=total)
-            for name, look, count, total in columns
-        ]
-        refs, events = Refs(self._trace, self._timeline), search.first(hits, MOST_HITS)
-        listed = [refs(event) for event in events]
-        columns_of_hits = HitColumns(
-            event=events,
-            lane=[ref.lane for ref in listed],
-            name=[cut(ref.name, LONGEST_NAME) for ref in listed],
-            start_ns=[ref.start_ns for ref in listed],
-            dur_ns=[ref.dur_ns for ref in listed],
-        )
+        hits = self._hits
         return SearchPayload(
-            total=hits.n, names=names, names_total=len(hits.names), hits=columns_of_hits
+            total=hits.n,
+            names=with_short_names(self._search.matches(hits, MOST_NAMES)),
+            names_total=len(hits.names),
+            hits=with_short_names(self._search.first(hits, MOST_HITS)),
         )
 
     def heat(self, begin: int, end: int, parts: int) -> HeatPayload:
         """Hits that begin in each part of the window."""
-        return HeatPayload(
-            counts=np.diff(self._search.until(self._hits, edges(begin, end, parts))).tolist()
-        )
+        until = self._search.until(self._hits, edges(begin, end, parts))
+        return HeatPayload(counts=np.diff(until).tolist())
 
-    def after(self, event: int) -> NextHitPayload:
-        """The next hit in time order, wrapping around.
-
-        Raises:
-            BadRequest: there is no such event.
-        """
-        self._must_exist("after", event)
-        return self._hit(self._search.before(self._hits, event, included=True))
-
-    def before(self, event: int) -> NextHitPayload:
-        """The previous hit in time order, wrapping around.
+    def beside(self, event: int, *, forwards: bool) -> NextHitPayload:
+        """The next hit after an event in time order, or the previous one, wrapping around.
 
         Raises:
             BadRequest: there is no such event.
         """
-        self._must_exist("before", event)
-        return self._hit(self._search.before(self._hits, event, included=False) - 1)
+        if not is_event(self._trace, self._timeline, event):
+            raise BadRequest(
+                f"Parameter {'after' if forwards else 'before'} is {event}, which is not on the timeline.",
+                "Take the numbers from the timeline.",
+            )
+        passed = self._search.before(self._hits, event, included=forwards)
+        return self._hit(passed if forwards else passed - 1)
 
     def from_time(self, time: int, *, forwards: bool) -> NextHitPayload:
         """The first hit from a time on, or the last before it, wrapping around."""
@@ -109,18 +79,6 @@ class Searched:
         if not total:
             return NextHitPayload(hit=None, index=0, total=0)
         index %= total
-        return NextHitPayload(
-            hit=Refs(self._trace, self._timeline)(self._search.event_at(self._hits, index)),
-            index=index,
-            total=total,
-        )
-
-    def _must_exist(self, name: str, event: int) -> None:
-        if not is_event(self._trace, self._timeline, event):
-            raise BadRequest(
-                f"Parameter {name} is {event}, which is not on the timeline.",
-                "Take the numbers from the timeline.",
-            )
-
-    def _name(self, row: int) -> str:
-        return cut(self._trace.strings[int(self._timeline["names"]["text"][row])], LONGEST_NAME)
+        event = self._search.event_at(self._hits, index)
+        hit = Refs(self._trace, self._timeline)(event)
+        return NextHitPayload(hit=hit, index=index, total=total)

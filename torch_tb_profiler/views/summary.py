@@ -4,7 +4,7 @@ Times are integer nanoseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from torch_tb_profiler.analysis.figures.devices import device_use
@@ -18,33 +18,15 @@ from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.steps import step_objects
 
 
-@dataclass(frozen=True)
-class Identity:
-    """Which trace it is, and what became of the entries of its ``traceEvents``."""
-
-    run: str
-    worker: str
-    span: str
-    path: str
-    events: int
-    lost: int
-
-
-def summary(facts: Facts, identity: Identity) -> dict[str, Any]:
+def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) -> dict[str, Any]:
     """One trace as JSON-able values; None is unknown. The keys are documented in
-    ``docs/http_api.md``, "Summary".
+    ``docs/http_api.md``, "Summary". ``identity``: which trace it is; ``entries``: of its
+    ``traceEvents``, ``lost`` of them lost.
     """
     selection = select(facts)
     return {
-        "run": identity.run,
-        "worker": identity.worker,
-        "span": identity.span,
-        "path": identity.path,
-        "events": {
-            "total": identity.events,
-            "stored": identity.events - identity.lost,
-            "lost": identity.lost,
-        },
+        **identity,
+        "events": {"total": entries, "stored": entries - lost, "lost": lost},
         "span_ns": facts.summary["span_ns"],
         "step_source": facts.summary["step_source"],
         "steps": _steps(facts, selection),
@@ -67,16 +49,9 @@ def _steps(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
 
 
 def _devices(facts: Facts, selection: Selection) -> list[dict[str, Any]]:
+    keys = ("id", "name", "utilization", "sm_efficiency", "occupancy", "occupancy_known_share")
     return [
-        {
-            "id": use.id,
-            "name": use.name,
-            "utilization": use.utilization,
-            "sm_efficiency": use.sm_efficiency,
-            "occupancy": use.occupancy,
-            "occupancy_known_share": use.occupancy_known_share,
-            "matrix_core_share": use.matrix_share,
-        }
+        {key: getattr(use, key) for key in keys} | {"matrix_core_share": use.matrix_share}
         for use in device_use(facts, selection)
     ]
 

@@ -8,27 +8,20 @@ from msgspec import structs
 
 from torch_tb_profiler.views.wire import Missing
 
-CATEGORY_LABELS = {
-    "kernel": "Kernel",
-    "memcpy": "Memcpy",
-    "memset": "Memset",
-    "communication": "Communication",
-    "runtime": "Runtime",
-    "dataloader": "DataLoader",
-    "cpu_exec": "CPU Exec",
-    "other": "Other",
+_CATEGORIES = {
+    "kernel": ("Kernel", "kernel time", "in kernels"),
+    "memcpy": ("Memcpy", "memory copy time", "in memory copies"),
+    "memset": ("Memset", "memset time", "in memory sets"),
+    "communication": ("Communication", "communication time", "in communication"),
+    "runtime": ("Runtime", "runtime call time", "in runtime calls"),
+    "dataloader": ("DataLoader", "DataLoader time", "in DataLoader"),
+    "cpu_exec": ("CPU Exec", "host operator time", "in host operators"),
+    "other": ("Other", "uncategorised time", "not covered by anything recorded"),
 }
-
-CATEGORY_TEXT = {
-    "kernel": "kernel time",
-    "memcpy": "memory copy time",
-    "memset": "memset time",
-    "communication": "communication time",
-    "runtime": "runtime call time",
-    "dataloader": "DataLoader time",
-    "cpu_exec": "host operator time",
-    "other": "uncategorised time",
-}
+"""Of each category its label, its time, and where a step spends it."""
+CATEGORY_LABELS, CATEGORY_TEXT, IN_CATEGORY = (
+    {key: words[column] for key, words in _CATEGORIES.items()} for column in range(3)
+)
 
 LONGEST_LINE = 60
 """Longest options on one line of a call."""

@@ -64,25 +64,12 @@ def _encode(timeline: Timeline, level: int, lanes: Array, tile: TileSlices) -> b
         struct.pack("<BBH", number, values.dtype.itemsize, 0) for number, values in columns
     )
     pointers = np.searchsorted(tile.slices.lane, np.arange(len(lanes) + 1)).astype("<u4")
-    parts = [
-        _padded(table),
-        _padded(lanes.astype("<u4").tobytes() + pointers.tobytes()),
-        *(_padded(values.tobytes()) for _, values in columns),
-    ]
+    lists = lanes.astype("<u4").tobytes() + pointers.tobytes()
+    parts = [_padded(part) for part in (table, lists, *(values.tobytes() for _, values in columns))]
     size = HEADER.size + sum(map(len, parts))
-    header = HEADER.pack(
-        MAGIC,
-        VERSION,
-        len(columns),
-        size,
-        level,
-        tile.k,
-        tile.t0,
-        shift_of(level),
-        len(tile.slices),
-        len(lanes),
-    )
-    return b"".join((header, *parts))
+    place = (level, tile.k, tile.t0, shift_of(level))
+    counts = (len(tile.slices), len(lanes))
+    return HEADER.pack(MAGIC, VERSION, len(columns), size, *place, *counts) + b"".join(parts)
 
 
 def shift_of(level: int) -> int:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import msgspec
+
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.model import Facts, Trace
@@ -23,14 +27,6 @@ NAME_PAGE = 4096
 LONGEST_NAME = 240
 MOST_MARKS = 2000
 _RANGES = {True: "ranges, not in time", False: "profiled ranges"}
-_KINDS: dict[int, GroupKindName] = {
-    GroupKind.PYTHON: "python",
-    GroupKind.CALLS: "calls",
-    GroupKind.DEVICE_ANNOTATION: "device_annotation",
-    GroupKind.WORK: "work",
-    GroupKind.SYNC: "sync",
-    GroupKind.INSTANT: "instant",
-}
 
 
 def timeline_payload(
@@ -50,10 +46,7 @@ def timeline_payload(
         has_modules=bool(about["has_modules"]),
         groups=_groups(trace, facts, timeline),
         counters=_counters(trace, timeline),
-        arrow_kinds=[
-            ArrowKind(kind=k["kind"], label=k["label"], total=k["total"])
-            for k in about["arrow_kinds"]
-        ],
+        arrow_kinds=msgspec.convert(about["arrow_kinds"], list[ArrowKind]),
         steps=_steps(facts),
         marks=_marks(trace),
         device_activity=about["device_activity"],
@@ -70,14 +63,12 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
     ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
     listed = []
     for row in range(groups.n):
-        track, kind, first, count = (
-            int(groups[name][row]) for name in ("track", "kind", "lane", "lanes")
-        )
+        track, first, count = (int(groups[name][row]) for name in ("track", "lane", "lanes"))
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
         listed.append(
             TimelineGroup(
                 key=group_key(trace, timeline, row),
-                kind=_KINDS[kind],
+                kind=_kind(timeline, row),
                 process_key=pid,
                 process=process_text(trace, facts, track, track in is_device),
                 thread=(
@@ -99,13 +90,15 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
     return listed
 
 
+def _kind(timeline: Timeline, row: int) -> GroupKindName:
+    return cast(GroupKindName, GroupKind(timeline["groups"]["kind"][row]).name.lower())
+
+
 def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
     """A group's name in URLs, stable over reloads."""
-    groups, tracks = timeline["groups"], trace["tracks"]
-    pid, tid = (
-        trace.strings[int(tracks[name][int(groups["track"][row])])] for name in ("pid", "tid")
-    )
-    return f"{pid}/{tid}/{_KINDS[int(groups['kind'][row])]}"
+    tracks, track = trace["tracks"], int(timeline["groups"]["track"][row])
+    pid, tid = (trace.strings[int(tracks[name][track])] for name in ("pid", "tid"))
+    return f"{pid}/{tid}/{_kind(timeline, row)}"
 
 
 def process_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> str:
@@ -127,7 +120,7 @@ def _device_tracks(trace: Trace, timeline: Timeline) -> set[int]:
     """Tracks that are streams: those with device work, and the others of a process that has such."""
     groups, tracks = timeline["groups"], trace["tracks"]
     pids = set(tracks["pid"][groups["track"][groups["kind"] == GroupKind.WORK]].tolist())
-    return {track for track in range(tracks.n) if int(tracks["pid"][track]) in pids}
+    return {track for track, pid in enumerate(tracks["pid"].tolist()) if pid in pids}
 
 
 def _counters(trace: Trace, timeline: Timeline) -> list[CounterSeries]:
@@ -148,25 +141,18 @@ def _counters(trace: Trace, timeline: Timeline) -> list[CounterSeries]:
 
 
 def _steps(facts: Facts) -> list[TimelineStep]:
-    steps = facts["steps"]
+    columns = (facts["steps"][name].tolist() for name in ("name", "start", "end"))
     return [
-        TimelineStep(name=facts.strings[int(name)], start_ns=start, end_ns=end)
-        for name, start, end in zip(
-            steps["name"].tolist(), steps["start"].tolist(), steps["end"].tolist(), strict=True
-        )
+        TimelineStep(name=facts.strings[name], start_ns=start, end_ns=end)
+        for name, start, end in zip(*columns, strict=True)
     ]
 
 
 def _marks(trace: Trace) -> list[TimelineMark]:
-    marks = trace["marks"]
+    columns = (trace["marks"][name][:MOST_MARKS].tolist() for name in ("defect", "start", "dur"))
     return [
         TimelineMark(defect=trace.strings[defect], start_ns=start, dur_ns=dur)
-        for defect, start, dur in zip(
-            marks["defect"][:MOST_MARKS].tolist(),
-            marks["start"].tolist(),
-            marks["dur"].tolist(),
-            strict=False,
-        )
+        for defect, start, dur in zip(*columns, strict=True)
     ]
 
 

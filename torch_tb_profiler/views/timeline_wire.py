@@ -7,8 +7,11 @@ after that trace's first event.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.timeline.area import AREA
+from torch_tb_profiler.analysis.timeline.search import HITS, MATCHES
+from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Wire
 
 GroupKindName = Literal["python", "calls", "device_annotation", "work", "sync", "instant"]
@@ -245,34 +248,15 @@ class ArrowsPayload(Wire, frozen=True, kw_only=True):
     target_ns: list[int]
 
 
-class HitColumns(Wire, frozen=True, kw_only=True):
-    """Hits of a search in time order."""
-
-    event: list[int]
-    lane: list[int]
-    name: list[str]
-    start_ns: list[int]
-    dur_ns: list[int]
-
-
-class SearchName(Wire, frozen=True, kw_only=True):
-    """Hits of one name."""
-
-    name: str
-    look: int
-    count: int
-    total_ns: int
-
-
 class SearchPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/search``: ``names`` by total time, at most 500 of ``names_total``; ``hits``
     the first 1000 of ``total``.
     """
 
     total: int
-    names: list[SearchName]
+    names: Annotated[dict[str, Any], table_of(MATCHES)]
     names_total: int
-    hits: HitColumns
+    hits: Annotated[dict[str, Any], table_of(HITS)]
 
 
 class HeatPayload(Wire, frozen=True, kw_only=True):
@@ -289,19 +273,6 @@ class NextHitPayload(Wire, frozen=True, kw_only=True):
     hit: EventRef | None
     index: int
     total: int
-
-
-class AreaColumns(Wire, frozen=True, kw_only=True):
-    """Events of a window by name and look. Times are clipped to the window."""
-
-    name: list[str]
-    look: list[int]
-    count: list[int]
-    total_ns: list[int]
-    mean_ns: list[int]
-    shortest_ns: list[int]
-    longest_ns: list[int]
-    longest_event: list[int]
 
 
 class AreaGroup(Wire, frozen=True, kw_only=True):
@@ -329,7 +300,7 @@ class AreaPayload(Wire, frozen=True, kw_only=True):
     t0_ns: int
     t1_ns: int
     events: int
-    rows: AreaColumns
+    rows: Annotated[dict[str, Any], table_of(AREA)]
     pooled: int
     groups: list[AreaGroup]
     overlap: AreaOverlap | None

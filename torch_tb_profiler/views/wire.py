@@ -111,7 +111,7 @@ class RunsPayload(Wire, frozen=True, kw_only=True):
 
 
 class DiagnosisPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/diagnosis``: where was looked, what was found, what became of it."""
+    """Route ``/diagnosis``: the places that were scanned, the files found there, and what became of each."""
 
     version: str
     logdirs: list[str]
@@ -128,7 +128,7 @@ class Definition(Wire, frozen=True, kw_only=True):
 
 
 class DefinitionsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/definitions``: what the page shows when the pointer rests on a label."""
+    """Route ``/definitions``: what the page shows when the pointer hovers over a label."""
 
     definitions: list[Definition]
 
@@ -293,7 +293,7 @@ class StackItem(Wire, frozen=True, kw_only=True):
 
 
 class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/operator/stacks``: one operator's call stacks, the costliest first. ``without``:
+    """Route ``/operator/stacks``: one operator's call stacks, the most expensive first. ``without``:
     calls that have none.
     """
 
@@ -333,7 +333,7 @@ class KernelPayload(Wire, frozen=True, kw_only=True):
 
 
 class TracePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace``: what the Trace page offers. ``origin_ns`` is text because it exceeds what
+    """Route ``/trace``: the header of the Trace page. ``origin_ns`` is text because it exceeds what
     JavaScript counts exactly.
     """
 

@@ -26,17 +26,10 @@ class Pieces:
     def __init__(self, source: Iterator[bytes]) -> None:
         self._source: Any = source
         self.first = next(source, b"")
-        self._sent = False
 
     def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        if not self._sent:
-            self._sent = True
-            return self.first
-        piece: bytes = next(self._source)
-        return piece
+        yield self.first
+        yield from self._source
 
     def close(self) -> None:
         """Close the file; the server calls it at the end of the response."""

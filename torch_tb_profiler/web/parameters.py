@@ -237,9 +237,7 @@ class Ranges(Kind):
 
 
 class StepsOf(Kind):
-    """``steps=all``, ``steps=3`` or ``steps=3-7`` with ``skip_cold``; ``steps2`` goes with
-    ``skip_cold2``.
-    """
+    """``steps=all``, ``3`` or ``3-7``, with ``skip_cold`` (``steps2`` with ``skip_cold2``)."""
 
     values = "`all`, `3`, `3-7`"
 

@@ -37,13 +37,7 @@ Parts = Annotated[int, Whole("Equal parts of the window.", 1, 4096)]
 def _searched(timeline: OpenedTimeline, q: str, regex: bool, args: bool, case: bool) -> Searched:
     opened = timeline.opened
     return Searched(
-        opened.trace,
-        timeline.timeline,
-        opened.memoise,
-        q,
-        regex=regex,
-        arguments=args,
-        case=case,
+        opened.trace, timeline.timeline, opened.memoise, q, regex=regex, arguments=args, case=case
     )
 
 
@@ -99,9 +93,9 @@ def next_hit(
         )
     searched = _searched(timeline, q, re, args, case)
     if after is not None:
-        return searched.after(after)
+        return searched.beside(after, forwards=True)
     if before is not None:
-        return searched.before(before)
+        return searched.beside(before, forwards=False)
     assert t is not None
     return searched.from_time(t, forwards=dir == "next")
 

@@ -136,17 +136,14 @@ class MethodNotAllowed(ProfilerError):
 
 
 def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """A handler whose failures become error replies; unexpected ones are logged, without details
-    for the client.
-    """
+    """A handler whose failures become error replies; unexpected ones are logged only."""
 
     def answer(request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):
             method = request.method[:20]
             return error(
                 MethodNotAllowed(
-                    f"The method is {method!r}, expected GET or HEAD.",
-                    "The routes are read-only.",
+                    f"The method is {method!r}, expected GET or HEAD.", "The routes are read-only."
                 ),
                 {"Allow": "GET, HEAD"},
             )

@@ -16,11 +16,9 @@ import gzip
 import hashlib
 import itertools
 import json
-import re
 import time
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -30,6 +28,7 @@ from werkzeug.wrappers import Request
 from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.web.downloads import base_name
 from torch_tb_profiler.web.replies import Handler
 from torch_tb_profiler.web.route import Report, Route
 from torch_tb_profiler.web.routes import ROUTES, handlers
@@ -45,33 +44,26 @@ _PAUSE_SECONDS = 0.1
 _WITH_FOLDERS = ("/runs", "/diagnosis")
 
 Query = dict[str, str]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """JSON answers by key, and how many traces they are of."""
-
-    answers: dict[str, msgspec.Raw]
-    traces: int
+Answers = dict[str, msgspec.Raw]
+"""JSON answers by their route and query."""
 
 
 def keep(
     catalogue: Catalogue,
     settings: Settings,
     traces: list[Query],
-    report: Callable[[int, int], None] | None = None,
-) -> Kept:
+    report: Callable[[int, int], None],
+) -> Answers:
     """The answers that the page needs about traces (``run``, ``worker``, ``span`` of each)."""
     keeper = _Keeper(handlers(catalogue, settings))
     keeper.all("logdir", {})
     for done, trace in enumerate(traces):
         keeper.trace(trace)
-        if report:
-            report(done + 1, len(traces))
-    return Kept(keeper.answers, len(traces))
+        report(done + 1, len(traces))
+    return keeper.answers
 
 
-def page(answers: Kept, title: str, about: str) -> str:
+def page(answers: Answers, title: str, about: str) -> str:
     """The document.
 
     Raises:
@@ -79,7 +71,7 @@ def page(answers: Kept, title: str, about: str) -> str:
     """
     script = StaticFiles().text(BUNDLE).replace("</script", "<\\/script").replace("<!--", "<\\!--")
     packed = base64.b64encode(
-        gzip.compress(msgspec.json.encode({"about": about, "answers": answers.answers}), 9, mtime=0)
+        gzip.compress(msgspec.json.encode({"about": about, "answers": answers}), 9, mtime=0)
     ).decode()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
@@ -113,21 +105,17 @@ def _escaped(text: str) -> str:
 def _without_folders(body: bytes) -> bytes:
     """Logdirs without their folders: a report is sent to others."""
     payload = msgspec.json.decode(body)
-    payload["logdirs"] = [
-        re.split(r"[/\\]", logdir.rstrip("/\\"))[-1] for logdir in payload["logdirs"]
-    ]
+    payload["logdirs"] = [base_name(logdir.rstrip("/\\")) for logdir in payload["logdirs"]]
     return msgspec.json.encode(payload)
 
 
 class _Keeper:
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self._handlers = handlers
-        self.answers: dict[str, msgspec.Raw] = {}
+        self.answers: Answers = {}
 
     def all(self, report: Report, query: Query, *, whole: bool = True) -> None:
-        """Ask every route of that part of the report, for each choice of its parameters. ``whole``:
-        all steps are selected.
-        """
+        """Ask every route of a part of the report. ``whole``: all steps are selected."""
         for route in ROUTES.values():
             if route.report == report:
                 for more in _choices(route, whole=whole):
@@ -150,16 +138,11 @@ class _Keeper:
         request = Request(EnvironBuilder(query_string=query).get_environ())
         while True:
             try:
-                response = self._handlers[route](request)
+                return bytes(self._handlers[route](request).get_data())
             except NotReady:
                 time.sleep(_PAUSE_SECONDS)
-                continue
             except ProfilerError:
                 return None
-            if response.status_code == NotReady.status:
-                time.sleep(_PAUSE_SECONDS)
-                continue
-            return bytes(response.get_data()) if response.status_code == 200 else None
 
     def _until_complete(self, route: str, query: Query) -> None:
         """Ask again until ``progress``, if there is one, says that all workers were read."""

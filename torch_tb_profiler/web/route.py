@@ -5,8 +5,7 @@ parameter of its kind (``parameters.py``); what it returns is the payload: a wir
 ``Download``.
 
 ``ROUTES`` is the table of all. The dispatcher below, the errors of parameters, the page's types and
-limits, ``docs/http_api.md`` (``routes_doc.py``), the report's questions and the contract test follow
-from it.
+limits, ``docs/http_api.md``, the report's questions and the contract test follow from it.
 """
 
 from __future__ import annotations

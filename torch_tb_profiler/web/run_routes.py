@@ -11,8 +11,7 @@ from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, 
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
 from torch_tb_profiler.views.distributed import PlacedWorker, distributed_payload
-from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_run import findings_in_run
+from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf
 from torch_tb_profiler.web.replies import Body

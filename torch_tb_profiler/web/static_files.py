@@ -19,16 +19,8 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 # Not the machine's table: Windows registries may call .js text/plain.
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
-    ".mjs": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
     ".map": "application/json",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".woff2": "font/woff2",
-    ".txt": "text/plain; charset=utf-8",
-    ".wasm": "application/wasm",
 }
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*", re.ASCII)
@@ -128,9 +120,7 @@ class StaticFiles:
         return path
 
     def _path(self, name: str) -> Path | None:
-        """The file, only if every part of its name is plain and it lies in the folder after links
-        are followed.
-        """
+        """The file, if its name's parts are plain and it lies in the folder, links followed."""
         parts = name.split("/")
         if not all(_PART.fullmatch(part) for part in parts):
             return None

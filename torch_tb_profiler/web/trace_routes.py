@@ -87,10 +87,7 @@ def names(
 def tiles(
     timeline: OpenedTimeline,
     level: Annotated[int, Whole("The level.", 0, LEVEL_MAX)],
-    k: Annotated[
-        list[int],
-        Wholes("Tile numbers.", most=64, highest=LAST_TILE),
-    ],
+    k: Annotated[list[int], Wholes("Tile numbers.", most=64, highest=LAST_TILE)],
     lanes: Lanes = None,
 ) -> bytes:
     """Slices to draw, in the binary layout of ``torch_tb_profiler/views/tiles.py``. Tile k of level L

@@ -14,16 +14,13 @@ export class ApiError extends Error {
   readonly hint: string;
   /** 0 to 1 with code `not_ready`. */
   readonly progress: number | null;
-  /** The HTTP status; 0 when there was no answer. */
-  readonly status: number;
 
-  constructor(body: ErrorBody, status: number) {
+  constructor(body: ErrorBody) {
     super(body.message);
     this.name = "ApiError";
     this.code = body.code;
     this.hint = body.hint;
     this.progress = body.progress;
-    this.status = status;
   }
 
   /** The trace is known and on its way: worth asking again. */
@@ -36,7 +33,7 @@ export class ApiError extends Error {
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const hint = "This is a bug of the page; please report it.";
-  return new ApiError({ code: "page", message: messageOf(thrown), hint, progress: null }, 0);
+  return new ApiError({ code: "page", message: messageOf(thrown), hint, progress: null });
 }
 
 let base = new URL("./", document.baseURI);
@@ -76,7 +73,7 @@ export async function fetchJson<R extends Route>(
   signal?: AbortSignal,
 ): Promise<Routes[R]> {
   const response = await request(urlOf(route, query), "application/json", signal);
-  const text = await bodyOf(() => response.text(), signal);
+  const text = await reached(response.text(), signal);
   const value = parse(text);
   if (response.status === 200 && value !== null && !hasError(value)) return value as Routes[R];
   throw refusal(response, text, value, "JSON");
@@ -92,47 +89,32 @@ export async function fetchColumns<R extends Exclude<keyof Parameters, Route>>(
   const type = response.headers.get("Content-Type") ?? "";
   // A proxy's own page comes with status 200, too.
   if (response.status === 200 && !/json|html/.test(type))
-    return bodyOf(() => response.arrayBuffer(), signal);
-  const text = await bodyOf(() => response.text(), signal);
+    return reached(response.arrayBuffer(), signal);
+  const text = await reached(response.text(), signal);
   throw refusal(response, text, parse(text), "columns");
 }
 
-async function request(
-  url: string,
-  accept: string,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  try {
-    return await ask(url, {
-      headers: { Accept: accept },
-      credentials: "same-origin",
-      ...(signal ? { signal } : {}),
-    });
-  } catch (thrown) {
-    throw lost(thrown, signal);
-  }
+function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<Response> {
+  const how = { headers: { Accept: accept }, credentials: "same-origin" } as const;
+  return reached(ask(url, { ...how, ...(signal ? { signal } : {}) }), signal);
 }
 
-async function bodyOf<T>(read: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** What the server sends; where it is lost on the way, an error that says so. */
+async function reached<T>(coming: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    return await read();
+    return await coming;
   } catch (thrown) {
-    throw lost(thrown, signal);
+    if (signal?.aborted) throw thrown;
+    const hint =
+      "Is TensorBoard still running? The page continues by itself when the server answers again.";
+    const message = "The server cannot be reached.";
+    throw new ApiError({ code: "network", message, hint, progress: null });
   }
 }
 
 function refusal(response: Response, text: string, value: unknown, wanted: string): ApiError {
-  if (hasError(value)) return new ApiError(errorBody(value.error), response.status);
-  return new ApiError(unexpected(response, text, wanted), response.status);
-}
-
-function lost(thrown: unknown, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted) return thrown;
-  const hint =
-    "Is TensorBoard still running? The page continues by itself when the server answers again.";
   return new ApiError(
-    { code: "network", message: "The server cannot be reached.", hint, progress: null },
-    0,
+    hasError(value) ? errorBody(value.error) : unexpected(response, text, wanted),
   );
 }
 

@@ -46,12 +46,13 @@ export interface CounterInfo {
   unit: string;
 }
 
-/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `headline`: what was measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
   profiled: CountersTable;
   values: ((number | null)[])[];
+  headline: string;
   matching: string;
   measured: "" | "ranges" | "slices";
   bandwidth: number | null;
@@ -59,6 +60,26 @@ export interface CountersTablePayload {
   sampled_counters: CounterInfo[];
   sampled: CounterSamplesTable;
   steps: string[];
+  pooled: number;
+  missing: Missing[];
+}
+
+/** `key`: as in the tables; `label`: what it is called. */
+export interface PathKindInfo {
+  key: string;
+  label: string;
+}
+
+/** Route `/critical_path`. `headline`: the largest part in words. `kinds`: every kind, in the order of drawing. `strip`: the path of the step `strip_step`, the longest of those selected; −1 without any. */
+export interface CriticalPathPayload {
+  vocabulary: Vocabulary;
+  headline: string[];
+  kinds: PathKindInfo[];
+  parts: PathKindsTable;
+  steps: PathStepsTable;
+  strip_step: number;
+  strip: PathStripTable;
+  rows: PathEventsTable;
   pooled: number;
   missing: Missing[];
 }
@@ -145,7 +166,7 @@ export interface WaitingColumns {
   late_ns: ((number | null)[])[];
 }
 
-/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took. */
+/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took; `before` says it in words, empty where it is not known. */
 export interface LateItem {
   step: number;
   worker: number;
@@ -164,6 +185,7 @@ export interface LateItem {
   before_ns: number | null;
   before_side: BeforeSide | null;
   before_side_ns: number | null;
+  before: string;
 }
 
 /** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
@@ -174,7 +196,7 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
@@ -191,6 +213,7 @@ export interface DistributedPayload {
   ready: number;
   progress: number;
   workers_total: number;
+  headline: string[];
   notes: string[];
   missing: Missing[];
 }
@@ -213,16 +236,6 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
-export interface FamilyColumns {
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  matrix_ns: (number | null)[];
-  matrix_unknown_ns: (number | null)[];
-  flops: (number | null)[];
-}
-
 /** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
 export interface StepMfu {
   index: number;
@@ -232,7 +245,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
   has_device: boolean;
@@ -240,12 +253,13 @@ export interface EfficiencyPayload {
   device: DevicePeaks;
   steps: StepMfu[];
   mfu: number | null;
-  families: FamilyColumns;
+  families: FamiliesTable;
   time_ns: number;
   computation_ns: number;
   modelled_ns: number;
   rows: EfficiencyTable;
   pooled: number;
+  headline: string[];
   notes: string[];
   missing: Missing[];
 }
@@ -278,7 +292,7 @@ export interface Finding {
   links: Link[];
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were looked at (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were analysed (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   headline: string;
   healthy: boolean;
@@ -290,7 +304,7 @@ export interface FindingsPayload {
   progress: number;
 }
 
-/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. */
+/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
 export interface MemoryDevice {
   key: number;
   name: string;
@@ -303,6 +317,7 @@ export interface MemoryDevice {
   peak_reserved_bytes: number | null;
   capacity_bytes: number | null;
   blocks: number;
+  headline: string[];
 }
 
 /** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */
@@ -576,29 +591,12 @@ export interface ArrowsPayload {
   target_ns: number[];
 }
 
-/** Hits of a search in time order. */
-export interface HitColumns {
-  event: number[];
-  lane: number[];
-  name: string[];
-  start_ns: number[];
-  dur_ns: number[];
-}
-
-/** Hits of one name. */
-export interface SearchName {
-  name: string;
-  look: number;
-  count: number;
-  total_ns: number;
-}
-
 /** Route `/trace/search`: `names` by total time, at most 500 of `names_total`; `hits` the first 1000 of `total`. */
 export interface SearchPayload {
   total: number;
-  names: SearchName[];
+  names: MatchesTable;
   names_total: number;
-  hits: HitColumns;
+  hits: HitsTable;
 }
 
 /** Route `/trace/search/heat`: hits that begin in each equal bucket of the window. */
@@ -611,18 +609,6 @@ export interface NextHitPayload {
   hit: EventRef | null;
   index: number;
   total: number;
-}
-
-/** Events of a window by name and look. Times are clipped to the window. */
-export interface AreaColumns {
-  name: string[];
-  look: number[];
-  count: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  longest_event: number[];
 }
 
 /** Busy time of a group of lanes within the window: the union over its chosen lanes. */
@@ -645,7 +631,7 @@ export interface AreaPayload {
   t0_ns: number;
   t1_ns: number;
   events: number;
-  rows: AreaColumns;
+  rows: AreaTable;
   pooled: number;
   groups: AreaGroup[];
   overlap: AreaOverlap | null;
@@ -730,7 +716,7 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** Route `/diagnosis`: where was looked, what was found, what became of it. */
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
@@ -745,7 +731,7 @@ export interface Definition {
   text: string;
 }
 
-/** Route `/definitions`: what the page shows when the pointer rests on a label. */
+/** Route `/definitions`: what the page shows when the pointer hovers over a label. */
 export interface DefinitionsPayload {
   definitions: Definition[];
 }
@@ -882,7 +868,7 @@ export interface StackItem {
   host_total_ns: number;
 }
 
-/** Route `/operator/stacks`: one operator's call stacks, the costliest first. `without`: calls that have none. */
+/** Route `/operator/stacks`: one operator's call stacks, the most expensive first. `without`: calls that have none. */
 export interface OperatorStacksPayload {
   name: string;
   shapes: string | null;
@@ -916,7 +902,7 @@ export interface KernelPayload {
   missing: Missing[];
 }
 
-/** Route `/trace`: what the Trace page offers. `origin_ns` is text because it exceeds what JavaScript counts exactly. */
+/** Route `/trace`: the header of the Trace page. `origin_ns` is text because it exceeds what JavaScript counts exactly. */
 export interface TracePayload {
   file: string;
   bytes: number;
@@ -957,6 +943,53 @@ export interface CounterSamplesTable {
   mean: (number | null)[];
   min: (number | null)[];
   max: (number | null)[];
+}
+
+/** What the critical path of the selected steps is made of. */
+export interface PathKindsTable {
+  kind: string[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+}
+
+/** The critical path of every selected step by kind. */
+export interface PathStepsTable {
+  step: number[];
+  name: string[];
+  not_recorded_ns: number[];
+  kernel_ns: number[];
+  memcpy_ns: number[];
+  memset_ns: number[];
+  communication_ns: number[];
+  launch_ns: number[];
+  operator_ns: number[];
+  python_ns: number[];
+  runtime_ns: number[];
+  synchronization_ns: number[];
+  dataloader_ns: number[];
+  annotation_ns: number[];
+  before_recording_ns: number[];
+}
+
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+}
+
+/** The critical path of the selected steps by event, source line and operator. */
+export interface PathEventsTable {
+  name: (string | null)[];
+  kind: (string | null)[];
+  line: (string | null)[];
+  operator: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  work_ns: (number | null)[];
+  segments: number[];
+  event: number[];
 }
 
 /** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
@@ -1037,6 +1070,16 @@ export interface OperationsTable {
   algorithm_bandwidth: (number | null)[];
   bus_bandwidth: (number | null)[];
   split: boolean[];
+}
+
+/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
+export interface FamiliesTable {
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  matrix_ns: (number | null)[];
+  matrix_unknown_ns: (number | null)[];
+  flops: (number | null)[];
 }
 
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
@@ -1145,6 +1188,36 @@ export interface FlameTable {
   host_ns: number[];
   first_ns: number[];
   event: number[];
+}
+
+/** Hits of a search by name; `look` is that of the first event of the name. */
+export interface MatchesTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+}
+
+/** Hits of a search in time order. */
+export interface HitsTable {
+  event: number[];
+  lane: number[];
+  name: string[];
+  start_ns: number[];
+  dur_ns: number[];
+}
+
+/** Events of a window by name and look. Times are clipped to the window. */
+export interface AreaTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+  share: (number | null)[];
+  mean_ns: number[];
+  shortest_ns: number[];
+  longest_ns: number[];
+  longest_event: number[];
 }
 
 /** One row per file that was seen: what became of it, and why. */

@@ -118,7 +118,6 @@ function useViewProps(page: PageState): ViewProps {
       params: page.params,
       setSteps: (steps) => changePage((state) => ({ ...state, steps }), "replace"),
       setParam,
-      navigate: (view, params = {}) => changePage((state) => ({ ...state, view, params }), "push"),
       hrefOf: (view, params, selection) => hrefOfPage(at(view, params, selection)),
     };
   }, [page]);

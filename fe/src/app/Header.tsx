@@ -24,15 +24,8 @@ interface HeaderProps {
   hrefOf: (view: ViewId) => string;
 }
 
-export function Header({
-  payload,
-  selection,
-  view,
-  steps,
-  onSelect,
-  onSteps,
-  hrefOf,
-}: HeaderProps) {
+export function Header(props: HeaderProps) {
+  const { payload, selection, view, steps, onSelect, onSteps, hrefOf } = props;
   return (
     <header class="top">
       <div class="top-line">
@@ -63,10 +56,7 @@ export function Header({
   );
 }
 
-interface TraceChoiceProps {
-  payload: RunsPayload | null;
-  selection: Selection;
-  onSelect: (selection: Selection) => void;
+interface TraceChoiceProps extends Pick<HeaderProps, "payload" | "selection" | "onSelect"> {
   children: ComponentChildren;
 }
 
@@ -85,24 +75,11 @@ function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProp
   );
 }
 
-function Steps({
-  selection,
-  steps,
-  onSteps,
-}: {
-  selection: Selection;
-  steps: StepRange;
-  onSteps: (steps: StepRange) => void;
-}) {
-  const failed = useStore(
-    runsStore,
-    (runs) => find(runs.payload, selection).span?.state === "failed",
-  );
-  const { data } = useResource(failed ? null : "steps", {
-    run: selection.run,
-    worker: selection.worker,
-    span: selection.span,
-  });
+function Steps(props: Pick<HeaderProps, "selection" | "steps" | "onSteps">) {
+  const { selection, steps, onSteps } = props;
+  const { run, worker, span } = selection;
+  const state = useStore(runsStore, (runs) => find(runs.payload, selection).span?.state);
+  const { data } = useResource(state === "failed" ? null : "steps", { run, worker, span });
   // One step leaves nothing to choose, unless the link names steps that are not there.
   if (
     !data?.steps.step.length ||

@@ -56,22 +56,17 @@ function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: R
   );
 }
 
-export function FailedTrace({
-  span,
-  worker,
-  diagnosisHref,
-}: {
+interface FailedTraceProps {
   span: SpanItem;
   worker: string;
   diagnosisHref: string;
-}) {
+}
+
+export function FailedTrace({ span, worker, diagnosisHref }: FailedTraceProps) {
   return (
     <ErrorState
       title={`The trace of ${worker} could not be imported`}
-      error={{
-        message: span.message,
-        hint: "It is imported again when the file changes.",
-      }}
+      error={{ message: span.message, hint: "It is imported again when the file changes." }}
       diagnosisHref={diagnosisHref}
     />
   );

@@ -84,10 +84,7 @@ export function matchAll(
   for (let i = 0; i < texts.length; i++) {
     flags[i] = matcher.test(texts[i] ?? "") ? 1 : 0;
     if (i % 256 === 255 && now() - start > TIME_LIMIT) {
-      return {
-        flags: flags.fill(1),
-        error: "The pattern takes too long. Simplify it.",
-      };
+      return { flags: flags.fill(1), error: "The pattern takes too long. Simplify it." };
     }
   }
   return { flags, error: null };

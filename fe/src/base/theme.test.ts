@@ -62,9 +62,9 @@ describe("followTheme", () => {
 
 it("watchTheme tells when the document's theme changes, until it is told to stop", async () => {
   const changed = vi.fn();
-  const root = document.createElement("div");
+  const root = document.documentElement;
   root.dataset.theme = "dark";
-  const end = watchTheme(changed, root);
+  const end = watchTheme(changed);
   root.dataset.theme = "light";
   await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
   end();
@@ -74,4 +74,4 @@ it("watchTheme tells when the document's theme changes, until it is told to stop
 });
 
 it("fontOfTheme has a face also without the style sheet", () =>
-  expect(fontOfTheme(document.createElement("div"))).toBe("sans-serif"));
+  expect(fontOfTheme()).toBe("sans-serif"));

@@ -91,17 +91,17 @@ export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => voi
   };
 }
 
-/** Face of the texts on a canvas: the page's, because a canvas does not inherit it. */
-export function fontOfTheme(root: HTMLElement = document.documentElement): string {
-  return getComputedStyle(root).getPropertyValue("--font").trim() || "sans-serif";
+/** Values of the style sheet's variables by name, for a canvas, which inherits none; empty where there is none. */
+export function tokensOfTheme(root = document.documentElement): (name: string) => string {
+  const style = getComputedStyle(root);
+  return (name) => style.getPropertyValue(name).trim();
 }
 
+export const fontOfTheme = (): string => tokensOfTheme()("--font") || "sans-serif";
+
 /** Calls back whenever the theme of the document changes; the returned function ends that. */
-export function watchTheme(
-  onChange: () => void,
-  root: HTMLElement = document.documentElement,
-): () => void {
+export function watchTheme(onChange: () => void): () => void {
   const observer = new MutationObserver(onChange);
-  observer.observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   return () => observer.disconnect();
 }

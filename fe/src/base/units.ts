@@ -12,20 +12,23 @@ export type Maybe = number | null | undefined;
 /** An en dash: what stands where a figure is not known. */
 export const UNKNOWN = "–";
 
-const TIME_STEPS: readonly (readonly [number, string])[] = [
+/** Factors with their units, the largest first. */
+type Steps = readonly (readonly [number, string])[];
+
+export const TIME_STEPS: Steps = [
   [1e9, "s"],
   [1e6, "ms"],
   [1e3, "µs"],
   [1, "ns"],
 ];
-const BYTE_STEPS: readonly (readonly [number, string])[] = [
+const BYTE_STEPS: Steps = [
   [2 ** 40, "TiB"],
   [2 ** 30, "GiB"],
   [2 ** 20, "MiB"],
   [2 ** 10, "KiB"],
   [1, "B"],
 ];
-const PREFIXES: readonly (readonly [number, string])[] = [
+const PREFIXES: Steps = [
   [1e18, "E"],
   [1e15, "P"],
   [1e12, "T"],
@@ -34,9 +37,20 @@ const PREFIXES: readonly (readonly [number, string])[] = [
   [1e3, "k"],
   [1, ""],
 ];
-const MINUS = "−";
+const rates = (unit: RateUnit): Steps => PREFIXES.map(([factor, name]) => [factor, name + unit]);
+const STEPS: Readonly<Record<Unit, Steps>> = {
+  ns: TIME_STEPS,
+  bytes: BYTE_STEPS,
+  share: [[0.01, "%"]],
+  count: [[1, ""]],
+  number: [[1, ""]],
+  FLOP: rates("FLOP"),
+  "FLOP/s": rates("FLOP/s"),
+  "B/s": rates("B/s"),
+};
+export const MINUS = "−";
 /** Between groups of three digits; no line breaks there. */
-const NARROW_SPACE = "\u202f";
+export const NARROW_SPACE = "\u202f";
 
 /** A number and its unit apart, for axes and cells whose units stand in a column of their own. */
 export interface Quantity {
@@ -61,38 +75,21 @@ function fixed(value: number, digits: number): string {
 }
 
 /** The largest step that keeps the rounded number at 1 or more; a value that rounds up to the next unit takes that unit. */
-function stepFor(
-  value: number,
-  steps: readonly (readonly [number, string])[],
-): readonly [number, string] {
-  const size = Math.abs(value);
-  let best: readonly [number, string] = [1, ""];
-  for (const step of steps) {
-    best = step;
-    if (size >= step[0] * 0.9995) break;
-  }
-  return best;
-}
-
-function quantity(value: number, steps: readonly (readonly [number, string])[]): Quantity {
-  const [factor, unit] = stepFor(value, steps);
-  return {
-    text: factor === 1 && Number.isInteger(value) ? fixed(value, 0) : threeDigits(value / factor),
-    unit,
-  };
+function stepFor(value: number, unit: Unit): Steps[number] {
+  const steps = STEPS[unit];
+  const fits = steps.find(([factor]) => Math.abs(value) >= factor * 0.9995);
+  return fits ?? steps.at(-1) ?? [1, ""];
 }
 
 /** `1_234_567` ns → `{text: "1.23", unit: "ms"}`. */
-export function timeQuantity(ns: number): Quantity {
-  return quantity(ns, TIME_STEPS);
+export function quantity(value: number, unit: Unit): Quantity {
+  const [factor, name] = stepFor(value, unit);
+  const whole = factor === 1 && Number.isInteger(value);
+  return { text: whole ? fixed(value, 0) : threeDigits(value / factor), unit: name };
 }
 
 /** `1_234_567` ns → `1.23 ms`. */
-export function formatTime(ns: Maybe): string {
-  if (!known(ns)) return UNKNOWN;
-  const { text, unit } = timeQuantity(ns);
-  return `${text} ${unit}`;
-}
+export const formatTime = (ns: Maybe): string => format(ns, "ns");
 
 /** A difference with its sign: `1_500` ns → `+1.50 µs`. */
 export function formatDelta(ns: Maybe): string {
@@ -110,18 +107,7 @@ export function formatExactTime(ns: Maybe): string {
 }
 
 /** `1536` → `1.50 KiB`: powers of 1024. */
-export function formatBytes(bytes: Maybe): string {
-  if (!known(bytes)) return UNKNOWN;
-  const { text, unit } = quantity(bytes, BYTE_STEPS);
-  return `${text} ${unit}`;
-}
-
-/** `989_400_000_000_000` FLOP/s → `989 TFLOP/s`. */
-export function formatRate(value: Maybe, unit: RateUnit): string {
-  if (!known(value)) return UNKNOWN;
-  const { text, unit: prefix } = quantity(value, PREFIXES);
-  return `${text} ${prefix}${unit}`;
-}
+export const formatBytes = (bytes: Maybe): string => format(bytes, "bytes");
 
 /** `0.1234` → `12.3 %`; only none at all is `0 %`, only all of it (but for the rounding of sums) `100 %`. */
 export function formatShare(share: Maybe): string {
@@ -146,22 +132,14 @@ export function formatNumber(value: Maybe): string {
   return digits > 2 ? fixed(value, digits) : threeDigits(value);
 }
 
-/** The formatter of a unit. */
+/** As its unit is written: `989_400_000_000_000` FLOP/s → `989 TFLOP/s`. */
 export function format(value: Maybe, unit: Unit): string {
-  switch (unit) {
-    case "ns":
-      return formatTime(value);
-    case "bytes":
-      return formatBytes(value);
-    case "share":
-      return formatShare(value);
-    case "count":
-      return formatCount(value);
-    case "number":
-      return formatNumber(value);
-    default:
-      return formatRate(value, unit);
-  }
+  if (unit === "share") return formatShare(value);
+  if (unit === "count") return formatCount(value);
+  if (unit === "number") return formatNumber(value);
+  if (!known(value)) return UNKNOWN;
+  const { text, unit: name } = quantity(value, unit);
+  return `${text} ${name}`;
 }
 
 /** One unit for a whole axis or column, chosen by its largest value. */
@@ -171,30 +149,10 @@ export interface Scale {
   text: (value: number) => string;
 }
 
-function stepsOf(unit: Unit): readonly (readonly [number, string])[] {
-  switch (unit) {
-    case "ns":
-      return TIME_STEPS;
-    case "bytes":
-      return BYTE_STEPS;
-    case "share":
-      return [[0.01, "%"]];
-    case "count":
-    case "number":
-      return [[1, ""]];
-    default:
-      return PREFIXES.map(([factor, prefix]) => [factor, prefix + unit]);
-  }
-}
-
 /** The scale that fits `largest`; `digits` after the point follow from `step`, the distance of two ticks, where given. */
 export function scaleFor(largest: number, unit: Unit, step?: number): Scale {
-  const [factor, name] = stepFor(largest, stepsOf(unit));
+  const [factor, name] = stepFor(largest, unit);
   if (step === undefined) return { unit: name, factor, text: (v) => threeDigits(v / factor) };
   const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9)));
-  return {
-    unit: name,
-    factor,
-    text: (v) => (v === 0 ? "0" : fixed(v / factor, digits)),
-  };
+  return { unit: name, factor, text: (v) => (v === 0 ? "0" : fixed(v / factor, digits)) };
 }

@@ -34,14 +34,7 @@ export const EMPTY_PAGE: PageState = {
   params: {},
 };
 
-const OWN_KEYS: ReadonlySet<string> = new Set([
-  "view",
-  "run",
-  "worker",
-  "span",
-  "steps",
-  "skip_cold",
-]);
+const OWN_KEYS = new Set(["view", "run", "worker", "span", "steps", "skip_cold"]);
 
 /** `3`, `3-7`, or all of them for anything else. */
 export function parseSteps(text: string): Pick<StepRange, "first" | "last"> {

@@ -131,7 +131,7 @@ describe("useResource", () => {
     await settle();
     expect(result.current).toMatchObject({
       state: "error",
-      error: { code: "import_failed", message: "cut at byte 7", hint: "record again", status: 409 },
+      error: { code: "import_failed", message: "cut at byte 7", hint: "record again" },
     });
     void act(() => result.current.reload());
     await settle();

@@ -37,6 +37,12 @@ const COMPLETING_PAUSE = 1000;
 
 type Answer<T> = Omit<Resource<T>, "reload">;
 
+interface Held<T> {
+  subject: string;
+  key: string;
+  answer: Answer<T>;
+}
+
 /**
  * The payload of `path` for `query`; a `null` asks nothing (state `loading`, no data).
  *
@@ -55,9 +61,7 @@ export function useResource<R extends Route>(
   const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
   const freshness = useStore(runsStore, select);
   const [turn, setTurn] = useState(0);
-  const [held, setHeld] = useState<{ subject: string; key: string; answer: Answer<T> } | null>(
-    null,
-  );
+  const [held, setHeld] = useState<Held<T> | null>(null);
   const newest = useRef({ path, query });
   newest.current = { path, query };
 
@@ -100,13 +104,8 @@ function ask<R extends Route>(
       if (controller.signal.aborted) return;
       const error = asApiError(thrown);
       if (error.notReady) {
-        heard({
-          ...NOTHING,
-          state: "importing",
-          stale: true,
-          progress: error.progress,
-          message: error.message,
-        });
+        const { progress, message } = error;
+        heard({ ...NOTHING, state: "importing", stale: true, progress, message });
         again(pause);
         pause = Math.min(LONGEST_PAUSE, pause * 1.5);
       } else {
@@ -127,16 +126,10 @@ export function useResources<R extends Route>(
   path: R,
   queries: readonly Parameters[R][],
 ): readonly Resource<Routes[R]>[] {
-  const select = useCallback(
-    () =>
-      queries
-        .map((query) => {
-          const { run, worker, span } = traceOf(query);
-          return freshnessOf(run, worker, span);
-        })
-        .join("\n"),
-    [queries],
-  );
+  const select = useCallback(() => {
+    const traces = queries.map(traceOf);
+    return traces.map(({ run, worker, span }) => freshnessOf(run, worker, span)).join("\n");
+  }, [queries]);
   const freshness = useStore(runsStore, select);
   const [turn, setTurn] = useState(0);
   const [held, setHeld] = useState<ReadonlyMap<string, Answer<Routes[R]>>>(() => new Map());
@@ -150,25 +143,19 @@ export function useResources<R extends Route>(
     const ends = asked.map((query) => {
       const key = keyOf(query);
       const heard = (answer: Answer<Routes[R]>): void =>
-        setHeld((before) =>
-          new Map(before).set(key, {
-            ...answer,
-            data: answer.data ?? before.get(key)?.data ?? null,
-          }),
-        );
+        setHeld((before) => {
+          const data = answer.data ?? before.get(key)?.data ?? null;
+          return new Map(before).set(key, { ...answer, data });
+        });
       return ask<R>(path, query, heard);
     });
     return () => ends.forEach((end) => end());
   }, [path, all, freshness, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
-  return useMemo(
-    () =>
-      all
-        .split("\n")
-        .slice(0, all ? undefined : 0)
-        .map((key) => ({ ...(held.get(key) ?? NOTHING), reload })),
-    [all, held, reload],
-  );
+  return useMemo(() => {
+    const keys = all ? all.split("\n") : [];
+    return keys.map((key) => ({ ...(held.get(key) ?? NOTHING), reload }));
+  }, [all, held, reload]);
 }
 
 /** Asks again while a payload says that it is not whole: the server answers with the workers that it has read, and the others join them. */
@@ -199,11 +186,7 @@ export const NOTHING = {
   message: "",
 } as const;
 
-function answerFor<T>(
-  held: { subject: string; key: string; answer: Answer<T> } | null,
-  subject: string,
-  key: string,
-): Answer<T> {
+function answerFor<T>(held: Held<T> | null, subject: string, key: string): Answer<T> {
   if (held?.subject !== subject) return NOTHING;
   if (held.key === key) return held.answer;
   return { ...held.answer, state: "loading", stale: held.answer.data !== null, error: null };

@@ -48,11 +48,9 @@ export function find(payload: RunsPayload | null, selection: Selection): Found {
  */
 export function complete(payload: RunsPayload | null, wanted: Selection): Selection {
   if (!payload) return wanted;
-  const run = wanted.run ? payload.runs.find((item) => item.name === wanted.run) : payload.runs[0];
+  const run = payload.runs.find((item) => !wanted.run || item.name === wanted.run);
   if (!run) return wanted;
-  const worker = wanted.worker
-    ? run.workers.find((item) => item.name === wanted.worker)
-    : run.workers[0];
+  const worker = run.workers.find((item) => !wanted.worker || item.name === wanted.worker);
   if (!worker) return { run: run.name, worker: wanted.worker, span: wanted.span };
   const usable = worker.spans.filter((item) => item.state !== "failed");
   const span = wanted.span || (usable[0] ?? worker.spans[0])?.name || "";
@@ -63,13 +61,9 @@ export async function refreshRuns(signal?: AbortSignal): Promise<void> {
   try {
     const payload = await fetchJson("runs", {}, signal);
     const before = runsStore.get();
-    if (
-      before.error === null &&
-      before.payload?.version === payload.version &&
-      before.payload.scanning === payload.scanning
-    )
-      return;
-    runsStore.set({ payload, error: null });
+    const { version, scanning } = before.payload ?? {};
+    if (before.error || version !== payload.version || scanning !== payload.scanning)
+      runsStore.set({ payload, error: null });
   } catch (thrown) {
     if (signal?.aborted) return;
     runsStore.set({ payload: runsStore.get().payload, error: asApiError(thrown) });
@@ -127,9 +121,8 @@ function onTensorBoardReload(listener: () => void): () => void {
     const { type, id, isReply } = message as { type?: unknown; id?: unknown; isReply?: unknown };
     if (type !== "experimental.DataReloaded" || isReply === true) return;
     // TensorBoard waits for a reply to each message.
-    channel.port1.postMessage(
-      JSON.stringify({ type, id, payload: null, error: null, isReply: true }),
-    );
+    const reply = { type, id, payload: null, error: null, isReply: true };
+    channel.port1.postMessage(JSON.stringify(reply));
     listener();
   };
   window.parent.postMessage("experimental.bootstrap", "*", [channel.port2]);

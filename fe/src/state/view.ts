@@ -13,6 +13,7 @@ export const VIEW_IDS = [
   "operator",
   "kernel",
   "trace",
+  "critical_path",
   "memory",
   "module",
   "distributed",
@@ -65,9 +66,7 @@ export interface ViewProps {
   params: Params;
   /** Sets one (`null` or empty: removes it). Replaces the history entry; the back button leaves the view, not the last keystroke. */
   setParam: (key: string, value: string | null) => void;
-  /** Goes to another view of the same trace, with that view's own parameters, e.g. `navigate("kernel", {search: "aten::mm"})`. Pushes a history entry. */
-  navigate: (view: ViewId, params?: Params) => void;
-  /** The URL of the same, for real links (open in a new tab). Another trace starts with all of its own steps. */
+  /** The URL of a view with that view's own parameters, e.g. `hrefOf("kernel", {search: "aten::mm"})`. Another trace starts with all of its own steps. */
   hrefOf: (view: ViewId, params?: Params, selection?: Selection) => string;
 }
 

@@ -63,8 +63,6 @@ afterEach(() => {
 });
 
 const source = (load: Source["load"] = () => Promise.resolve(new ArrayBuffer(0))): Source => ({
-  key: "",
-  label: "",
   offset: 0,
   span: 1e6,
   levelMax: 10,

@@ -44,14 +44,6 @@ export function Timeline(given: TimelineProps) {
   const state = useScene(props, areaTool);
   const { refs, scene, layout, rows } = state;
   const head = MINIMAP_HEIGHT + rulerHeight(props);
-  const zoom = (factor: number): void => {
-    scene.current?.camera.zoom(0.5, factor);
-    scene.current?.invalidate();
-  };
-  const whole = (): void => {
-    scene.current?.camera.whole(true);
-    scene.current?.invalidate();
-  };
   return (
     <div
       ref={refs.root}
@@ -64,8 +56,8 @@ export function Timeline(given: TimelineProps) {
         filterResult={layout.rows.length === 0 ? "none" : String(layout.rows.length)}
         areaTool={areaTool}
         onAreaTool={setAreaTool}
-        onZoom={zoom}
-        onWhole={whole}
+        onZoom={(factor) => scene.current?.camera.zoom(0.5, factor)}
+        onWhole={() => scene.current?.camera.whole(true)}
         onFold={(open) => props.onRows(withAll(props.rows, props.tree, open))}
       />
       <Splitter
@@ -100,10 +92,8 @@ export function Timeline(given: TimelineProps) {
 /** A native scroll bar whose content is as high as the rows: the canvas itself cannot scroll. */
 function ScrollBar({ state: { refs, scene } }: { state: SceneState }) {
   const follow = (top: number): void => {
-    const now = scene.current;
-    if (!now || Math.abs(top - now.camera.scroll) < 1) return;
-    now.camera.scrollTo(top, false);
-    now.invalidate();
+    const camera = scene.current?.camera;
+    if (camera && Math.abs(top - camera.scroll) >= 1) camera.scrollTo(top, false);
   };
   return (
     <div
@@ -131,11 +121,7 @@ function useActions(props: TimelineProps, { scene }: SceneState): TrackActions {
       },
       move: (key, to, behind) => onRows(withMoved(rows, tree, key, to, behind)),
       focus: (row) => scene.current?.showRow(row, false),
-      scroll: (dy) => {
-        const scrolled = scene.current?.camera.scrollBy(dy) ?? false;
-        scene.current?.invalidate();
-        return scrolled;
-      },
+      scroll: (dy) => scene.current?.camera.scrollBy(dy) ?? false,
     }),
     [rows, tree, onRows, scene],
   );
@@ -182,23 +168,20 @@ function Stage({ props, state, areaTool }: StageProps) {
   );
 }
 
-function Spoken({
-  props,
-  state,
-  settled,
-}: {
+interface SpokenProps {
   props: TimelineProps;
   state: SceneState;
   settled: TimeRange | null;
-}) {
+}
+
+function Spoken({ props, state, settled }: SpokenProps) {
   const { selected, span, sources } = props;
   const { scene, layout, refs } = state;
   const selection = useAnnouncement(
     () => {
       if (!selected) return "";
-      const row = layout.rows.find(
-        (row) => row.source === selected.source && row.lane === selected.lane,
-      );
+      const { source, lane } = selected;
+      const row = layout.rows.find((one) => one.source === source && one.lane === lane);
       const name = (row && layout.notes.get(row.key)?.name) ?? "";
       const slice = scene.current?.sliceOf(selected) ?? null;
       if (slice) return `Selected: ${spokenText(slice, sources, span.t0, name)}`;

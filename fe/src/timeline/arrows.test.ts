@@ -5,7 +5,6 @@ import { frameOf, laneRow, sourceOf } from "./tile_fixtures";
 import type { Arrow, Frame } from "./types";
 
 const arrow = (from: [number, number], to: [number, number], strong = false): Arrow => ({
-  kind: "launch",
   strong,
   source: { source: 0, lane: from[0], time: from[1] },
   target: { source: 0, lane: to[0], time: to[1] },

@@ -1,13 +1,8 @@
 /** Arrows between slices: curved, with heads, those of the selected slice over the others. */
 
-import { topOf } from "./place";
-import type { Arrow, Context, Frame, Row } from "./types";
-import { xAt } from "./viewport";
-
-interface Point {
-  x: number;
-  y: number;
-}
+import type { Point } from "./gestures";
+import type { Arrow, Context, Frame, Palette, Row } from "./types";
+import { topOf, xAt } from "./viewport";
 
 const HEAD = 6;
 /** Css px that an end may lie outside the canvas before the arrow is left out or its line is cut there. */
@@ -55,14 +50,7 @@ export function drawArrows(ctx: Context, frame: Frame): number {
       .filter((arrow) => arrow.strong === strong)
       .map(ends)
       .filter(([from, to]) => inSight(frame, from, to));
-    if (shown.length)
-      drawAll(
-        ctx,
-        shown,
-        strong ? frame.palette.accent : frame.palette.muted,
-        frame.palette.ground,
-        strong,
-      );
+    if (shown.length) drawAll(ctx, shown, frame.palette, strong);
     drawn += shown.length;
   }
   return drawn;
@@ -81,10 +69,10 @@ function inSight(frame: Frame, from: Point, to: Point): boolean {
 function drawAll(
   ctx: Context,
   arrows: readonly (readonly [Point, Point])[],
-  colour: string,
-  ground: string,
+  { accent, muted, ground }: Palette,
   strong: boolean,
 ): void {
+  const colour = strong ? accent : muted;
   ctx.beginPath();
   for (const [from, to] of arrows) curve(ctx, from, to);
   if (strong) {

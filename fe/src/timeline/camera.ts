@@ -36,8 +36,12 @@ export class Camera {
   private slide: Flight<number> | null = null;
   private last: number | null = null;
 
-  constructor(span: TimeRange, view: TimeRange | null) {
+  private readonly onMove: () => void;
+
+  /** `onMove` is called whenever it was sent somewhere: a frame is to be drawn. */
+  constructor(span: TimeRange, view: TimeRange | null, onMove: () => void = () => undefined) {
     this.span = span;
+    this.onMove = onMove;
     this.view = view ? clamp(view, span) : whole(span);
   }
 
@@ -50,13 +54,11 @@ export class Camera {
     this.view = all ? whole(span) : clamp(this.view, span);
   }
 
-  /** Heights of the content and of the canvas, px. Returns whether the scroll position had to change. */
-  setHeights(content: number, height: number): boolean {
+  /** Heights of the content and of the canvas, px. */
+  setHeights(content: number, height: number): void {
     this.content = content;
     this.height = height;
-    const before = this.scroll;
-    this.scroll = this.limited(before);
-    return this.scroll !== before;
+    this.scroll = this.limited(this.scroll);
   }
 
   get scrollRange(): number {
@@ -69,29 +71,27 @@ export class Camera {
   }
 
   zoom(at: number, factor: number): void {
+    this.onMove();
     if (this.still || Math.abs(Math.log(factor)) < SMALL_STEP) {
       this.jump(zoomAt(this.view, at, factor, this.span));
       return;
     }
     // From the goal on, so that quick notches add up, but about the time that is under the pointer now.
     const time = this.view.t0 + at * lengthOf(this.view);
-    const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, {
-      t0: 0,
-      t1: lengthOf(whole(this.span)),
-    });
+    const limit = { t0: 0, t1: lengthOf(whole(this.span)) };
+    const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, limit);
     const length = lengthOf(goal);
-    this.fly(
-      clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.span),
-      ZOOM_MS,
-      easeOut,
-    );
+    const to = clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.span);
+    this.fly(to, ZOOM_MS, easeOut);
   }
 
   pan(share: number): void {
+    this.onMove();
     this.jump(panBy(this.view, share, this.span));
   }
 
   go(view: TimeRange, animate: boolean): void {
+    this.onMove();
     const to = clamp(view, this.span);
     if (!animate || this.still) this.jump(to);
     else this.fly(to, FLIGHT_MS, ease);
@@ -110,11 +110,13 @@ export class Camera {
     this.slide = null;
     const before = this.scroll;
     this.scroll = this.limited(before + px);
+    if (this.scroll !== before) this.onMove();
     return this.scroll !== before;
   }
 
   scrollTo(y: number, animate: boolean): void {
     const to = this.limited(y);
+    this.onMove();
     this.slide = null;
     if (!animate || this.still) this.scroll = to;
     else if (to !== this.scroll)
@@ -143,7 +145,7 @@ export class Camera {
     if (this.keys.moving) {
       const { zoom, pan } = this.still ? this.keys.step() : this.keys.motion(seconds);
       if (zoom !== 1) this.jump(zoomAt(this.view, this.keyCentre, zoom, this.span));
-      if (pan !== 0) this.pan(pan);
+      if (pan !== 0) this.jump(panBy(this.view, pan, this.span));
     }
     return true;
   }

@@ -19,18 +19,14 @@ const NEUTRAL: Rgb = [150, 157, 168];
 
 /** `#abc`, `#aabbcc`, `rgb(1 2 3)` and `rgb(1, 2, 3)`; anything else is grey. */
 export function parseColour(text: string): Rgb {
-  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(text.trim());
-  if (short)
-    return [short[1], short[2], short[3]].map((digit = "") =>
-      parseInt(digit + digit, 16),
-    ) as unknown as Rgb;
-  const long = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(text.trim());
-  if (long)
-    return [long[1], long[2], long[3]].map((pair = "") => parseInt(pair, 16)) as unknown as Rgb;
-  const parts = /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/i.exec(text.trim());
-  return parts
-    ? ([parts[1], parts[2], parts[3]].map((part) => Math.round(Number(part))) as unknown as Rgb)
-    : NEUTRAL;
+  const long = text.trim().replace(/^#([0-9a-f])([0-9a-f])([0-9a-f])$/i, "#$1$1$2$2$3$3");
+  const pairs = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(long);
+  const parts = pairs ?? /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/i.exec(long);
+  if (!parts) return NEUTRAL;
+  const [r = 0, g = 0, b = 0] = parts
+    .slice(1)
+    .map((part) => (pairs ? parseInt(part, 16) : Math.round(Number(part))));
+  return [r, g, b];
 }
 
 export function mixed(a: Rgb, b: Rgb, share: number): Rgb {
@@ -107,20 +103,19 @@ export class Colours {
   readonly packed: Uint32Array;
   readonly count: number;
   readonly neutral: number;
-  private readonly rgb: readonly Rgb[];
   private readonly texts: readonly string[];
   private readonly tables = new WeakMap<Source, Map<ColourBy, ColourTable>>();
 
   constructor(palette: Palette) {
     this.palette = palette;
     const ground = parseColour(palette.ground);
-    this.rgb = [...palette.looks, ...palette.hues].map(parseColour).concat([NEUTRAL]);
-    this.count = this.rgb.length;
+    const colours = [...palette.looks, ...palette.hues].map(parseColour).concat([NEUTRAL]);
+    this.count = colours.length;
     this.neutral = this.count - 1;
-    this.texts = this.rgb.map((rgb) => textOn(rgb, palette.onSlice));
+    this.texts = colours.map((rgb) => textOn(rgb, palette.onSlice));
     this.packed = new Uint32Array(VARIANTS * this.count * SHADES);
     [0, SOFT, DIM].forEach((share, variant) =>
-      this.rgb.forEach((rgb, colour) => this.fill(variant, colour, mixed(rgb, ground, share))),
+      colours.forEach((rgb, colour) => this.fill(variant, colour, mixed(rgb, ground, share))),
     );
   }
 
@@ -134,11 +129,6 @@ export class Colours {
 
   text(colour: number): string {
     return this.texts[colour] ?? this.palette.onSlice;
-  }
-
-  css(colour: number): string {
-    const [r, g, b] = this.rgb[colour] ?? NEUTRAL;
-    return `rgb(${r} ${g} ${b})`;
   }
 
   /** Where the colours of a source's slices are found, by the column that decides. */

@@ -19,29 +19,18 @@ const AROUND_AREA = 0.05;
 
 export function gestureTarget({ scene, props, areaTool, onGrabbed }: Controlled): GestureTarget {
   const { camera } = scene;
-  const drawn = (): void => scene.invalidate();
   return {
     areaTool,
     grabbed: onGrabbed,
-    pan: (dx) => {
-      camera.pan(dx / Math.max(1, scene.width));
-      drawn();
-    },
-    scroll: (dy) => {
-      const scrolled = camera.scrollBy(dy);
-      if (scrolled) drawn();
-      return scrolled;
-    },
-    zoom: (x, factor) => {
-      camera.zoom(x / Math.max(1, scene.width), factor);
-      drawn();
-    },
+    pan: (dx) => camera.pan(dx / Math.max(1, scene.width)),
+    scroll: (dy) => camera.scrollBy(dy),
+    zoom: (x, factor) => camera.zoom(x / Math.max(1, scene.width), factor),
     hover: (at) => {
       scene.pointer = at;
       // A held key goes on zooming where the pointer goes.
       if (at && camera.keys.moving)
         camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
-      drawn();
+      scene.invalidate();
     },
     select: (at) => select(scene, props(), at),
     zoomTo: (at) => zoomToPoint(scene, at),
@@ -67,7 +56,6 @@ function zoomToPoint(scene: Scene, at: Point): void {
   const slice = scene.sliceUnder(at);
   if (slice) scene.showRange({ t0: slice.start, t1: slice.end }, AROUND_SLICE, true);
   else scene.camera.zoom(at.x / Math.max(1, scene.width), 0.5);
-  scene.invalidate();
 }
 
 export function onKeyDown({ scene, props }: Controlled, event: KeyboardEvent): boolean {
@@ -114,17 +102,15 @@ function act(action: Action, scene: Scene, props: TimelineProps): void {
     case "area":
       props.onArea(areaInSight(camera.view, props.span, scene.layout, scene.rows));
       break;
-    case "page":
-      camera.scrollTo(
-        camera.scroll + action.pages * (scene.height - scene.layout.pinnedHeight),
-        true,
-      );
+    case "page": {
+      const room = scene.height - scene.layout.pinnedHeight;
+      camera.scrollTo(camera.scroll + action.pages * room, true);
       break;
+    }
     case "rows":
       camera.scrollBy(action.px);
       break;
   }
-  scene.invalidate();
 }
 
 function zoomToChosen(scene: Scene, { selected, area }: TimelineProps): void {

@@ -47,10 +47,8 @@ function bucketsInSight(frame: Frame, curve: Curve): readonly [number, number] {
   const count = curve.highest.length;
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, count);
   const first = Math.floor((frame.view.t0 - curve.range.t0) / length);
-  return [
-    Math.max(0, first),
-    Math.min(count, Math.ceil((frame.view.t1 - curve.range.t0) / length)),
-  ];
+  const last = Math.ceil((frame.view.t1 - curve.range.t0) / length);
+  return [Math.max(0, first), Math.min(count, last)];
 }
 
 /** Calls `fn` for stretches of known values that do not change, with their edges in css px. */
@@ -63,15 +61,13 @@ function stretches(
   const [first, last] = bucketsInSight(frame, curve);
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, curve.highest.length);
   const x = (i: number): number => xAt(frame.view, frame.width, curve.range.t0 + i * length);
+  const same = (a: number, b: number): boolean =>
+    curve.highest[a] === curve.highest[b] &&
+    curve.lowest[a] === curve.lowest[b] &&
+    values[a] === values[b];
   for (let i = first; i < last;) {
     let next = i + 1;
-    while (
-      next < last &&
-      curve.highest[next] === curve.highest[i] &&
-      curve.lowest[next] === curve.lowest[i] &&
-      values[next] === values[i]
-    )
-      next++;
+    while (next < last && same(next, i)) next++;
     if (!Number.isNaN(values[i])) fn(x(i), x(next), i);
     i = next;
   }

@@ -14,11 +14,10 @@ import {
   drawRowLines,
 } from "./overlays";
 import { RowPainter, type LabelSpot } from "./paint";
-import { topOf } from "./place";
 import { canvasSurface, Strip, type MakeSurface } from "./strip";
-import type { Found } from "./tile_cache";
 import type { TileStore } from "./tile_store";
-import type { Frame, Palette, Row } from "./types";
+import type { Frame, Row } from "./types";
+import { nsPerPx, topOf } from "./viewport";
 
 export interface DrawStats {
   /** Time on the main thread. */
@@ -70,15 +69,8 @@ export class Painter {
 
   draw(frame: Frame, store: TileStore): DrawStats {
     const begun = this.now();
-    const stats: DrawStats = {
-      ms: 0,
-      rows: frame.rows.length,
-      slices: 0,
-      labels: 0,
-      arrows: 0,
-      stoodIn: 0,
-      missing: 0,
-    };
+    const counts = { slices: 0, labels: 0, arrows: 0, stoodIn: 0, missing: 0 };
+    const stats: DrawStats = { ms: 0, rows: frame.rows.length, ...counts };
     this.fit(frame);
     const painted = frame.rows.filter((row) => row.lane >= 0);
     const painter = this.painterFor(frame);
@@ -124,7 +116,7 @@ export class Painter {
     stats: DrawStats,
   ): void {
     const width = this.canvas.width;
-    const nsPerPx = (frame.view.t1 - frame.view.t0) / Math.max(1, frame.width);
+    const perPx = nsPerPx(frame.view, frame.width);
     painter.begin(this.strip.begin(width, rows.length), width);
     rows.forEach((row, index) => {
       const source = frame.sources[row.source];
@@ -139,13 +131,8 @@ export class Painter {
         table,
         hits: hits ? this.hitTable(hits) : null,
       });
-      const coverage: Found = store.visit(
-        row.source,
-        row.lane,
-        levelFor(nsPerPx, source.levelMax),
-        frame.view,
-        painter.slicesOf,
-      );
+      const level = levelFor(perPx, source.levelMax);
+      const coverage = store.visit(row.source, row.lane, level, frame.view, painter.slicesOf);
       painter.endRow();
       if (coverage === "coarser") stats.stoodIn++;
       if (coverage === "missing") stats.missing++;
@@ -210,28 +197,20 @@ export class Painter {
     painted.forEach((row, index) => {
       if (row.pinned !== pinned) return;
       const top = Math.round(topOf(frame, row) * frame.ratio);
+      const bottom = Math.round((topOf(frame, row) + row.height) * frame.ratio);
       // What is left free at the bottom separates the rows.
-      const height =
-        Math.round((topOf(frame, row) + row.height) * frame.ratio) -
-        Math.max(1, Math.round(frame.ratio)) -
-        top;
+      const height = bottom - Math.max(1, Math.round(frame.ratio)) - top;
       if (height > 0) ctx.drawImage(image, 0, index, width, 1, 0, top, width, height);
     });
     ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
   }
 
   private curves(frame: Frame, rows: readonly Row[]): void {
+    const { curves, accent } = frame.palette;
     for (const row of rows) {
       const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
-      if (curve)
-        drawCurve(
-          this.ctx,
-          frame,
-          row,
-          topOf(frame, row),
-          curve,
-          curveColour(frame.palette, row.counter),
-        );
+      const colour = curves[row.counter % curves.length] ?? accent;
+      if (curve) drawCurve(this.ctx, frame, row, topOf(frame, row), curve, colour);
     }
   }
 
@@ -249,10 +228,8 @@ export class Painter {
       if (count >= MOST_LABELS) break;
       const middle = topOf(frame, row) + (row.height - 1) / 2 + 0.5;
       const left = label.x0 / frame.ratio + PADDING;
-      const text = this.letters.fit(
-        textOf(frame, row, label),
-        label.x1 / frame.ratio - left - PADDING,
-      );
+      const room = label.x1 / frame.ratio - left - PADDING;
+      const text = this.letters.fit(textOf(frame, row, label), room);
       if (!text) continue;
       count++;
       const wanted =
@@ -277,11 +254,6 @@ export class Painter {
     this.ctx.fillRect(left - 2, middle - 7, this.letters.width(text) + 4, 14);
     this.ctx.globalAlpha = 1;
   }
-}
-
-function curveColour({ curves, hues, accent }: Palette, index: number): string {
-  const colours = curves ?? hues;
-  return colours[index % Math.max(1, colours.length)] ?? accent;
 }
 
 /** What a slice is called; nothing while its name is on its way. */

@@ -1,21 +1,13 @@
-import { prepare } from "./draw_ruler";
+import { prepare, type Scaled } from "./draw_ruler";
 import { highest, LEAST_GRIP, MINIMAP_HEIGHT, windowOf } from "./minimap";
 import type { Activity, Heat } from "./props";
-import type { Boundary, Context, Mark, Palette, TimeRange } from "./types";
+import type { Context, TimeRange } from "./types";
 import { lengthOf, whole, xAt } from "./viewport";
 
-export interface MinimapFrame {
-  width: number;
-  ratio: number;
+export interface MinimapFrame extends Scaled {
   span: TimeRange;
-  view: TimeRange;
   activity: Activity;
-  boundaries: readonly Boundary[];
-  marks: readonly Mark[];
   heat: Heat | null;
-  palette: Palette;
-  device: string;
-  host: string;
 }
 
 export class MinimapPainter {
@@ -39,16 +31,16 @@ export class MinimapPainter {
   }
 
   private drawDensities(frame: MinimapFrame): void {
-    const { width, ratio, span, activity } = frame;
-    const now = [width, ratio, span.t0, span.t1, activity, frame.device, frame.host];
+    const { width, ratio, span, activity, palette } = frame;
+    const now = [width, ratio, span.t0, span.t1, activity, palette];
     if (now.every((part, i) => part === this.drawn[i])) return;
     this.drawn = now;
     const ctx = prepare(this.densities, width, MINIMAP_HEIGHT, ratio);
     if (!ctx) return;
     const { device, host } = activity;
     const half = device && host ? MINIMAP_HEIGHT / 2 : MINIMAP_HEIGHT - 4;
-    if (device) drawDensity(ctx, frame, device, frame.device, half, half - 3);
-    if (host) drawDensity(ctx, frame, host, frame.host, MINIMAP_HEIGHT - 2, half - 3);
+    if (device) drawDensity(ctx, frame, device, palette.device, half, half - 3);
+    if (host) drawDensity(ctx, frame, host, palette.host, MINIMAP_HEIGHT - 2, half - 3);
   }
 }
 
@@ -66,21 +58,13 @@ function drawDensity(
   const heights = highest(values, columns);
   ctx.fillStyle = colour;
   for (let x = 0; x < columns; x++) {
-    const value = heights[x] ?? 0;
-    if (value > 0)
-      ctx.fillRect(
-        x0 + x,
-        bottom - Math.max(1, (value / 255) * height),
-        1,
-        Math.max(1, (value / 255) * height),
-      );
+    const high = Math.max(1, ((heights[x] ?? 0) / 255) * height);
+    if (heights[x]) ctx.fillRect(x0 + x, bottom - high, 1, high);
   }
 }
 
-function drawTimes(
-  ctx: Context,
-  { width, span, boundaries, marks, heat, palette, ratio }: MinimapFrame,
-): void {
+function drawTimes(ctx: Context, frame: MinimapFrame): void {
+  const { width, span, boundaries, marks, heat, palette, ratio } = frame;
   const all = whole(span);
   ctx.fillStyle = palette.muted;
   ctx.globalAlpha = 0.45;
@@ -108,12 +92,8 @@ function drawHeat(ctx: Context, heat: Heat, all: TimeRange, width: number, colou
     const x = xAt(all, width, range.t0 + i * step);
     // Even a single hit among thousands must be found.
     ctx.globalAlpha = 0.45 + 0.55 * (count / most);
-    ctx.fillRect(
-      x,
-      MINIMAP_HEIGHT - 5,
-      Math.max(1.5, xAt(all, width, range.t0 + (i + 1) * step) - x),
-      5,
-    );
+    const wide = xAt(all, width, range.t0 + (i + 1) * step) - x;
+    ctx.fillRect(x, MINIMAP_HEIGHT - 5, Math.max(1.5, wide), 5);
   });
   ctx.globalAlpha = 1;
 }

@@ -1,23 +1,20 @@
-import { ticksOf, timeOnScreen } from "./ruler";
-import type { Boundary, Context, Mark, Palette, TimeRange } from "./types";
+import { ticksOf, timeOnScreen, type Ticks } from "./ruler";
+import type { Context, Frame, TimeRange } from "./types";
 import { nsPerPx, xAt } from "./viewport";
 
 export const STEP_BAND = 18;
 export const TICK_BAND = 22;
 
-export interface RulerFrame {
-  width: number;
+/** What the scales draw of what the canvas does. */
+export type Scaled = Pick<Frame, "width" | "ratio" | "view" | "boundaries" | "marks" | "palette">;
+
+export interface RulerFrame extends Scaled {
   height: number;
-  ratio: number;
-  view: TimeRange;
   origin: number;
-  boundaries: readonly Boundary[];
-  marks: readonly Mark[];
   /** Stretch that is chosen: an area, else the selected slice. */
   chosen: TimeRange | null;
   /** Time under the pointer; `null`: it is not on the canvas. */
   pointer: number | null;
-  palette: Palette;
   font: string;
 }
 
@@ -84,11 +81,7 @@ function fitted(ctx: Context, text: string, room: number): string {
   return end && ctx.measureText(end).width <= room ? end : "";
 }
 
-function drawTicks(
-  ctx: Context,
-  frame: RulerFrame,
-  { ticks, step, parts }: ReturnType<typeof ticksOf>,
-): void {
+function drawTicks(ctx: Context, frame: RulerFrame, { ticks, step, parts }: Ticks): void {
   const { view, width, height, palette, ratio } = frame;
   ctx.lineWidth = 1 / ratio;
   ctx.strokeStyle = palette.grid;
@@ -168,10 +161,8 @@ function flag(ctx: Context, x: number, height: number): void {
   ctx.fill();
 }
 
-function drawPointer(
-  ctx: Context,
-  { pointer, view, width, height, palette, origin }: RulerFrame,
-): void {
+function drawPointer(ctx: Context, frame: RulerFrame): void {
+  const { pointer, view, width, height, palette, origin } = frame;
   if (pointer === null) return;
   const x = xAt(view, width, pointer);
   const text = timeOnScreen(pointer - origin, nsPerPx(view, width));

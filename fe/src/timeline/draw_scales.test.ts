@@ -103,8 +103,6 @@ describe("the minimap", () => {
     marks: [],
     heat: null,
     palette: paletteFor("dark"),
-    device: "#111111",
-    host: "#222222",
   };
 
   it("draws what was busy once, and the window every time", () => {
@@ -115,7 +113,7 @@ describe("the minimap", () => {
     painter.draw({ ...MAP, view: { t0: 300, t1: 400 } });
     const second = drawn("fillRect").length;
     expect(first - second).toBe(24);
-    painter.draw({ ...MAP, device: "#333333" });
+    painter.draw({ ...MAP, palette: { ...MAP.palette, device: "#333333" } });
     expect(drawn("fillRect").length - second).toBe(first);
   });
 

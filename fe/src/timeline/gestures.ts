@@ -61,11 +61,12 @@ export function listen(element: HTMLElement, target: GestureTarget): () => void 
     ["dblclick", gestures.double],
     ["wheel", gestures.wheel],
   ];
+  const over = new AbortController();
+  const how = { passive: false, signal: over.signal };
   for (const [name, listener] of pairs)
-    element.addEventListener(name, listener as EventListener, { passive: false });
+    element.addEventListener(name, listener as EventListener, how);
   return () => {
-    for (const [name, listener] of pairs)
-      element.removeEventListener(name, listener as EventListener);
+    over.abort();
     gestures.end();
   };
 }

@@ -1,9 +1,8 @@
 import { levelFor, tileLength } from "./levels";
-import { rowUnder } from "./place";
 import type { TileStore } from "./tile_store";
 import { BEGAN_BEFORE, SATURATED } from "./tiles";
 import type { Frame, Row, Slice, Tile, TimeRange } from "./types";
-import { nsPerPx, timeAt } from "./viewport";
+import { nsPerPx, timeAt, topOf } from "./viewport";
 
 /** Css px by which the pointer may miss a slice that is narrower than this. */
 const NEAR = 3;
@@ -15,6 +14,12 @@ export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): S
   return nearest(frame, store, row, timeAt(frame.view, frame.width, x), near);
 }
 
+/** The row under a height; pinned rows lie over the others. */
+function rowUnder(frame: Frame, y: number): Row | undefined {
+  const over = frame.rows.filter((row) => row.pinned === y < frame.pinnedHeight);
+  return over.find((row) => y >= topOf(frame, row) && y < topOf(frame, row) + row.height);
+}
+
 function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
   const source = frame.sources[row.source];
   if (!source) return [];
@@ -23,13 +28,10 @@ function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): S
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
       const next = sliceOf(tile, i, row, source.offset);
-      const last = slices[slices.length - 1];
+      const last = slices.at(-1);
       // A slice over several tiles is in each of them.
-      if (
-        last?.event === next.event &&
-        last.count === next.count &&
-        (tile.flags[i] ?? 0) & BEGAN_BEFORE
-      )
+      const goesOn = ((tile.flags[i] ?? 0) & BEGAN_BEFORE) !== 0;
+      if (goesOn && last?.event === next.event && last.count === next.count)
         last.end = Math.max(last.end, next.end);
       else slices.push(next);
     }

@@ -35,19 +35,14 @@ export function HoverLayer({ news, props }: { news: HoverNews; props: TimelinePr
   }, [news]);
   if (!hovered) return null;
   const { slice, at, room } = hovered;
+  const more = props.describe?.(slice) ?? [];
   return (
-    <HoverCard
-      text={hoverText(slice, props.sources, props.span.t0, props.describe?.(slice) ?? [])}
-      at={at}
-      room={room}
-    />
+    <HoverCard text={hoverText(slice, props.sources, props.span.t0, more)} {...{ at, room }} />
   );
 }
 
-interface HoverCardProps {
+interface HoverCardProps extends Pick<Hovered, "at" | "room"> {
   text: HoverText;
-  at: Point;
-  room: { width: number; height: number };
 }
 
 /** Beside the pointer, on the side where there is room. Screen readers are told by the live region instead. */

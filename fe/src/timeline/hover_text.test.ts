@@ -3,8 +3,6 @@ import { hoverText, spokenText } from "./hover_text";
 import type { Slice, Source } from "./types";
 
 const SOURCE: Source = {
-  key: "",
-  label: "",
   offset: 0,
   span: 1e9,
   levelMax: 20,

@@ -98,7 +98,7 @@ const FASTER = 2.5;
 /** One step, for those who asked for less motion: as if held this long, s. */
 const STEP = 0.12;
 
-const HELD: Readonly<Record<string, { zoom: number; pan: number }>> = {
+const HELD: Readonly<Record<string, Motion>> = {
   w: { zoom: -1, pan: 0 },
   s: { zoom: 1, pan: 0 },
   a: { zoom: 0, pan: -1 },

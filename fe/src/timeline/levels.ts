@@ -20,7 +20,5 @@ export function tilesFor(level: number, range: TimeRange, span: number): number[
   const first = Math.max(0, Math.floor(range.t0 / length));
   // An event without length may stand at the very end of the span.
   const last = Math.min(Math.floor(span / length), Math.ceil(range.t1 / length) - 1);
-  const numbers: number[] = [];
-  for (let k = first; k <= last; k++) numbers.push(k);
-  return numbers;
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 }

@@ -10,12 +10,8 @@ const EDGE = 5;
 
 export type Grip = "left" | "right" | "inside" | "outside";
 
-/** The window as px; where it is too narrow to be held, a wider stretch about it. */
-export function windowOf(
-  view: TimeRange,
-  span: TimeRange,
-  width: number,
-): { x0: number; x1: number } {
+/** The window as px. */
+export function windowOf(view: TimeRange, span: TimeRange, width: number) {
   const all = whole(span);
   return { x0: xAt(all, width, view.t0), x1: xAt(all, width, view.t1) };
 }

@@ -30,20 +30,12 @@ export function Minimap({ canvas, scene, span }: MinimapProps) {
   const [cursor, setCursor] = useState("default");
   const columnOf = (event: PointerEvent): number =>
     event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
-  const show = (view: TimeRange, animate: boolean): void => {
-    scene.current?.camera.go(view, animate);
-    scene.current?.invalidate();
-  };
   const down = (event: PointerEvent): void => {
     const now = scene.current;
     if (!now || event.button !== 0) return;
     const from = columnOf(event);
-    hold.current = {
-      grip: gripAt(from, now.camera.view, span, now.width),
-      from,
-      view: now.camera.view,
-      moved: false,
-    };
+    const { view } = now.camera;
+    hold.current = { grip: gripAt(from, view, span, now.width), from, view, moved: false };
     canvas.current?.setPointerCapture(event.pointerId);
   };
   const move = (event: PointerEvent): void => {
@@ -56,14 +48,15 @@ export function Minimap({ canvas, scene, span }: MinimapProps) {
       return;
     }
     held.moved ||= Math.abs(x - held.from) >= SLOP;
-    if (held.moved) show(draggedTo(held.grip, held.view, span, now.width, held.from, x), false);
+    if (held.moved)
+      now.camera.go(draggedTo(held.grip, held.view, span, now.width, held.from, x), false);
   };
   const up = (event: PointerEvent): void => {
     const now = scene.current;
     const held = hold.current;
     hold.current = null;
     if (now && held && !held.moved && held.grip === "outside")
-      show(centredAt(columnOf(event), held.view, span, now.width), true);
+      now.camera.go(centredAt(columnOf(event), held.view, span, now.width), true);
   };
   return (
     <canvas

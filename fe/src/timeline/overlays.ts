@@ -1,8 +1,8 @@
 /** What lies under and over the slices: bands of steps, marks, hatching, outlines, the area. Css px. */
 
-import { rowsOfLane, topOf } from "./place";
-import type { Boundary, Context, Frame, Row } from "./types";
-import { xAt } from "./viewport";
+import { firstWhere } from "../base/bisect";
+import type { Boundary, Context, Frame, Row, Slice } from "./types";
+import { topOf, xAt } from "./viewport";
 
 /** Boundaries closer than this, px, would only be a grey veil. */
 const CLOSEST = 4;
@@ -17,13 +17,7 @@ const x = (frame: Frame, time: number): number => xAt(frame.view, frame.width, t
 /** First and last boundary in sight, exclusive; they are in order of time. */
 function boundariesInSight(frame: Frame): readonly [number, number] {
   const { boundaries, view } = frame;
-  let first = 0;
-  let high = boundaries.length;
-  while (first < high) {
-    const middle = (first + high) >>> 1;
-    if ((boundaries[middle]?.end ?? 0) < view.t0) first = middle + 1;
-    else high = middle;
-  }
+  const first = firstWhere(0, boundaries.length, (i) => (boundaries[i]?.end ?? 0) >= view.t0);
   let last = first;
   while (last < boundaries.length && (boundaries[last]?.start ?? 0) < view.t1) last++;
   return [first, last];
@@ -146,23 +140,20 @@ export function drawOutlines(ctx: Context, frame: Frame): void {
 function outline(
   ctx: Context,
   frame: Frame,
-  slice: { source: number; lane: number; start: number; end: number },
+  slice: Pick<Slice, "source" | "lane" | "start" | "end">,
   colour: string,
   width: number,
 ): void {
   let from = Math.max(-4, x(frame, slice.start));
   let to = Math.min(frame.width + 4, x(frame, slice.end));
-  if (to < 0 || from > frame.width) return;
+  if (slice.lane < 0 || to < 0 || from > frame.width) return;
   const lack = LEAST_OUTLINE - (to - from);
   if (lack > 0) [from, to] = [from - lack / 2, to + lack / 2];
-  for (const row of rowsOfLane(frame, slice.source, slice.lane)) {
+  for (const row of frame.rows) {
+    if (row.source !== slice.source || row.lane !== slice.lane) continue;
     const top = topOf(frame, row);
-    if (
-      top + row.height < 0 ||
-      top > frame.height ||
-      (!row.pinned && top + row.height <= frame.pinnedHeight)
-    )
-      continue;
+    const bottom = top + row.height;
+    if (bottom < 0 || top > frame.height || (!row.pinned && bottom <= frame.pinnedHeight)) continue;
     // Outside of the slice, so that its text stays whole, with a rim that parts it from neighbours of any colour.
     ctx.strokeStyle = frame.palette.ground;
     ctx.lineWidth = 1;

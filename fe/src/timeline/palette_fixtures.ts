@@ -47,5 +47,8 @@ export function paletteFor(theme: Theme): Palette {
     onSlice: found.get("on-slice") ?? "",
     looks: family("look-"),
     hues: family("hue-"),
+    curves: family("hue-"),
+    device: found.get("timeline-device") ?? "",
+    host: found.get("timeline-host") ?? "",
   };
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { colours } from "./palette_fixtures";
-import { densitiesOfTheme, paletteOfTheme } from "./palette_of_theme";
+import { paletteOfTheme } from "./palette_of_theme";
 
 describe.each(["light", "dark"] as const)("%s", (theme) => {
   const found = colours(theme);
@@ -32,6 +32,6 @@ describe("the document's theme", () => {
       "#010203",
       "#888888",
     ]);
-    expect(densitiesOfTheme(root).device).toBe("#888888");
+    expect(palette.device).toBe("#888888");
   });
 });

@@ -1,16 +1,17 @@
+import { tokensOfTheme } from "../base/theme";
 import type { Palette } from "./types";
-
-/** More than the style sheet has of either. */
-const MOST = 64;
 
 /** What a style sheet without the variable is shown by. */
 const MISSING = "#888888";
 
-export function paletteOfTheme(root: HTMLElement = document.documentElement): Palette {
-  const style = getComputedStyle(root);
-  const token = (name: string): string => style.getPropertyValue(name).trim();
+export function paletteOfTheme(root?: HTMLElement): Palette {
+  const token = tokensOfTheme(root);
   const colour = (name: string): string => token(name) || MISSING;
-  const curves = series("--series-", 1, token);
+  const series = (prefix: string, first: number): string[] => {
+    const colours: string[] = [];
+    for (let i = first; token(`${prefix}${i}`); i++) colours.push(token(`${prefix}${i}`));
+    return colours;
+  };
   return {
     ground: colour("--surface"),
     band: colour("--timeline-band"),
@@ -20,27 +21,10 @@ export function paletteOfTheme(root: HTMLElement = document.documentElement): Pa
     accent: colour("--accent"),
     warn: colour("--warn"),
     onSlice: colour("--on-slice"),
-    looks: series("--look-", 0, token),
-    hues: series("--hue-", 0, token),
-    ...(curves.length > 0 ? { curves } : {}),
+    looks: series("--look-", 0),
+    hues: series("--hue-", 0),
+    curves: series("--series-", 1),
+    device: colour("--timeline-device"),
+    host: colour("--timeline-host"),
   };
-}
-
-function series(prefix: string, first: number, token: (name: string) => string): string[] {
-  const colours: string[] = [];
-  for (let i = first; i < MOST; i++) {
-    const colour = token(`${prefix}${i}`);
-    if (!colour) break;
-    colours.push(colour);
-  }
-  return colours;
-}
-
-export function densitiesOfTheme(root: HTMLElement = document.documentElement): {
-  device: string;
-  host: string;
-} {
-  const style = getComputedStyle(root);
-  const read = (name: string): string => style.getPropertyValue(name).trim() || MISSING;
-  return { device: read("--timeline-device"), host: read("--timeline-host") };
 }

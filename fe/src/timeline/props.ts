@@ -98,7 +98,6 @@ export interface TimelineHandle {
   reveal: (source: number, lane: number) => void;
   view: () => TimeRange;
   redraw: () => void;
-  focus: () => void;
 }
 
 /** Busy share, 0 to 255, of equal parts of the whole span. */
@@ -151,7 +150,6 @@ export interface TimelineProps {
   onSight: (sight: Sight) => void;
   /** The view rested for 250 ms: for the URL. */
   onViewSettled: (view: TimeRange) => void;
-  onHover?: (slice: Slice | null) => void;
   /** More lines for the text at the pointer, e.g. the category. Name, time and duration stand there already. */
   describe?: (slice: Slice) => readonly string[];
   /** Given the handle when the timeline stands, `null` when it ends. */

@@ -1,3 +1,4 @@
+import { firstWhere } from "../base/bisect";
 import { compileSearch } from "../base/search";
 import type { RowState, TrackLane, TrackNode } from "./props";
 import type { Row } from "./types";
@@ -219,12 +220,15 @@ function bottom(rows: readonly Row[]): number {
   return rows.reduce((sum, row) => sum + row.height, 0);
 }
 
+/** What most rows have in common. */
+const ROW = { y: 0, lane: -1, counter: -1, open: null, pinned: false, overlap: false };
+
 /** Makes rows, top down; their `y` is given afterwards. */
 class Builder {
   readonly notes = new Map<string, RowNote>();
   private readonly state: RowState;
   private readonly shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
-  private readonly pinned: ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }>;
+  private readonly pinned: ReadonlyMap<string, Place>;
 
   constructor(tree: readonly TrackNode[], state: RowState) {
     this.state = state;
@@ -237,10 +241,7 @@ class Builder {
     if (!entry || (this.shown && !this.shown.has(entry.node))) return [];
     const [first, ...more] = this.rowsOfNode(entry.node, entry.parents.at(-1)?.key ?? "", 0);
     if (!first) return [];
-    const path = entry.parents
-      .map((parent) => parent.label)
-      .filter(Boolean)
-      .join(" › ");
+    const path = entry.parents.flatMap(({ label }) => label || []).join(" › ");
     return [{ ...first, note: [path, first.note].filter(Boolean).join(" · ") }, ...more];
   }
 
@@ -261,7 +262,6 @@ class Builder {
           kind: "counter",
           height: COUNTER_HEIGHT,
           counter: node.counter,
-          open: null,
         }),
       ];
     const children = this.visible(node.children);
@@ -323,23 +323,12 @@ class Builder {
     node: TrackNode,
     parent: string,
     indent: number,
-    more: Partial<Row> & Pick<Row, "kind" | "height" | "open">,
+    more: Partial<Row> & Pick<Row, "kind" | "height">,
     owner = node,
   ): Row {
     this.notes.set(node.key, { node, owner, parent, name: node.label });
-    return {
-      key: node.key,
-      source: node.source,
-      label: node.label,
-      note: node.note,
-      indent,
-      y: 0,
-      lane: -1,
-      counter: -1,
-      pinned: false,
-      overlap: false,
-      ...more,
-    };
+    const { key, source, label, note } = node;
+    return { ...ROW, key, source, label, note, indent, ...more };
   }
 
   private lane(
@@ -353,29 +342,18 @@ class Builder {
     this.notes.set(key, { node: null, owner: node, parent: node.key, name });
     const height = depth === 0 && index === 0 && !overlap ? LANE_HEIGHT : NESTED_HEIGHT;
     const note = overlap ? "overlaps the track above" : "";
-    return {
-      key,
-      kind: "lane",
-      source: node.source,
-      label: "",
-      note,
-      indent,
-      y: 0,
-      height,
-      lane,
-      counter: -1,
-      open: null,
-      pinned: false,
-      overlap,
-    };
+    const { source } = node;
+    return { ...ROW, key, kind: "lane", source, label: "", note, indent, height, lane, overlap };
   }
 }
 
-function find(
-  tree: readonly TrackNode[],
-  keys: ReadonlySet<string>,
-): ReadonlyMap<string, { node: TrackNode; parents: readonly TrackNode[] }> {
-  const entries = new Map<string, { node: TrackNode; parents: readonly TrackNode[] }>();
+interface Place {
+  node: TrackNode;
+  parents: readonly TrackNode[];
+}
+
+function find(tree: readonly TrackNode[], keys: ReadonlySet<string>): ReadonlyMap<string, Place> {
+  const entries = new Map<string, Place>();
   const walk = (node: TrackNode, parents: readonly TrackNode[]): void => {
     if (keys.has(node.key)) entries.set(node.key, { node, parents });
     for (const child of node.children) walk(child, [...parents, node]);
@@ -386,20 +364,13 @@ function find(
 
 export function rowsInSight(layout: RowLayout, scroll: number, height: number): readonly Row[] {
   const { rows, pinnedCount, pinnedHeight } = layout;
-  const first = firstEndingAfter(rows, pinnedCount, scroll + pinnedHeight);
+  const bottomOf = (row?: Row): number => (row ? row.y + row.height : Infinity);
+  const first = firstWhere(
+    pinnedCount,
+    rows.length,
+    (i) => bottomOf(rows[i]) > scroll + pinnedHeight,
+  );
   let last = first;
   while (last < rows.length && (rows[last]?.y ?? Infinity) < scroll + height) last++;
   return [...rows.slice(0, pinnedCount), ...rows.slice(first, last)];
-}
-
-function firstEndingAfter(rows: readonly Row[], from: number, y: number): number {
-  let low = from;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const row = rows[middle];
-    if (row && row.y + row.height <= y) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,3 +1,4 @@
+import { MINUS, NARROW_SPACE, TIME_STEPS } from "../base/units";
 import type { TimeRange } from "./types";
 import { lengthOf } from "./viewport";
 
@@ -15,14 +16,6 @@ export interface Ticks {
   offset: string;
 }
 
-const UNITS: readonly (readonly [number, string])[] = [
-  [1e9, "s"],
-  [1e6, "ms"],
-  [1e3, "µs"],
-  [1, "ns"],
-];
-const NARROW_SPACE = "\u202f";
-const MINUS = "−";
 /** Room for a label, px. */
 const ROOM = 92;
 /** Digits of a label; beyond them the common part is shown once and the ticks count from it. */
@@ -37,7 +30,7 @@ export function niceStep(least: number): number {
 }
 
 function unitOf(size: number): readonly [number, string] {
-  return UNITS.find(([factor]) => size >= factor) ?? [1, "ns"];
+  return TIME_STEPS.find(([factor]) => size >= factor) ?? [1, "ns"];
 }
 
 /** Decimals that a unit needs to tell multiples of `step` apart. */

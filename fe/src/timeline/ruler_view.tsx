@@ -37,7 +37,6 @@ export function RulerView({ canvas, scene, props, height }: RulerProps) {
     if (Math.abs(x) > Math.abs(y) || event.shiftKey)
       now.camera.pan((x || y) / Math.max(1, now.width));
     else now.camera.zoom(columnOf(event) / Math.max(1, now.width), wheelFactor(y));
-    now.invalidate();
   };
   const step = (event: MouseEvent): void => {
     const now = scene.current;

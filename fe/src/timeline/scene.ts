@@ -11,13 +11,13 @@ import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
 import { sliceAt } from "./hit";
 import { MinimapPainter } from "./draw_minimap";
-import { densitiesOfTheme, paletteOfTheme } from "./palette_of_theme";
+import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
 import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
 import { TileStore } from "./tile_store";
 import type { Area, Frame, Palette, Row, Slice, TimeRange } from "./types";
-import { fit, timeAt, xAt } from "./viewport";
+import { fit, timeAt, topOf, xAt } from "./viewport";
 import { Telling } from "./telling";
 
 export interface SceneElements {
@@ -57,7 +57,7 @@ export class Scene {
   hovered: Slice | null = null;
   /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
   pointer: Point | null = null;
-  draft: Area | null = null;
+  private draft: Area | null = null;
   stats: DrawStats | null = null;
   readonly clock = new FrameClock();
   width = 0;
@@ -71,7 +71,6 @@ export class Scene {
   readonly telling: Telling;
   private palette: Palette;
   private font: string;
-  private densities: { device: string; host: string };
   private request = 0;
   private readonly endings: (() => void)[] = [];
   private told = {
@@ -88,10 +87,9 @@ export class Scene {
     this.elements = elements;
     this.props = props;
     this.news = news;
-    this.camera = new Camera(props.span, props.initialView);
+    this.camera = new Camera(props.span, props.initialView, this.invalidate);
     this.palette = paletteOfTheme();
     this.font = fontOfTheme();
-    this.densities = densitiesOfTheme();
     this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
     this.minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
@@ -143,14 +141,12 @@ export class Scene {
 
   showRow(row: Row, animate: boolean): void {
     this.camera.scrollTo(scrollFor(this.layout, row, this.camera.scroll, this.height), animate);
-    this.invalidate();
   }
 
   showRange(range: TimeRange, margin: number, animate: boolean): void {
     // What has no length gets the closest look that still shows where it is.
     const stretch = range.t1 > range.t0 ? range : { t0: range.t0 - 500, t1: range.t0 + 500 };
     this.camera.go(fit(stretch, margin, this.props.span), animate);
-    this.invalidate();
   }
 
   sight(): Sight {
@@ -174,13 +170,18 @@ export class Scene {
   sliceOf({ source, lane, event, start, end }: Selected): Slice | null {
     const row = this.rows.find((one) => one.source === source && one.lane === lane);
     if (!row) return null;
-    const y = (row.pinned ? row.y : row.y - this.camera.scroll) + row.height / 2;
+    const y = topOf(this.camera, row) + row.height / 2;
     const slice = this.sliceUnder({ x: xAt(this.camera.view, this.width, (start + end) / 2), y });
     return slice?.event === event && slice.count <= 1 ? slice : null;
   }
 
   timeUnder(x: number): number {
     return timeAt(this.camera.view, this.width, x);
+  }
+
+  /** The chosen area, or the one that is being chosen. */
+  private get area(): Area | null {
+    return this.draft ?? this.props.area;
   }
 
   private readonly render = (now: number): void => {
@@ -195,7 +196,7 @@ export class Scene {
     this.frame = this.makeFrame();
     this.hover();
     this.stats = this.painter.draw(this.frame, this.store);
-    this.drawScales();
+    this.drawScales(this.frame);
     this.moveElements();
     this.tell(now, sight);
     this.clock.add(now, performance.now() - begun, this.stats.ms, moved);
@@ -221,7 +222,7 @@ export class Scene {
       arrows,
       selected,
       hovered: null,
-      area: this.draft ?? props.area,
+      area: this.area,
       hits,
       curves,
     };
@@ -239,55 +240,30 @@ export class Scene {
       slice?.source === this.hovered?.source &&
       slice?.count === this.hovered?.count;
     this.hovered = slice;
-    if (!same) {
-      this.props.onHover?.(slice);
-      this.elements.stage.toggleAttribute("data-on", slice !== null);
-    }
+    if (!same) this.elements.stage.toggleAttribute("data-on", slice !== null);
     if (same && pointer === this.told.pointer) return;
     this.told.pointer = pointer;
     this.news.onHover(slice, pointer);
   }
 
-  private drawScales(): void {
-    const { props, camera, palette, font, width } = this;
-    const ratio = window.devicePixelRatio || 1;
-    const { area, selected, boundaries, marks, span, activity, hitHeat: heat } = props;
-    const chosen = this.draft ?? area ?? (selected && { t0: selected.start, t1: selected.end });
-    const pointer = this.pointer && this.timeUnder(this.pointer.x);
-    const height = rulerHeight(props);
-    const { view } = camera;
+  private drawScales(frame: Frame): void {
+    const { span, activity, selected, hitHeat: heat } = this.props;
     drawRuler(this.elements.ruler, {
-      width,
-      height,
-      ratio,
-      view,
+      ...frame,
+      height: rulerHeight(this.props),
       origin: span.t0,
-      boundaries,
-      marks,
-      chosen,
-      pointer,
-      palette,
-      font,
+      chosen: this.area ?? (selected && { t0: selected.start, t1: selected.end }),
+      pointer: this.pointer && this.timeUnder(this.pointer.x),
+      font: this.font,
     });
-    this.minimap.draw({
-      width,
-      ratio,
-      span,
-      view,
-      activity,
-      boundaries,
-      marks,
-      heat,
-      palette,
-      ...this.densities,
-    });
+    this.minimap.draw({ ...frame, span, activity, heat });
   }
 
   private moveElements(): void {
     const { list, bar, frame } = this.elements;
     list.style.transform = `translateY(${-this.camera.scroll}px)`;
     if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
-    const area = this.draft ?? this.props.area;
+    const { area } = this;
     const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
     frame.hidden = !area || !extent;
     if (!area || !extent) return;
@@ -311,7 +287,7 @@ export class Scene {
       this.news.onRowsInSight(this.layout, this.rows);
     }
     this.telling.see(now, { ...sight, rows: told.rows });
-    const problem = this.store.problem?.error ?? null;
+    const problem = this.store.problem;
     if (problem !== told.problem) this.news.onProblem((told.problem = problem));
     this.tellBusy(now);
   }
@@ -329,7 +305,6 @@ export class Scene {
   private readonly rePaint = (): void => {
     this.palette = paletteOfTheme();
     this.font = fontOfTheme();
-    this.densities = densitiesOfTheme();
     this.invalidate();
   };
 

@@ -2,7 +2,7 @@ import type { Point } from "./gestures";
 import type { Sight } from "./props";
 import { lanesBelow, type RowLayout } from "./rows";
 import type { Area, Row, TimeRange } from "./types";
-import { nsPerPx, timeAt } from "./viewport";
+import { nsPerPx, timeAt, topOf } from "./viewport";
 
 export function lanesDrawn(rows: readonly Row[]): ReadonlyMap<number, readonly number[]> {
   const lanes = new Map<number, number[]>();
@@ -48,10 +48,9 @@ export function rowsBetween(
   a: number,
   b: number,
 ): readonly Row[] {
-  const top = Math.min(a, b);
-  const bottom = Math.max(a, b);
+  const [top, bottom] = [Math.min(a, b), Math.max(a, b)];
   return rows.filter((row) => {
-    const y = row.pinned ? row.y : row.y - scroll;
+    const y = topOf({ scroll }, row);
     const from = row.pinned ? y : Math.max(y, layout.pinnedHeight);
     return y + row.height > top && from <= bottom && y + row.height > from;
   });
@@ -100,7 +99,7 @@ export function extentOf(
     const meant = lanesMeant([row], layout).get(row.source);
     const lanes = area.lanes.get(row.source);
     if (!meant || !lanes || !meant.some((lane) => lanes.includes(lane))) continue;
-    const y = row.pinned ? row.y : row.y - scroll;
+    const y = topOf({ scroll }, row);
     y0 = Math.min(y0, row.pinned ? y : Math.max(layout.pinnedHeight, y));
     y1 = Math.max(y1, y + row.height);
   }

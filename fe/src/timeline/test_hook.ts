@@ -5,7 +5,7 @@ import type { Scene } from "./scene";
 import type { StoreStats } from "./tile_store";
 import type { DrawStats } from "./draw";
 import type { Row, Slice, TimeRange } from "./types";
-import { xAt } from "./viewport";
+import { topOf, xAt } from "./viewport";
 
 export interface ProfilerTest {
   rows: () => (Row & { top: number })[];
@@ -45,8 +45,7 @@ export function expose(scene: Scene, props: () => TimelineProps): () => void {
 function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
   const { camera, clock } = scene;
   return {
-    rows: () =>
-      scene.rows.map((row) => ({ ...row, top: row.pinned ? row.y : row.y - camera.scroll })),
+    rows: () => scene.rows.map((row) => ({ ...row, top: topOf(camera, row) })),
     view: () => camera.view,
     scroll: () => ({ at: camera.scroll, range: camera.scrollRange }),
     size: () => ({ width: scene.width, height: scene.height }),
@@ -56,10 +55,7 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
     },
     xOf: (time) => xAt(camera.view, scene.width, time),
     selected: () => props().selected,
-    zoomTo: (range) => {
-      camera.go(range, false);
-      scene.invalidate();
-    },
+    zoomTo: (range) => camera.go(range, false),
     idle: () => !camera.moving && !scene.store.busy && !scene.telling.pending,
     stats: () => {
       const { latencies, ...store } = scene.store.stats();

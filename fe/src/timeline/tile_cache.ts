@@ -1,5 +1,6 @@
 /** Tiles that were received, by source, level, number and lane; the least recently used replies go when there are too many bytes. */
 
+import { firstWhere } from "../base/bisect";
 import { tileLength, tilesFor } from "./levels";
 import { SATURATED } from "./tiles";
 import type { Source, Tile, TileQuery, TimeRange } from "./types";
@@ -58,17 +59,13 @@ export class TileCache {
 
   /** Takes a reply in. Asked lanes and tiles that are not in it are known to be empty from now on. */
   put(source: number, query: TileQuery, tiles: readonly Tile[], bytes: number): void {
-    for (const tile of tiles) {
-      if (tile.level !== query.level || !query.ks.includes(tile.k))
-        throw new Error(`Tile ${tile.k} of level ${tile.level} was not asked for.`);
-    }
+    for (const { k, level } of tiles)
+      if (level !== query.level || !query.ks.includes(k))
+        throw new Error(`Tile ${k} of level ${level} was not asked for.`);
     const size = bytes + PIECE_BYTES * query.ks.length * query.lanes.length;
     const reply: Reply = { ...query, source, bytes: size, used: this.clock };
-    const level = entry(
-      this.levels[source] ?? new Map<number, Level>(),
-      query.level,
-      () => new Map<number, Lanes>(),
-    );
+    const levels = this.levels[source] ?? new Map<number, Level>();
+    const level = entry(levels, query.level, () => new Map<number, Lanes>());
     const byNumber = new Map(tiles.map((tile) => [tile.k, tile]));
     for (const k of query.ks) {
       const lanes = entry(level, k, () => new Map<number, Piece>());
@@ -162,14 +159,10 @@ export class TileCache {
       if (!piece) return false;
       pieces.push(piece);
     }
-    pieces.forEach((piece, i) =>
-      this.show(
-        piece,
-        Math.max(t0, (from + i) * length),
-        Math.min(t1, (from + i + 1) * length),
-        fn,
-      ),
-    );
+    pieces.forEach((piece, i) => {
+      const begin = (from + i) * length;
+      this.show(piece, Math.max(t0, begin), Math.min(t1, begin + length), fn);
+    });
     return pieces.length > 0;
   }
 
@@ -224,15 +217,8 @@ const ORDER: Readonly<Record<Found, number>> = { exact: 0, coarser: 1, missing: 
 const worse = (a: Found, b: Found): Found => (ORDER[a] > ORDER[b] ? a : b);
 
 /** The first place in `from` to `to` whose value is at least `value`. */
-export function firstFrom(values: Uint32Array, from: number, to: number, value: number): number {
-  let [low, high] = [from, to];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((values[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstFrom = (values: Uint32Array, from: number, to: number, value: number): number =>
+  firstWhere(from, to, (i) => (values[i] ?? 0) >= value);
 
 /** The first slice that ends after `time` or begins at it; slices of a lane do not overlap, so ends are in order as begins are. */
 function firstEndingAfter(tile: Tile, from: number, to: number, time: number): number {

@@ -131,7 +131,7 @@ export function sourceOf(
       });
     });
   };
-  return { key: "", label: "", offset: 0, span, levelMax, load, name: (n) => `name ${n}`, ...more };
+  return { offset: 0, span, levelMax, load, name: (n) => `name ${n}`, ...more };
 }
 
 export function laneRow(lane: number, y: number, more: Partial<Row> = {}): Row {

@@ -143,8 +143,7 @@ describe("TileStore", () => {
     const made = await begun();
     made.want(0, 1024);
     await made.asked[0]!.fail(new Error("no network"));
-    expect(made.store.problem).toMatchObject({ source: 0, failures: 1 });
-    expect((made.store.problem?.error as Error).message).toBe("no network");
+    expect(made.store.problem).toMatchObject({ message: "no network" });
     expect(made.onChange).toHaveBeenCalledTimes(1);
     made.want(10, 1034);
     expect(made.asked).toHaveLength(1);
@@ -165,7 +164,7 @@ describe("TileStore", () => {
     });
     store.want({ t0: 0, t1: 1024 }, 1, new Map([[0, [0]]]));
     await settled();
-    expect(store.problem?.error).toMatchObject({
+    expect(store.problem).toMatchObject({
       message: expect.stringContaining("5 bytes are left") as string,
     });
     made.store.dispose();
@@ -181,8 +180,8 @@ describe("TileStore", () => {
 
   it("has no more than its number of requests on their way over all sources", async () => {
     const asked: Asked[] = [];
-    const sources = Array.from({ length: 9 }, (_, i) =>
-      sourceOf(SLICES, { key: String(i), span: SPAN, lanes: 2 }, asked),
+    const sources = Array.from({ length: 9 }, () =>
+      sourceOf(SLICES, { span: SPAN, lanes: 2 }, asked),
     );
     const store = new TileStore(sources, () => undefined);
     store.want({ t0: 0, t1: 1024 }, 1, new Map(sources.map((_, i) => [i, [0]])));

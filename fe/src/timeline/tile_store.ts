@@ -10,19 +10,9 @@ import { decodeTiles } from "./tiles";
 import type { Source, TileQuery, TimeRange } from "./types";
 
 export interface StoreOptions {
-  bytes?: number;
-  /** Requests on their way over all sources. */
-  requests?: number;
   now?: () => number;
   /** Calls back after a pause, ms; returns how to call it off. */
   later?: (fn: () => void, pause: number) => () => void;
-}
-
-/** Tiles of a source that could not be had; asked for again after a pause that grows. */
-export interface Problem {
-  source: number;
-  error: unknown;
-  failures: number;
 }
 
 export interface StoreStats {
@@ -38,7 +28,7 @@ export interface StoreStats {
 }
 
 const BYTES = 192 * 1024 * 1024;
-/** Browsers open six connections to a server. */
+/** On their way over all sources: browsers open six connections to a server. */
 const REQUESTS = 6;
 /** The server takes no more tiles, and no more tiles times lanes, at once. */
 const { k: MOST_TILES, cells: MOST_CELLS } = LIMITS["trace/tiles"];
@@ -80,7 +70,6 @@ export class TileStore {
   private readonly onChange: () => void;
   private readonly cache: TileCache;
   private readonly states: State[];
-  private readonly limit: number;
   private readonly now: () => number;
   private readonly later: NonNullable<StoreOptions["later"]>;
   private readonly latencies: number[] = [];
@@ -91,7 +80,7 @@ export class TileStore {
   constructor(sources: readonly Source[], onChange: () => void, options: StoreOptions = {}) {
     this.sources = sources;
     this.onChange = onChange;
-    this.cache = new TileCache(sources, options.bytes ?? BYTES);
+    this.cache = new TileCache(sources, BYTES);
     this.states = sources.map(() => ({
       wanted: null,
       flight: null,
@@ -100,7 +89,6 @@ export class TileStore {
       resume: null,
       begun: false,
     }));
-    this.limit = options.requests ?? REQUESTS;
     this.now = options.now ?? (() => performance.now());
     this.later = options.later ?? afterPause;
   }
@@ -130,11 +118,9 @@ export class TileStore {
     return this.cache.visit(source, lane, level, range, fn);
   }
 
-  /** The first source whose tiles cannot be had at the moment. */
-  get problem(): Problem | null {
-    const source = this.states.findIndex((state) => state.failures > 0);
-    const state = this.states[source];
-    return state ? { source, error: state.error, failures: state.failures } : null;
+  /** Why the first source whose tiles cannot be had lacks them, null where all is well; it is asked again after a pause that grows. */
+  get problem(): unknown {
+    return this.states.find((state) => state.failures > 0)?.error ?? null;
   }
 
   get busy(): boolean {
@@ -142,12 +128,8 @@ export class TileStore {
   }
 
   stats(): StoreStats {
-    return {
-      ...this.counts,
-      bytes: this.cache.bytes,
-      tiles: this.cache.tiles,
-      latencies: [...this.latencies],
-    };
+    const { bytes, tiles } = this.cache;
+    return { ...this.counts, bytes, tiles, latencies: [...this.latencies] };
   }
 
   retry(): void {
@@ -179,7 +161,7 @@ export class TileStore {
   private pump(): void {
     if (this.disposed) return;
     this.states.forEach((state, index) => {
-      if (state.flight || state.resume || this.counts.inFlight >= this.limit) return;
+      if (state.flight || state.resume || this.counts.inFlight >= REQUESTS) return;
       const query = this.next(state, index);
       if (query) void this.fetch(state, index, query);
     });
@@ -191,10 +173,7 @@ export class TileStore {
     const wanted = state.wanted;
     if (!source || !wanted) return null;
     if (!state.begun) {
-      const lanes =
-        source.lanes === undefined
-          ? wanted.lanes
-          : Array.from({ length: source.lanes }, (_, lane) => lane);
+      const lanes = source.lanes === undefined ? wanted.lanes : [...Array(source.lanes).keys()];
       const query = this.missing(index, source.levelMax, { t0: 0, t1: source.span + 1 }, lanes);
       if (query) return query;
       state.begun = lanes.length > 0;

@@ -85,7 +85,6 @@ describe("decodeTiles", () => {
     expect(decodeTiles(joined([encodeTile(4, 9, [], [])]))[0]).toMatchObject({
       level: 4,
       k: 9,
-      bytes: 104,
     });
   });
 

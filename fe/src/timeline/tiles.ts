@@ -26,17 +26,7 @@ const ID = {
   module: 9,
 } as const;
 
-interface Header {
-  begin: number;
-  end: number;
-  columns: number;
-  slices: number;
-  lanes: number;
-  level: number;
-  k: number;
-  t0: number;
-  shift: number;
-}
+type Header = ReturnType<typeof readHeader>;
 
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
@@ -53,7 +43,7 @@ export function decodeTiles(buffer: ArrayBuffer): Tile[] {
   return tiles;
 }
 
-function readHeader(data: DataView, at: number): Header {
+function readHeader(data: DataView, at: number) {
   const left = data.byteLength - at;
   if (left < HEADER)
     throw new Error(`Tile at byte ${at}: ${left} bytes are left, a header has ${HEADER}.`);
@@ -112,7 +102,6 @@ function readTile(data: DataView, header: Header): Tile {
     look: bytes(ID.look),
     flags: bytes(ID.flags),
     module: columns.has(ID.module) ? four(ID.module) : null,
-    bytes: end - begin,
   };
 }
 

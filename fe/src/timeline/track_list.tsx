@@ -92,12 +92,8 @@ function LaneName({ row }: { row: Row }) {
   );
 }
 
-function place(row: Row): CSSProperties {
-  return {
-    top: `${row.y}px`,
-    height: `${row.height}px`,
-    paddingLeft: `${4 + row.indent * INDENT}px`,
-  };
+function place({ y, height, indent }: Row): CSSProperties {
+  return { top: `${y}px`, height: `${height}px`, paddingLeft: `${4 + indent * INDENT}px` };
 }
 
 interface TrackNameProps {
@@ -110,12 +106,8 @@ interface TrackNameProps {
 }
 
 function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps) {
-  const target =
-    drag.target?.key === row.key
-      ? drag.target.behind
-        ? " timeline-name-below"
-        : " timeline-name-above"
-      : "";
+  const side = drag.target?.behind ? " timeline-name-below" : " timeline-name-above";
+  const target = drag.target?.key === row.key ? side : "";
   return (
     <div
       class={`timeline-name timeline-name-${row.kind}${drag.key === row.key ? " timeline-name-dragged" : ""}${target}`}
@@ -231,13 +223,12 @@ function useRowDrag(layout: RowLayout, actions: TrackActions): RowDrag {
   useEffect(() => () => end.current?.(), []);
   const begin = (key: string, y: number): void => {
     end.current?.();
-    end.current = followPointer(y, {
-      onMove: (event) => setState({ key, target: targetAt(event, newest.current.layout, key) }),
-      onEnd: (event) => {
-        const target = event && targetAt(event, newest.current.layout, key);
-        setState({ key: null, target: null });
-        if (target) newest.current.actions.move(key, target.key, target.behind);
-      },
+    const targetOf = (event: PointerEvent) => targetAt(event, newest.current.layout, key);
+    const onMove = (event: PointerEvent): void => setState({ key, target: targetOf(event) });
+    end.current = followPointer(y, onMove, (event) => {
+      const target = event && targetOf(event);
+      setState({ key: null, target: null });
+      if (target) newest.current.actions.move(key, target.key, target.behind);
     });
   };
   const listeners = (row: Row): HTMLAttributes<HTMLDivElement> => ({
@@ -258,11 +249,8 @@ function targetAt(event: PointerEvent, layout: RowLayout, key: string): RowDrag[
     ?.closest<HTMLElement>("[data-row]");
   const other = element?.dataset.row;
   if (!element || !other || other === key || !layout.notes.get(other)?.node) return null;
-  if (
-    layout.notes.get(other)?.parent !== layout.notes.get(key)?.parent &&
-    !bothPinned(layout, other, key)
-  )
-    return null;
+  const siblings = layout.notes.get(other)?.parent === layout.notes.get(key)?.parent;
+  if (!siblings && !bothPinned(layout, other, key)) return null;
   const box = element.getBoundingClientRect();
   return { key: other, behind: event.clientY > box.top + box.height / 2 };
 }
@@ -270,10 +258,8 @@ function targetAt(event: PointerEvent, layout: RowLayout, key: string): RowDrag[
 /** Follows the pointer over the whole window once it moved; a press that did not move stays a click. `onEnd` gets `null` when it was given up. */
 function followPointer(
   y: number,
-  {
-    onMove,
-    onEnd,
-  }: { onMove: (event: PointerEvent) => void; onEnd: (event: PointerEvent | null) => void },
+  onMove: (event: PointerEvent) => void,
+  onEnd: (event: PointerEvent | null) => void,
 ): () => void {
   let dragging = false;
   const move = (event: PointerEvent): void => {

@@ -23,9 +23,6 @@ export interface TileQuery {
 }
 
 export interface Source {
-  /** Distinguishes traces; part of the keys in the URL. */
-  key: string;
-  label: string;
   /** Add it to the source's own times. May be negative. */
   offset: number;
   span: number;
@@ -62,7 +59,6 @@ export interface Tile {
   flags: Uint8Array;
   /** Name number of the module + 1; 0 none. `null` where no module was recorded. */
   module: Uint32Array | null;
-  bytes: number;
 }
 
 /** A slice as it is pointed at: an event, or a summary of several. Times on the common clock. */
@@ -112,7 +108,6 @@ export interface Curve {
 
 /** An arrow between two slices; rows by source and lane, times on the common clock. */
 export interface Arrow {
-  kind: string;
   source: { source: number; lane: number; time: number };
   target: { source: number; lane: number; time: number };
   strong: boolean;
@@ -146,8 +141,11 @@ export interface Palette {
   warn: string;
   looks: readonly string[];
   hues: readonly string[];
-  /** Of counter curves, which are lines and have to stand out more than slices; `hues` where left out. */
-  curves?: readonly string[];
+  /** Of counter curves, which are lines and have to stand out more than slices. */
+  curves: readonly string[];
+  /** Of the minimap: what was busy. */
+  device: string;
+  host: string;
   onSlice: string;
 }
 

@@ -27,17 +27,15 @@ export interface SceneState {
   grabbed: boolean;
 }
 
-interface InSight {
-  layout: RowLayout;
-  rows: readonly Row[];
-}
-
 export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const refs = useSceneRefs();
   const scene = useRef<Scene | null>(null);
   const newest = useRef({ props, areaTool });
   newest.current = { props, areaTool };
-  const [inSight, setInSight] = useState<InSight>({ layout: NO_ROWS, rows: [] });
+  const [inSight, setInSight] = useState<Pick<SceneState, "layout" | "rows">>({
+    layout: NO_ROWS,
+    rows: [],
+  });
   const [hover] = useState(() => new HoverNews());
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
@@ -66,7 +64,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
       listenToKeys(controlled, refs.root),
       expose(live, controlled.props),
     ];
-    newest.current.props.handle?.(handleOf(live, controlled.props, elements.canvas, wanted));
+    newest.current.props.handle?.(handleOf(live, controlled.props, wanted));
     return () => {
       newest.current.props.handle?.(null);
       for (const end of ends) end();
@@ -151,16 +149,12 @@ function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
 function handleOf(
   scene: Scene,
   props: () => TimelineProps,
-  canvas: HTMLElement,
   wanted: { current: Wanted | null },
 ): TimelineHandle {
   return {
     zoomTo: (range, { animate = true, margin = 0.1 } = {}) =>
       scene.showRange(range, margin, animate),
-    panTo: (range, animate = true) => {
-      scene.camera.bring(range, animate);
-      scene.invalidate();
-    },
+    panTo: (range, animate = true) => scene.camera.bring(range, animate),
     reveal: (source, lane) => {
       const { rows, tree, onRows } = props();
       wanted.current = { source, lane };
@@ -170,7 +164,6 @@ function handleOf(
     },
     view: () => scene.camera.view,
     redraw: scene.invalidate,
-    focus: () => canvas.focus({ preventScroll: true }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The visible stretch of time and its moves. Pure: every function takes a view and gives a new one inside the bounds. */
 
-import type { TimeRange } from "./types";
+import type { Frame, Row, TimeRange } from "./types";
 
 /** The narrowest view, ns: wide enough that 1 ns is some 100 px and narrow enough that two events 1 ns apart stand apart. */
 export const NARROWEST = 10;
@@ -19,6 +19,10 @@ export function timeAt(view: TimeRange, width: number, x: number): number {
 export function xAt(view: TimeRange, width: number, time: number): number {
   return ((time - view.t0) / (view.t1 - view.t0)) * width;
 }
+
+/** The top of a row; pinned rows do not scroll. */
+export const topOf = ({ scroll }: Pick<Frame, "scroll">, row: Row): number =>
+  row.pinned ? row.y : row.y - scroll;
 
 export function nsPerPx(view: TimeRange, width: number): number {
   return (view.t1 - view.t0) / Math.max(1, width);

@@ -35,7 +35,7 @@ export const plainHeads = (): string[] =>
 /** The props of a view in a test, with what it calls. */
 export function viewProps(
   params: Params,
-  actions: Pick<ViewProps, "setParam" | "setSteps" | "navigate">,
+  actions: Pick<ViewProps, "setParam" | "setSteps">,
   skipCold = false,
 ): ViewProps {
   return {

@@ -25,15 +25,12 @@ function show(over: Partial<Resource<string>>): void {
     </Loaded>,
   );
 }
-const error = new ApiError(
-  {
-    code: "import_failed",
-    message: `It failed: ${HOSTILE}`,
-    hint: "Record again.",
-    progress: null,
-  },
-  409,
-);
+const error = new ApiError({
+  code: "import_failed",
+  message: `It failed: ${HOSTILE}`,
+  hint: "Record again.",
+  progress: null,
+});
 
 it("keeps the room of what is coming", () => {
   show({});

@@ -78,6 +78,17 @@ export function MissingList({ missing }: { missing: readonly Missing[] }) {
   );
 }
 
+/** The answer in words, the first sentence large; empty ones are left out. */
+export function InShort({ sentences }: { sentences: readonly string[] }) {
+  const [first, ...rest] = sentences.filter(Boolean);
+  return (
+    <section class="headline" aria-label="In short">
+      <p class="headline-first">{first}</p>
+      {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
+    </section>
+  );
+}
+
 /** What a reader must know before trusting the figures. */
 export function Notes({ notes }: { notes: readonly string[] }) {
   if (!notes.length) return null;

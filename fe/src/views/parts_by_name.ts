@@ -42,8 +42,11 @@ export function partsByName(
   return [...parts.values(), ...many].sort((a, b) => b.value - a.value || (a.key < b.key ? -1 : 1));
 }
 
+/** Parts that stand by themselves where the address bar does not say. */
+export const TOP = 10;
+
 /** How many parts stand by themselves: a number from the address bar, within reason. */
-export function readTop(text: string | undefined, otherwise: number): number {
+export function readTop(text: string | undefined): number {
   const top = Number(text);
-  return text && Number.isInteger(top) && top >= 1 && top <= 100 ? top : otherwise;
+  return text && Number.isInteger(top) && top >= 1 && top <= 100 ? top : TOP;
 }

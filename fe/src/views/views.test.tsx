@@ -90,9 +90,8 @@ function show(
 ): {
   setParam: ReturnType<typeof vi.fn>;
   setSteps: ReturnType<typeof vi.fn>;
-  navigate: ReturnType<typeof vi.fn>;
 } {
-  const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
+  const actions = { setParam: vi.fn(), setSteps: vi.fn() };
   render(<View {...viewProps(params, actions, true)} />);
   return actions;
 }
@@ -264,7 +263,7 @@ describe("TraceView", () => {
     answers["trace/event"] = event(7);
     answers["trace/search"] = {
       total: 3,
-      names: [{ name: "gemm", look: 3, count: 3, total_ns: 30 }],
+      names: { name: ["gemm"], look: [3], count: [3], total_ns: [30] },
       names_total: 1,
       hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },
     };

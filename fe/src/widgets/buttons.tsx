@@ -13,15 +13,8 @@ interface ButtonProps {
   onClick: (event: MouseEvent) => void;
 }
 
-export function Button({
-  children,
-  icon,
-  label,
-  kind = "plain",
-  disabled = false,
-  pressed,
-  onClick,
-}: ButtonProps) {
+export function Button(props: ButtonProps) {
+  const { children, icon, label, kind = "plain", disabled = false, pressed, onClick } = props;
   return (
     <button
       type="button"
@@ -96,8 +89,8 @@ export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) 
   );
 }
 
-export function saveFile(name: string, content: string, type = "text/plain"): void {
-  const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
+function saveTable(name: string, content: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
@@ -108,25 +101,14 @@ export function saveFile(name: string, content: string, type = "text/plain"): vo
 interface DownloadButtonProps {
   name: string;
   content: () => string;
-  type?: string;
-  label?: string;
+  label: string;
   children?: ComponentChildren;
 }
 
-export function DownloadButton({
-  name,
-  content,
-  type = "text/csv",
-  label,
-  children,
-}: DownloadButtonProps) {
+/** Saves a table as CSV. */
+export function DownloadButton({ name, content, label, children }: DownloadButtonProps) {
   return (
-    <Button
-      kind="quiet"
-      icon="download"
-      label={label ?? `Download ${name}`}
-      onClick={() => saveFile(name, content(), type)}
-    >
+    <Button kind="quiet" icon="download" label={label} onClick={() => saveTable(name, content())}>
       {children}
     </Button>
   );

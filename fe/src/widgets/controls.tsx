@@ -3,14 +3,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
 import { Button } from "./buttons";
-import { Icon } from "./icons";
+import { Icon, type IconName } from "./icons";
 import { Tooltip } from "./tooltip";
 
 export interface Option {
   value: string;
   label: string;
   note?: string;
-  disabled?: boolean;
 }
 
 interface SelectProps {
@@ -38,7 +37,7 @@ export function Select({ label, value, options, onChange, disabled = false }: Se
         >
           {lost ? <option value={value}>{`${value} (not found)`}</option> : null}
           {options.map((option) => (
-            <option key={option.value} value={option.value} disabled={option.disabled}>
+            <option key={option.value} value={option.value}>
               {option.note ? `${option.label} – ${option.note}` : option.label}
             </option>
           ))}
@@ -57,13 +56,8 @@ interface SegmentedProps<V extends string> {
   showLabel?: boolean;
 }
 
-export function Segmented<V extends string>({
-  label,
-  value,
-  options,
-  onChange,
-  showLabel = true,
-}: SegmentedProps<V>) {
+export function Segmented<V extends string>(props: SegmentedProps<V>) {
+  const { label, value, options, onChange, showLabel = true } = props;
   const id = useId("segment");
   return (
     <div class="field" role="radiogroup" aria-labelledby={`${id}-label`}>
@@ -127,15 +121,8 @@ interface SearchBoxProps {
   placeholder?: string;
 }
 
-export function SearchBox({
-  label,
-  text,
-  regex,
-  onChange,
-  error,
-  result,
-  placeholder = "Search",
-}: SearchBoxProps) {
+export function SearchBox(props: SearchBoxProps) {
+  const { label, text, regex, onChange, error, result, placeholder = "Search" } = props;
   const id = useId("search");
   return (
     <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
@@ -188,7 +175,7 @@ export function SearchBox({
 
 interface MenuProps {
   label: string;
-  icon?: Parameters<typeof Icon>[0]["name"];
+  icon?: IconName;
   /** Takes the focus at once: it stands for one that was used and is gone. */
   focused?: boolean;
   children: ComponentChildren;

@@ -1,13 +1,12 @@
 /** Everything a view draws with. Widgets take props and know neither the state of the page nor the server. */
 
-export { Button, CopyButton, copyText, DownloadButton, saveFile } from "./buttons";
+export { Button, CopyButton } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./controls";
-export { Bars } from "./charts/Bars";
 export { Donut } from "./charts/Donut";
-export { DataTable, Figure, type FigureTable } from "./charts/Figure";
-export { bySum, type HeatValues } from "./charts/heat";
+export { Figure, type FigureTable } from "./charts/Figure";
+export { bySum } from "./charts/heat";
 export { HeatMap } from "./charts/HeatMap";
-export { OTHER, type Part, poolParts } from "./charts/parts";
+export { OTHER, type Part } from "./charts/parts";
 export type { Roof, RoofPoint } from "./charts/roofline";
 export { Mark, Roofline } from "./charts/Roofline";
 export type { Series, StackedBar } from "./charts/stack";
@@ -19,10 +18,10 @@ export { FLAME_KINDS } from "./flame/draw";
 export { Flame } from "./flame/Flame";
 export { type FlameLayout, foundShare, layOutFlame } from "./flame/layout";
 export { Grid } from "./grid/Grid";
-export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
+export type { CellKind, CellValue, Column, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
 export { Splitter, useStoredSize } from "./splitter";
-export { FromTo, type StepChoice, StepSelector } from "./steps";
+export { FromTo, StepSelector } from "./steps";
 export { Term, Tooltip } from "./tooltip";

@@ -16,15 +16,8 @@ interface PanelProps {
   flush?: boolean;
 }
 
-export function Panel({
-  title,
-  term,
-  note,
-  actions,
-  children,
-  class: name = "",
-  flush = false,
-}: PanelProps) {
+export function Panel(props: PanelProps) {
+  const { title, term, note, actions, children, class: name = "", flush = false } = props;
   const id = useId("panel");
   return (
     <section class={`panel ${flush ? "panel-flush" : ""} ${name}`} aria-labelledby={id}>
@@ -81,14 +74,8 @@ interface EmptyStateProps {
 }
 
 /** Says why there is nothing and what to do about it. */
-export function EmptyState({
-  title,
-  text,
-  code,
-  diagnosisHref,
-  actions,
-  compact = false,
-}: EmptyStateProps) {
+export function EmptyState(props: EmptyStateProps) {
+  const { title, text, code, diagnosisHref, actions, compact = false } = props;
   return (
     <div class={`empty${compact ? " empty-compact" : ""}`}>
       <p class="empty-title">{title}</p>
@@ -111,12 +98,8 @@ interface ErrorStateProps {
   diagnosisHref?: string;
 }
 
-export function ErrorState({
-  error,
-  title = "This could not be loaded",
-  retry,
-  diagnosisHref,
-}: ErrorStateProps) {
+export function ErrorState(props: ErrorStateProps) {
+  const { error, title = "This could not be loaded", retry, diagnosisHref } = props;
   // Nothing went wrong: a report holds a part of the figures, see `api/kept.ts`.
   if (error.code === "not_in_report") return <EmptyState title={error.message} text={error.hint} />;
   return (

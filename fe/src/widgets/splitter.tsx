@@ -1,3 +1,4 @@
+import type { TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { readStored, writeStored } from "../base/stored";
 
@@ -18,27 +19,29 @@ interface SplitterProps {
 
 const KEY_STEP = 24;
 
+/** Follows the pointer that pressed a handle, in px from there, until it is let go. */
+export function drag(
+  event: TargetedPointerEvent<HTMLElement>,
+  onMove: (x: number, y: number) => void,
+): void {
+  const { currentTarget: handle, clientX, clientY } = event;
+  event.preventDefault();
+  handle.setPointerCapture(event.pointerId);
+  const move = (now: PointerEvent): void => onMove(now.clientX - clientX, now.clientY - clientY);
+  const over = new AbortController();
+  const { signal } = over;
+  handle.addEventListener("pointermove", move, { signal });
+  for (const end of ["pointerup", "pointercancel"])
+    handle.addEventListener(end, () => over.abort(), { signal });
+}
+
 export function Splitter(props: SplitterProps) {
   const { label, orientation, size, leads, least, most, first, onSize } = props;
   const sign = leads ? -1 : 1;
   const upright = orientation === "vertical";
   const set = (next: number): void => onSize(Math.round(Math.max(least, Math.min(most, next))));
-  const drag = (event: PointerEvent): void => {
-    if (event.button !== 0 || !(event.currentTarget instanceof HTMLElement)) return;
-    event.preventDefault();
-    const handle = event.currentTarget;
-    const start = upright ? event.clientX : event.clientY;
-    handle.setPointerCapture(event.pointerId);
-    const move = (moved: PointerEvent): void =>
-      set(size + sign * (start - (upright ? moved.clientX : moved.clientY)));
-    const end = (): void => {
-      handle.removeEventListener("pointermove", move);
-      handle.removeEventListener("pointerup", end);
-      handle.removeEventListener("pointercancel", end);
-    };
-    handle.addEventListener("pointermove", move);
-    handle.addEventListener("pointerup", end);
-    handle.addEventListener("pointercancel", end);
+  const onPointerDown = (event: TargetedPointerEvent<HTMLElement>): void => {
+    if (event.button === 0) drag(event, (x, y) => set(size - sign * (upright ? x : y)));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step =
@@ -63,7 +66,7 @@ export function Splitter(props: SplitterProps) {
       aria-valuenow={size}
       aria-valuemin={least}
       aria-valuemax={most}
-      onPointerDown={drag}
+      onPointerDown={onPointerDown}
       onDblClick={() => first && onSize(first)}
       onKeyDown={onKeyDown}
     />

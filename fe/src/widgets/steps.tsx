@@ -33,11 +33,7 @@ export function modeOf(value: StepValue, count: number): Mode {
 }
 
 /** A range with its ends inside the steps and in order. */
-export function orderedRange(
-  first: number,
-  last: number,
-  count: number,
-): { first: number; last: number } {
+export function orderedRange(first: number, last: number, count: number) {
   const inside = (index: number): number => Math.max(0, Math.min(count - 1, index));
   const [a, b] = [inside(first), inside(last)];
   return { first: Math.min(a, b), last: Math.max(a, b) };

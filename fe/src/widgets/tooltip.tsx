@@ -1,8 +1,8 @@
-import { createPortal } from "./portal";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
+import { Portal } from "./portal";
 
 const DELAY = 250;
 const MARGIN = 8;
@@ -50,69 +50,56 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
       onFocusOut={hide}
     >
       {children}
-      {open && anchor.current ? <Bubble id={id} anchor={anchor.current} content={content} /> : null}
+      {open ? (
+        <Floating box={() => anchor.current?.getBoundingClientRect()} id={id} role="tooltip">
+          {content}
+        </Floating>
+      ) : null}
     </span>
   );
 }
 
-function Bubble({
-  id,
-  anchor,
-  content,
-}: {
-  id: string;
-  anchor: Element;
-  content: ComponentChildren;
-}) {
-  const bubble = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (bubble.current) place(bubble.current, anchor.getBoundingClientRect());
-  });
-  return createPortal(
-    <div ref={bubble} id={id} role="tooltip" class="tooltip">
-      {content}
-    </div>,
-  );
-}
+type Box = Pick<DOMRect, "left" | "top" | "bottom" | "width">;
 
-export function place(
-  element: HTMLElement,
-  box: { left: number; top: number; bottom: number; width: number },
-): void {
+function place(element: HTMLElement, box: Box): void {
   const { offsetWidth: width, offsetHeight: height } = element;
-  const room = {
-    width: document.documentElement.clientWidth,
-    height: document.documentElement.clientHeight,
-  };
-  const left = Math.max(
-    MARGIN,
-    Math.min(box.left + box.width / 2 - width / 2, room.width - width - MARGIN),
-  );
+  const { clientWidth, clientHeight } = document.documentElement;
+  const middle = box.left + box.width / 2 - width / 2;
+  const left = Math.max(MARGIN, Math.min(middle, clientWidth - width - MARGIN));
   const below = box.bottom + MARGIN;
-  const top =
-    below + height > room.height - MARGIN && box.top > height + MARGIN
-      ? box.top - height - MARGIN
-      : below;
+  const above = box.top - height - MARGIN;
+  const top = below + height > clientHeight - MARGIN && above > 0 ? above : below;
   element.style.left = `${Math.round(left)}px`;
   element.style.top = `${Math.round(top)}px`;
 }
 
 interface FloatingProps {
-  anchor: () => Element | null | undefined;
+  /** What it stands below, or above where there is no room; given its own element, whose size is known then. */
+  box: (floating: HTMLElement) => Box | undefined;
   class?: string;
+  id?: string;
+  /** Without one it is the box at the pointer of a chart: screen readers are told by the chart itself. */
+  role?: "tooltip";
   children: ComponentChildren;
 }
 
-/** The box at the pointer of a chart. Screen readers are told by the chart itself. */
-export function Floating({ anchor, class: name = "", children }: FloatingProps) {
+export function Floating({ box, class: name = "", id, role, children }: FloatingProps) {
   const put = (element: HTMLDivElement | null): void => {
-    const beside = anchor();
-    if (element && beside) place(element, beside.getBoundingClientRect());
+    const beside = element && box(element);
+    if (beside) place(element, beside);
   };
-  return createPortal(
-    <div class={`tooltip ${name}`} ref={put} aria-hidden="true">
-      {children}
-    </div>,
+  return (
+    <Portal>
+      <div
+        class={`tooltip ${name}`}
+        ref={put}
+        id={id}
+        role={role}
+        aria-hidden={role ? undefined : "true"}
+      >
+        {children}
+      </div>
+    </Portal>
   );
 }
 

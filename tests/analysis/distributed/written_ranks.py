@@ -73,7 +73,6 @@ def rank_of(
     n = len(calls)
     shown = tuple(names) or tuple(f"ProfilerStep#{step}" for step in steps)
     return Rank(
-        number=number,
         begin=begin,
         sorts=tuple(sorts),
         sort=column(sort),

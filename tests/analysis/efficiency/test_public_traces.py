@@ -236,8 +236,8 @@ def test_no_row_of_a_public_trace_computes_beyond_its_peak(
 def test_families_divide_the_time(payloads: dict[str, EfficiencyPayload]) -> None:
     for payload in payloads.values():
         families = payload.families
-        time = dict(zip(families.family, families.time_ns, strict=True))
-        assert sum(families.time_ns) == payload.time_ns
+        time = dict(zip(families["family"], families["time_ns"], strict=True))
+        assert sum(families["time_ns"]) == payload.time_ns
         aside = sum(time.get(word, 0) for word in ("communication", "memcpy"))
         assert payload.computation_ns == payload.time_ns - aside
         assert payload.modelled_ns == payload.computation_ns - time[None]

@@ -9,7 +9,8 @@ from typing import get_args
 
 import pytest
 
-from torch_tb_profiler.analysis.findings import definitions, rules
+from tests.generate.rules import page
+from torch_tb_profiler.analysis.findings import rules
 from torch_tb_profiler.analysis.findings.rule import FindingView, Rule, Unit
 from torch_tb_profiler.analysis.findings.rules import RULES
 
@@ -51,7 +52,7 @@ def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
 
 def test_the_definitions_are_those_of_the_files() -> None:
     written = (ROOT / "docs" / "definitions.md").read_text(encoding="utf-8")
-    assert definitions.page(written) == written, "run: python -m tests.generate --write"
+    assert page(written) == written, "run: python -m tests.generate --write"
     for key in RULES:
         assert f"\n### finding_{key} — " in written
 

@@ -14,7 +14,7 @@ from tests.analysis.timeline.made_up import traces, windows
 from tests.builders.drawn import Event, draw, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import area as module
-from torch_tb_profiler.analysis.timeline.area import Area, Areas, Overlap
+from torch_tb_profiler.analysis.timeline.area import Area, Overlap, area_of
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 US = 1000
@@ -59,12 +59,17 @@ def touching(found: Chart, begin: int, end: int, lanes: set[int]) -> list[int]:
     ]
 
 
+def text_of(found: Chart, event: int) -> int:
+    """The number of the name of an event."""
+    return int(found[2]["names"]["text"][found[2]["places"]["name"][event]])
+
+
 def rows(area: Area) -> dict[tuple[int, int], tuple[int, ...]]:
-    columns = (area.count, area.total, area.shortest, area.longest)
-    return {
-        (int(n), int(k)): tuple(int(c[at]) for c in columns)
-        for at, (n, k) in enumerate(zip(area.name, area.look, strict=True))
-    }
+    keys = zip(area.rows["name"].tolist(), area.rows["look"].tolist(), strict=True)
+    figures = (
+        area.rows[name].tolist() for name in ("count", "total_ns", "shortest_ns", "longest_ns")
+    )
+    return dict(zip(keys, zip(*figures, strict=True), strict=True))
 
 
 def counted(
@@ -74,7 +79,7 @@ def counted(
     places = found[2]["places"]
     parts: dict[tuple[int, int], list[int]] = {}
     for event in touching(found, begin, end, lanes):
-        key = int(places["name"][event]), int(places["look"][event])
+        key = text_of(found, event), int(places["look"][event])
         parts.setdefault(key, []).append(min(until[event], end) - max(start[event], begin))
     return {key: (len(p), sum(p), min(p), max(p)) for key, p in parts.items()}
 
@@ -100,11 +105,13 @@ def lane_choices(found: Chart, draw_value: Any) -> list[int]:
 def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObject) -> None:
     example = chart(trace_of(listed))
     lanes = lane_choices(example, data.draw)
-    index = Areas(example[2])
     for begin, end in data.draw(st.lists(windows, min_size=1, max_size=3)):
-        area = index.area(begin, end, lanes)
+        area = area_of(example[0], example[2], begin, end, lanes)
         assert rows(area) == counted(example, begin, end, set(lanes))
-        order = list(zip((-area.total).tolist(), (-area.count).tolist(), strict=True))
+        total, count = area.rows["total_ns"], area.rows["count"]
+        assert area.rows["share"].sum() == pytest.approx(1.0) or not total.any()
+        assert (np.abs(area.rows["mean_ns"] - total / count) <= 0.5).all()
+        order = list(zip((-total).tolist(), (-count).tolist(), strict=True))
         assert order == sorted(order)
         check_longest(example, area, begin, end, set(lanes))
         check_groups(example, area, begin, end, set(lanes))
@@ -114,11 +121,10 @@ def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObje
 def check_longest(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
     start, until = times(found)
     places, inside = found[2]["places"], set(touching(found, begin, end, lanes))
-    for event, name, look, longest in zip(
-        area.event.tolist(), area.name, area.look, area.longest.tolist(), strict=True
-    ):
+    columns = (area.rows[name] for name in ("longest_event", "name", "look", "longest_ns"))
+    for event, name, look, longest in zip(*columns, strict=True):
         assert event in inside
-        assert (places["name"][event], places["look"][event]) == (name, look)
+        assert (text_of(found, event), places["look"][event]) == (name, look)
         assert min(until[event], end) - max(start[event], begin) == longest
 
 
@@ -158,15 +164,17 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
 def test_overlap_of_a_drawing() -> None:
     """µs after the first event: computation 4 to 24 and 31 to 42, communication 10 to 40."""
     example = chart(draw(OVERLAPPING))
-    area = Areas(example[2]).area(0, example[2].about["span_ns"], range(example[2]["lanes"].n))
+    area = area_of(
+        example[0], example[2], 0, example[2].about["span_ns"], range(example[2]["lanes"].n)
+    )
     assert area.overlap is not None
     assert [
         part // US
         for part in (
-            area.overlap.computation,
-            area.overlap.both,
-            area.overlap.communication,
-            area.overlap.idle,
+            area.overlap.computation_ns,
+            area.overlap.overlap_ns,
+            area.overlap.communication_ns,
+            area.overlap.idle_ns,
         )
     ] == [8, 23, 7, 4]
 
@@ -179,17 +187,17 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(
     example = chart(draw("main " + "[a][b][c]" * 15))
     assert example[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
     asked: list[int] = []
-    original = Areas._sums
+    original = module._sums
 
-    def counting(self: Areas, row: Any, part: Any) -> Any:
+    def counting(places: Any, event: Any, row: Any, part: Any) -> Any:
         asked.append(len(row))
-        return original(self, row, part)
+        return original(places, event, row, part)
 
-    monkeypatch.setattr(Areas, "_sums", counting)
-    area = Areas(example[2]).area(0, 1 << 40, [0])
+    monkeypatch.setattr(module, "_sums", counting)
+    area = area_of(example[0], example[2], 0, 1 << 40, [0])
     assert rows(area) == counted(example, 0, 1 << 40, {0})
     assert sum(asked) == 45 - 4 * (example[2]["blocks"].n - 1)
-    assert rows(Areas(example[2]).area(7 * US, 100 * US, [0])) == counted(
+    assert rows(area_of(example[0], example[2], 7 * US, 100 * US, [0])) == counted(
         example, 7 * US, 100 * US, {0}
     )
 
@@ -210,5 +218,6 @@ def test_keys_too_many_for_an_array_of_all() -> None:
             for i in range(2000)
         )
     )
-    area = Areas(example[2]).area(0, 2000 * US, [0])
-    assert (len(area.name), int(area.count.sum()), int(area.total.sum())) == (900, 2000, 2000 * US)
+    area = area_of(example[0], example[2], 0, 2000 * US, [0])
+    sums = int(area.rows["count"].sum()), int(area.rows["total_ns"].sum())
+    assert (area.rows.n, *sums) == (900, 2000, 2000 * US)

@@ -14,8 +14,7 @@ from tests.builders.allocator import records
 from tests.builders.drawn import Event, draw, events, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import counter_samples, counters
-from torch_tb_profiler.analysis.timeline.buckets import edges
-from torch_tb_profiler.analysis.timeline.counters import Curve, in_buckets
+from torch_tb_profiler.analysis.timeline.counters import Curve, edges, in_buckets
 from torch_tb_profiler.store import timeline_schema
 from torch_tb_profiler.store.columns import Table
 

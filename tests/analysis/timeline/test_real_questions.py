@@ -12,7 +12,7 @@ from tests.analysis.figures import trace_files
 from tests.analysis.timeline.charts import Chart, chart_of_file
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
-from torch_tb_profiler.analysis.timeline.area import Areas
+from torch_tb_profiler.analysis.timeline.area import area_of
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex
 from torch_tb_profiler.analysis.timeline.counters import in_buckets
 from torch_tb_profiler.analysis.timeline.search import Search
@@ -34,32 +34,38 @@ def found(request: pytest.FixtureRequest, real_traces: Path) -> Chart:
 def test_an_area_of_everything_counts_every_event_once(found: Chart) -> None:
     trace, _, timeline = found
     spans = trace["spans"]
-    area = Areas(timeline).area(0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
+    area = area_of(trace, timeline, 0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
     assert (
-        int(area.count.sum()) == timeline["slices"].n == sum(group.events for group in area.groups)
+        int(area.rows["count"].sum())
+        == timeline["slices"].n
+        == sum(group.events for group in area.groups)
     )
-    assert int(area.total.sum()) == int(spans["dur"].sum())
+    assert int(area.rows["total_ns"].sum()) == int(spans["dur"].sum())
     assert sum(group.events for group in area.groups) == spans.n + int(
         (trace["instants"]["phase"] != ord("C")).sum()
     )
     table = timeline["names"]
-    order = np.argsort(area.name, kind="stable")
-    first = np.flatnonzero(np.diff(area.name[order], prepend=-1))
-    assert np.add.reduceat(area.count[order], first).tolist() == table["events"].tolist()
-    assert np.add.reduceat(area.total[order], first).tolist() == table["total"].tolist()
+    row_of_name = dict(zip(table["text"].tolist(), range(table.n), strict=True))
+    name = np.array([row_of_name[text] for text in area.rows["name"].tolist()])
+    order = np.argsort(name, kind="stable")
+    first = np.flatnonzero(np.diff(name[order], prepend=-1))
+    assert np.add.reduceat(area.rows["count"][order], first).tolist() == table["events"].tolist()
+    assert np.add.reduceat(area.rows["total_ns"][order], first).tolist() == table["total"].tolist()
 
 
 def test_areas_side_by_side_add_up(found: Chart) -> None:
-    timeline = found[2]
-    index, lanes, span = Areas(timeline), range(timeline["lanes"].n), timeline.about["span_ns"] + 1
-    whole = index.area(0, span, lanes)
+    trace, _, timeline = found
+    lanes, span = range(timeline["lanes"].n), timeline.about["span_ns"] + 1
+    whole = area_of(trace, timeline, 0, span, lanes)
     borders = [span * part // 7 for part in range(8)]
-    parts = [index.area(begin, end, lanes) for begin, end in pairwise(borders) if end > begin]
-    assert sum(int(part.total.sum()) for part in parts) == int(whole.total.sum())
+    stretches = [(begin, end) for begin, end in pairwise(borders) if end > begin]
+    parts = [area_of(trace, timeline, begin, end, lanes) for begin, end in stretches]
+    total = int(whole.rows["total_ns"].sum())
+    assert sum(int(part.rows["total_ns"].sum()) for part in parts) == total
     for place, group in enumerate(whole.groups):
         assert sum(part.groups[place].busy for part in parts) == group.busy
     if whole.overlap is not None:
-        for name in ("computation", "both", "communication", "idle"):
+        for name in ("computation_ns", "overlap_ns", "communication_ns", "idle_ns"):
             assert sum(getattr(part.overlap, name) for part in parts) == getattr(
                 whole.overlap, name
             )
@@ -68,7 +74,7 @@ def test_areas_side_by_side_add_up(found: Chart) -> None:
 def test_device_lanes_are_busy_as_long_as_the_union_of_their_work(found: Chart) -> None:
     trace, _, timeline = found
     spans, groups = trace["spans"], timeline["groups"]
-    area = Areas(timeline).area(0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
+    area = area_of(trace, timeline, 0, timeline.about["span_ns"] + 1, range(timeline["lanes"].n))
     for group in area.groups:
         mine = timeline["lanes"]["group"][timeline["places"]["lane"][: spans.n]] == group.group
         start = spans["start"][mine]
@@ -102,7 +108,7 @@ def test_every_hit_of_the_rarest_name_is_walked_to_and_back(found: Chart) -> Non
     if hits is None or not hits.n:
         return
     events = [search.event_at(hits, index) for index in range(min(hits.n, 200))]
-    assert events == search.first(hits, 200)
+    assert events == search.first(hits, 200)["event"].tolist()
     for index, number in enumerate(events):
         assert search.before(hits, number, included=False) == index
         assert search.before(hits, number, included=True) == index + 1
@@ -206,10 +212,10 @@ def test_a_union_of_windows_is_measured_like_the_area(found: Chart) -> None:
     if not work.any():
         return
     points = union(spans["start"][work], (spans["start"] + spans["dur"])[work])
-    index, span = Areas(timeline), timeline.about["span_ns"] + 1
+    span = timeline.about["span_ns"] + 1
     for begin, end in ((0, span), (span // 5, span // 2)):
-        overlap = index.area(begin, end, range(timeline["lanes"].n)).overlap
+        overlap = area_of(trace, timeline, begin, end, range(timeline["lanes"].n)).overlap
         assert overlap is not None
-        assert overlap.computation + overlap.both + overlap.communication == int(
+        assert overlap.computation_ns + overlap.overlap_ns + overlap.communication_ns == int(
             measure(points, np.array([begin]), np.array([end]))[0]
         )

@@ -16,7 +16,7 @@ from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import search as module
 from torch_tb_profiler.analysis.timeline import search_texts
-from torch_tb_profiler.analysis.timeline.buckets import edges
+from torch_tb_profiler.analysis.timeline.counters import edges
 from torch_tb_profiler.analysis.timeline.search import Hits, Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_TEXT, Query, Texts
 from torch_tb_profiler.errors import BadRequest
@@ -119,7 +119,7 @@ def test_hits_are_those_of_looking_at_every_event(
     hits = search.find(query)
     assert hits.n == len(wanted)
     assert listed(search, hits) == wanted
-    assert search.first(hits, 3) == wanted[:3]
+    assert search.first(hits, 3)["event"].tolist() == wanted[:3]
     check_names(example, hits, wanted)
     check_order(example, search, hits, wanted, times)
 
@@ -196,8 +196,11 @@ def test_looks_of_names() -> None:
     )
     search = Search(example[0], example[2])
     hits = search.find(Query(".", True))
-    names = [example[0].strings[int(example[2]["names"]["text"][name])] for name in hits.names]
-    assert dict(zip(names, search.look(hits.names).tolist(), strict=True)) == {"x": 8, "y": 1}
+    matches = search.matches(hits, 3)
+    assert dict(zip(matches.texts("name"), matches["look"].tolist(), strict=True)) == {
+        "x": 8,
+        "y": 1,
+    }
 
 
 @pytest.mark.parametrize(

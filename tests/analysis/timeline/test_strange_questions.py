@@ -10,10 +10,9 @@ import pytest
 from tests.analysis.timeline.charts import chart
 from tests.builders.drawn import Event, trace_of
 from tests.web.test_strange_values import ARGUMENTS, FIELDS, VALUES, events
-from torch_tb_profiler.analysis.timeline.area import Areas
+from torch_tb_profiler.analysis.timeline.area import area_of
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex
-from torch_tb_profiler.analysis.timeline.buckets import edges
-from torch_tb_profiler.analysis.timeline.counters import in_buckets
+from torch_tb_profiler.analysis.timeline.counters import edges, in_buckets
 from torch_tb_profiler.analysis.timeline.search import Search
 from torch_tb_profiler.analysis.timeline.search_texts import Query
 
@@ -23,11 +22,11 @@ LATEST = (1 << 62) - 1
 def answers(listed: list[Event]) -> None:
     trace, _, timeline = chart(trace_of(listed))
     lanes = range(timeline["lanes"].n)
-    index, arrows = Areas(timeline), ArrowIndex(timeline["arrows"])
+    arrows = ArrowIndex(timeline["arrows"])
     for begin, end in ((0, LATEST), (0, 1), (5_000, 20_000), (LATEST - 1, LATEST)):
-        area = index.area(begin, end, lanes)
-        assert (area.shortest >= 0).all()
-        assert (area.count > 0).all()
+        area = area_of(trace, timeline, begin, end, lanes)
+        assert (area.rows["shortest_ns"] >= 0).all()
+        assert (area.rows["count"] > 0).all()
         assert len(arrows.within(begin, end)) <= timeline["arrows"].n
         for series in timeline.about["series"]:
             buckets = in_buckets(timeline["samples"], series, edges(begin, end, 7))

@@ -128,11 +128,40 @@ def positions_of(keys: Array, wanted: Array) -> Ints:
     return np.where(keys[position] == wanted, position, -1)
 
 
+def position_of(keys: Array, wanted: int) -> int:
+    """The position of one value in ``keys`` (ascending), −1 if it is not there."""
+    return int(positions_of(keys, np.array([wanted]))[0])
+
+
 def last_in_group(group: Array, groups: int, rows: Array, order: Ints) -> Ints:
     """Per group the element of ``rows`` that comes last in ``order``; int64 of shape (groups,)."""
     last = np.zeros(groups, np.int64)
     last[group[order]] = rows[order]  # the last assignment wins
     return last
+
+
+def extreme_by(extreme: np.ufunc, group: Array, groups: int, values: Array) -> Ints:
+    """The least (``np.minimum``) or greatest (``np.maximum``) of integer ``values`` per group, int64
+    of shape (groups,); in an empty group the largest, or smallest, integer.
+    """
+    bounds = np.iinfo(np.int64)
+    result = np.full(groups, bounds.min if extreme is np.maximum else bounds.max)
+    extreme.at(result, group, values)
+    return result
+
+
+def same_keys(a: Sequence[Array], b: Sequence[Array]) -> tuple[Ints, Ints]:
+    """A number for each row of two lists of columns, equal where the rows are; int64."""
+    _, key = group_rows([np.concatenate(both) for both in zip(a, b, strict=True)])
+    return key[: len(a[0])], key[len(a[0]) :]
+
+
+def matching_points(a: Sequence[Array], b: Sequence[Array]) -> Ints:
+    """For each row of the columns b the position of the last equal one in a; −1 without any."""
+    key, wanted = same_keys(a, b)
+    position = np.full(int(max(key.max(initial=-1), wanted.max(initial=-1))) + 1, -1, np.int64)
+    position[key] = np.arange(len(key))
+    return position[wanted]
 
 
 def expand_ranges(first: Ints, count: Ints) -> Ints:

@@ -51,9 +51,7 @@ def nest_rows(spans: Table, row: Array) -> Nesting:
     """``nest`` for ascending rows of the table ``spans``, without a copy of all times."""
     start, dur = spans["start"], spans["dur"]
     return _nested(
-        spans["track"][row],
-        lambda i: start[row[i]],
-        lambda i: start[row[i]] + dur[row[i]],
+        spans["track"][row], lambda i: start[row[i]], lambda i: start[row[i]] + dur[row[i]]
     )
 
 

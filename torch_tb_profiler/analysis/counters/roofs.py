@@ -45,12 +45,8 @@ def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file:
     Raises SourceError if that file cannot be read.
     """
     listed = device_properties(trace)
-    devices = [listed.get(device) for device in np.unique(profiled.launches.device).tolist()]
-    kinds = {
-        (properties.name, properties.multiprocessors, properties.memory) if properties else None
-        for properties in devices
-    }
+    kinds = {listed.get(device) for device in np.unique(profiled.launches.device).tolist()}
     if len(kinds) != 1 or (kind := kinds.pop()) is None:
         return Peaks(None, None, "", {})
-    name, units, memory = kind
-    return peaks_of(name, facts.summary["vendor"], units, memory, file)
+    vendor = facts.summary["vendor"]
+    return peaks_of(kind.name, vendor, kind.multiprocessors, kind.memory, file)

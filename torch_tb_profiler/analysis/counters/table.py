@@ -21,6 +21,9 @@ _SHORT_NAMES = {_NO_NAME: "kernel without a name"}
 WHOLE = "whole recording"
 """What the page calls a range that stands for everything that ran in it."""
 _C = DisplayColumn
+_STACK = "Tuple of the operators around the launch, outermost first."
+_BOTTOM = "The innermost operator."
+_TRAFFIC = "By memory counters."
 COUNTERS = DisplaySpec(
     "counters",
     "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
@@ -28,36 +31,13 @@ COUNTERS = DisplaySpec(
     (
         _C("kernel", "code", "Kernel", "Full name.", "counters_kernel", width=240),
         _C("short_name", "code", "", "The name without its template arguments."),
-        _C(
-            "op_stack",
-            "texts",
-            "Operators",
-            "Tuple of the operators around the launch, outermost first.",
-            "counters_path",
-            hidden=True,
-        ),
+        _C("op_stack", "texts", "Operators", _STACK, "counters_path", hidden=True),
         _C("top_op", "code", "Top operator", "Outermost one.", "counters_top", True, width=170),
-        _C(
-            "bottom_op",
-            "code",
-            "Bottom operator",
-            "The innermost operator.",
-            "counters_bottom",
-            True,
-            width=170,
-        ),
+        _C("bottom_op", "code", "Bottom operator", _BOTTOM, "counters_bottom", True, width=170),
         _C("step", "id", "Step", "The launch's.", "counters_step", True, unit="step", hidden=True),
         _C("time_ns", "time", "Time", "Duration.", "counters_time", True, bar=True),
         _C("flops", "FLOP", "FLOPs", "By instruction counters.", "counters_flops", True, bar=True),
-        _C(
-            "bytes",
-            "bytes",
-            "Memory traffic",
-            "By memory counters.",
-            "counters_bytes",
-            True,
-            bar=True,
-        ),
+        _C("bytes", "bytes", "Memory traffic", _TRAFFIC, "counters_bytes", True, bar=True),
         _C("intensity", "number", "FLOP/B", "", "counters_intensity", width=76),
         _C("flops_rate", "FLOP/s", "FLOP/s", "", "counters_rate"),
         _C("unit", "text", "", "`matrix` or `vector`: what did most of its FLOPs.", optional=True),
@@ -125,8 +105,10 @@ def counter_table(
 
 def _ratio(values: Ints, by: Ints) -> Array:
     """NaN where one of them is unknown, or nothing is divided by."""
-    is_known = (values >= 0) & (by > 0)
-    return np.where(is_known, values / np.where(is_known, by, 1), np.nan)
+    ratio: Array = np.divide(
+        values, by, out=np.full(len(by), np.nan), where=(values >= 0) & (by > 0)
+    )
+    return ratio
 
 
 def sample_table(insight: Insight, selection: Selection) -> DisplayTable:

@@ -119,13 +119,7 @@ def _entries(side: Side, row: Ints) -> list[Ints]:
         own = own.taken(np.flatnonzero(apart[own["path"]]))
         host, none = own["host_self"] + own["runtime"], np.zeros(len(own.place), np.int64)
         for sign, target in ((1, row), (-1, around)):
-            moved = (
-                target[own["path"]],
-                own.place,
-                none,
-                sign * host,
-                sign * own["device_self"],
-            )
+            moved = (target[own["path"]], own.place, none, sign * host, sign * own["device_self"])
             entries = [np.concatenate(both) for both in zip(entries, moved, strict=True)]
     return entries
 

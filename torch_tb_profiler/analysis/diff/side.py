@@ -110,7 +110,7 @@ class Side:
         return Cells(table, inside + begin, index[inside])
 
     def moments(self, row: Array, place: Array, value: Array, rows: int) -> Moments:
-        """``noise.moments`` over the compared steps."""
+        """``significance.moments`` over the compared steps."""
         return moments(row, place, value, rows, len(self.steps))
 
     def mean_of(self, row: Array, value: Array, rows: int) -> Floats:

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.diff.table_rows import Rows
 from torch_tb_profiler.analysis.diff.tree import DiffTree
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import OTHER, DisplayColumn, DisplaySpec, DisplayTable
-from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.strings import NO_STRINGS
 
 _C = DisplayColumn
 _TABLES = (
@@ -138,7 +138,6 @@ DIFF_TREE = DisplaySpec(
 is new around something that was there before (a wrapper) carries the times of what it wraps on the side that lacks it, so that a
 parent is never less than its children.
 """
-NO_STRINGS = StringTable.of([])
 _KINDS = ("module", "annotation", "operator", "kernel")
 
 

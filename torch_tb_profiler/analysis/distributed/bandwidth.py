@@ -8,7 +8,7 @@ all_gather, reduce_scatter, all_to_all (n − 1) / n; broadcast, reduce, send, r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -102,36 +102,14 @@ def _of_rank(index: int, rank: Rank, wait: Ints) -> list[Operation]:
         sum_by(rank.sort, n, values)
         for values in (dur, rank.exposed, np.where(whole, dur - wait, dur))
     )
-    return [
-        Operation(
-            index,
-            rank.sorts[i],
-            int(calls[i]),
-            int(split_calls[i]),
-            int(shares.total[i]),
-            int(sums[i]),
-            int(exposed[i]),
-            int(shares.waiting[i]),
-            int(shares.transfer[i]),
-            int(carried[i]),
-        )
-        for i in range(n)
-    ]
+    parts = (shares.total, sums, exposed, shares.waiting, shares.transfer, carried)
+    columns = (column.tolist() for column in (calls, split_calls, *parts))
+    return [Operation(index, key, *row) for key, *row in zip(rank.sorts, *columns, strict=True)]
 
 
 def _of_all_ranks(key: OperationKey, rows: Sequence[Operation]) -> Operation:
     sums = {
-        name: sum(getattr(row, name) for row in rows)
-        for name in (
-            "calls",
-            "split_calls",
-            "total",
-            "sum",
-            "exposed",
-            "waiting",
-            "transfer",
-            "carried",
-        )
+        field.name: sum(getattr(row, field.name) for row in rows) for field in fields(Operation)[2:]
     }
     if not all(row.split for row in rows):
         sums["carried"] = sums["sum"]

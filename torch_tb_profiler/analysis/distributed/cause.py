@@ -14,7 +14,7 @@ host is to blame, first the thread that launched the collective. Calls that wait
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,9 +82,9 @@ class Cause:
     extra: int
     on_device: bool
     side_extra: int
-    operator: str | None
-    module: str | None
-    line: str | None
+    operator: str | None = None
+    module: str | None = None
+    line: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,6 @@ class _TimeByName:
     event: dict[str, int]
 
 
-@dataclass(frozen=True)
-class _Excess:
-    """What took longer on the late rank: by ``extra`` ns; all work there by ``all_extra``."""
-
-    event: int
-    name: str
-    extra: int
-    on_device: bool
-    all_extra: int
-
-
 def find_cause(late: Arrival, other: Arrival, waited: int) -> Cause | None:
     """Why ``late`` reached a collective ``waited`` ns after ``other``; None if nothing recorded
     took longer.
@@ -136,20 +125,20 @@ def find_cause(late: Arrival, other: Arrival, waited: int) -> Cause | None:
     order = (*host[:2], work, host[2]) if by_host else (work, *host)
     candidates = [excess for excess in order if excess]
     for excess in candidates:
-        if max(excess.extra, excess.all_extra) >= LEAST_SHARE * lateness:
+        if max(excess.extra, excess.side_extra) >= LEAST_SHARE * lateness:
             return _described(late, excess)
     best = max(candidates, key=lambda excess: excess.extra, default=None)
     return _described(late, best) if best else None
 
 
-def _excess(late: _TimeByName, other: _TimeByName, on_device: bool) -> _Excess | None:
-    """The name with the largest excess; None if there is none."""
+def _excess(late: _TimeByName, other: _TimeByName, on_device: bool) -> Cause | None:
+    """The name with the largest excess, without where it is; None if there is none."""
     excess = {name: time - other.time.get(name, 0) for name, time in late.time.items()}
     name = max(excess, key=excess.__getitem__, default=None)
     if name is None or excess[name] <= 0:
         return None
-    all_extra = sum(late.time.values()) - sum(other.time.values())
-    return _Excess(late.event[name], name, excess[name], on_device, all_extra)
+    side_extra = sum(late.time.values()) - sum(other.time.values())
+    return Cause(late.event[name], name, excess[name], on_device, side_extra)
 
 
 def _device_time(side: Arrival) -> _TimeByName:
@@ -220,8 +209,9 @@ def _by_name(trace: Trace, row: Ints, time: Ints) -> _TimeByName:
     )
 
 
-def _described(side: Arrival, excess: _Excess) -> Cause:
-    event = excess.event
+def _described(side: Arrival, cause: Cause) -> Cause:
+    """The cause with its operator, module and line."""
+    event = cause.event
     spans, links = side.trace["spans"], side.facts["span_links"]
     role = spans["role"]
     if role[event] in DEVICE_ROLES:
@@ -236,16 +226,7 @@ def _described(side: Arrival, excess: _Excess) -> Cause:
     ]
     operator = next((name for name in names if not name.startswith(_STEP)), None)
     line = line_of_frames("\n".join(event_stack(side.trace, side.facts, event))) or None
-    return Cause(
-        event,
-        excess.name,
-        excess.extra,
-        excess.on_device,
-        excess.all_extra,
-        operator,
-        module_of(side.insight, event),
-        line,
-    )
+    return replace(cause, operator=operator, module=module_of(side.insight, event), line=line)
 
 
 def module_of(insight: Insight, event: int) -> str | None:

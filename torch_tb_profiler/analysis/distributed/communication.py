@@ -134,12 +134,7 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
 
 
 def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
-    return [
-        number if value else -1
-        for number, value in zip(
-            texts.intern_all(value or "-" for value in values), values, strict=True
-        )
-    ]
+    return [texts.intern(value) if value else -1 for value in values]
 
 
 def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:

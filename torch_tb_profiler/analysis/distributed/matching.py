@@ -78,7 +78,7 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     return RunMatches(matching, _left_over(ranks, rows, matching, why), cut)
 
 
-def gather(ranks: Sequence[Rank], row: Array, values: Sequence[Array], missing: int = -1) -> Ints:
+def gather(row: Array, values: Sequence[Array], missing: int = -1) -> Ints:
     """``values`` of each rank's collectives at ``row``, int64 of its shape (ranks, matches)."""
     gathered = np.full(row.shape, missing, np.int64)
     for index, own in enumerate(values):
@@ -95,7 +95,6 @@ def _labels_mask(matches: Matches, says: Callable[[str], bool]) -> Mask:
 def _of_sort(ranks: Sequence[Rank], matches: Matches, values: Sequence[Sequence[int]]) -> Ints:
     """A number of each rank's keys, for every match."""
     return gather(
-        ranks,
         matches.row,
         [
             np.array(own, np.int64)[rank.sort] if own else rank.sort
@@ -119,9 +118,7 @@ def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
     equal = _labels_mask(matches, lambda kind: kind in EQUAL_SIZES or kind.startswith(TRANSFER))
     differ = (_several(size) & equal) | _several(dtype)
     # If positions alone match them, one mismatch means that the others may be shifted, too.
-    by_place = (
-        gather(ranks, matches.row, [rank.sequence for rank in ranks]).max(axis=0, initial=-1) < 0
-    )
+    by_place = gather(matches.row, [rank.sequence for rank in ranks]).max(axis=0, initial=-1) < 0
     shifted = np.zeros(len(matches.labels) + 1, np.bool_)
     shifted[matches.label[differ & by_place]] = True
     return np.asarray(differ | (by_place & shifted[matches.label]))

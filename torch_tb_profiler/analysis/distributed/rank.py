@@ -51,7 +51,6 @@ class Rank:
     """One worker. Arrays over its collectives have shape (n,), in time order; times are int64 ns
     after its first event.
 
-    number: its rank, None unknown.
     begin: Unix time of its first event, ns, None unknown.
     sorts, sort: the distinct keys, and the index of each collective's key.
     label: index into ``labels``, by which it is matched; −1 not at all.
@@ -62,7 +61,6 @@ class Rank:
     spans: number of spans in its trace.
     """
 
-    number: int | None
     begin: int | None
     sorts: tuple[OperationKey, ...]
     sort: Ints
@@ -103,7 +101,6 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
     labels, label = _labels(trace, sorts, (sort, table["peer"].astype(np.int64), on_device), number)
     info = distributed_info(trace)
     return Rank(
-        number=number,
         begin=unix_begin(trace),
         sorts=sorts,
         sort=sort,

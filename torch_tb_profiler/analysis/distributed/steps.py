@@ -147,11 +147,6 @@ def waiting_shares(
         np.add.at(late, late_step[late_step >= 0], waits.late[index, used][late_step >= 0])
         has_step = np.zeros(shape[1], np.bool_)
         has_step[steps.place[index][steps.place[index] >= 0]] = True
-        for name, values in (
-            ("waiting", shares.waiting),
-            ("transfer", shares.transfer),
-            ("unsplit", shares.unsplit),
-            ("late", late),
-        ):
+        for name, values in {**vars(shares), "late": late}.items():
             shares_by_name[name][index, has_step] = values[has_step]
     return shares_by_name

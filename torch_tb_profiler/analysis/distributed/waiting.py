@@ -65,8 +65,8 @@ def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[ClockO
     """Split the matched collectives of a run; ``aligned``: the clocks of its ranks."""
     row = matches.row
     takes_part = row >= 0
-    begin = gather(ranks, row, [rank.start for rank in ranks], 0)
-    dur = gather(ranks, row, [rank.end - rank.start for rank in ranks], 0)
+    begin = gather(row, [rank.start for rank in ranks], 0)
+    dur = gather(row, [rank.end - rank.start for rank in ranks], 0)
     offset = np.array([clock.offset for clock in aligned], np.int64)[:, None]
     start = np.where(takes_part, begin + offset, NEVER)
     if not row.size:
@@ -90,7 +90,7 @@ def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[ClockO
     first = np.where(takes_part, start, -NEVER).min(axis=0)
     late = np.where(arrival_rule, start - first, np.where(takes_part, dur, NEVER).max(axis=0) - dur)
     last, second = order.argmax(axis=0), np.argpartition(order, len(order) - 2, axis=0)[-2]
-    exposed = gather(ranks, row, [rank.exposed for rank in ranks], 0)
+    exposed = gather(row, [rank.exposed for rank in ranks], 0)
     column = np.arange(row.shape[1])
     lead = np.minimum(order[last, column] - order[second, column], exposed[second, column])
     wait = np.where(takes_part, wait, -1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NONE
@@ -24,20 +24,36 @@ NOT_MODELLED = ("communication", "memcpy")
 COMMUNICATION, MEMCPY = range(len(NOT_MODELLED))
 
 
+_C = DisplayColumn
+FAMILIES = DisplaySpec(
+    "families",
+    "Use of matrix cores by family of the performance models, then ``communication`` and ``memcpy``,"
+    " and last (family null) computation without a model. Parts of ``time_ns``: ``matrix_ns`` in"
+    " kernels known to use matrix cores, ``matrix_unknown_ns`` in kernels that may; both null without"
+    " device work and for families that cannot use them.",
+    (
+        _C("family", "text", "", "", optional=True),
+        _C("calls", "count", "", ""),
+        _C("time_ns", "time", "", ""),
+        _C("matrix_ns", "time", "", "", optional=True),
+        _C("matrix_unknown_ns", "time", "", "", optional=True),
+        _C("flops", "FLOP", "", "", optional=True),
+    ),
+)
+
+
 @dataclass(frozen=True)
 class Families:
     """Totals per family of the selected steps.
 
-    columns: lists of one length: family, calls, time_ns, matrix_ns, matrix_unknown_ns, flops. The
-        models' families come first, then those of ``NOT_MODELLED``, then None, computation without
-        a model. Work without an operator counts launches as calls.
+    table: ``FAMILIES``. Work without an operator counts launches as calls.
     time: all time, ns.
     computation: ``time`` without ``NOT_MODELLED``.
     modelled: the part of ``computation`` in modelled calls.
     products: the part of the rest that multiplies matrices or uses matrix cores.
     """
 
-    columns: dict[str, list[Any]]
+    table: DisplayTable
     time: int
     computation: int
     modelled: int
@@ -83,21 +99,18 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     modelled = np.arange(len(NOT_MODELLED), n - 1)
     longest = modelled[np.argsort(-time[modelled], kind="stable")].tolist()
     order = [i for i in (*longest, *range(len(NOT_MODELLED))) if calls[i]] + [n - 1]
-    columns: dict[str, list[Any]] = {
-        "family": [_word(insight, used, i) for i in order],
-        "calls": calls[order].tolist(),
-        "time_ns": time[order].tolist(),
-        "matrix_ns": [int(matrix[0][i]) if able[i] else None for i in order],
-        "matrix_unknown_ns": [int(matrix[1][i]) if able[i] else None for i in order],
-        "flops": [
-            round(float(flops[i]))
-            if len(NOT_MODELLED) <= i < n - 1 and flops[i] < LARGEST
-            else None
-            for i in order
-        ],
-    }
+    counted = np.isin(np.arange(n), modelled) & (flops < LARGEST)
+    table = FAMILIES.build(
+        insight.strings,
+        family=[_word(insight, used, i) for i in order],
+        calls=calls[order],
+        time_ns=time[order],
+        matrix_ns=np.where(able, matrix[0], -1)[order],
+        matrix_unknown_ns=np.where(able, matrix[1], -1)[order],
+        flops=np.where(counted, np.rint(flops), -1)[order].astype(np.int64),
+    )
     return Families(
-        columns,
+        table,
         int(time.sum()),
         int(time[len(NOT_MODELLED) :].sum()),
         int(time[modelled].sum()),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.facts.names import HostNames
@@ -59,7 +59,9 @@ def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
     operator[known] = np.where(node >= 0, tree.operator[node], -1)
     missing = np.flatnonzero(launch < 0)
     if len(missing):
-        operator[missing] = _by_external(trace, tree, row[missing])
+        operators = np.flatnonzero(tree.is_operator)
+        own = by_external(trace, tree.row[operators], row[missing])
+        operator[missing] = np.append(operators, -1)[own]
     time = np.full(len(row), -1, np.int64)
     time[known] = spans["start"][launch[known]]
     unlaunched = ~known & (operator >= 0)
@@ -126,15 +128,10 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     )
     tied = np.flatnonzero(at_end >= 0)
     arrow = ends[at_end[tied]]
-    _, key = group_rows(
-        (
-            np.concatenate((flows["category"][begins], flows["category"][arrow])),
-            np.concatenate((flows["id"][begins], flows["id"][arrow])),
-        )
+    begun, ended = same_keys(
+        *((flows["category"][rows], flows["id"][rows]) for rows in (begins, arrow))
     )
-    source = latest_before(
-        key[: len(begins)], flows["time"][begins], key[len(begins) :], flows["time"][arrow]
-    )
+    source = latest_before(begun, flows["time"][begins], ended, flows["time"][arrow])
     tied, begin = tied[source >= 0], begins[source[source >= 0]]
     call = matching_points(
         (spans["track"][calls], spans["start"][calls]),
@@ -142,21 +139,6 @@ def _by_flow(trace: Trace, row: Ints) -> Ints:
     )
     launch[tied] = np.append(calls, -1)[call]
     return launch
-
-
-def matching_points(a: tuple[Array, Array], b: tuple[Array, Array]) -> Ints:
-    """For each (track, time) of b the position of the last equal one in a; −1 without any."""
-    _, key = group_rows((np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1]))))
-    n = len(a[0])
-    position = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
-    position[key[:n]] = np.arange(n)
-    return position[key[n:]]
-
-
-def _by_external(trace: Trace, tree: CallTree, row: Ints) -> Ints:
-    """Operators of device rows without a launch; −1 unknown."""
-    operators = np.flatnonzero(tree.is_operator)
-    return np.append(operators, -1)[by_external(trace, tree.row[operators], row)]
 
 
 def by_external(trace: Trace, calls: Ints, row: Ints) -> Ints:

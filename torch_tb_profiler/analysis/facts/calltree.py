@@ -69,17 +69,8 @@ def call_tree(trace: Trace) -> CallTree:
             kept[begin : begin + BLOCK] & (parent[begin : begin + BLOCK] >= 0)
         )
         np.add.at(children, parent[inner], spans["dur"][row[inner]])
-    return CallTree(
-        row,
-        node,
-        parent,
-        children,
-        kept,
-        is_operator,
-        nearest(parent, is_operator),
-        nested.overlapping,
-        names,
-    )
+    operator, overlapping = nearest(parent, is_operator), nested.overlapping
+    return CallTree(row, node, parent, children, kept, is_operator, operator, overlapping, names)
 
 
 def _collapse(parent: Array, name: Array, operator_like: Mask) -> tuple[Array, Mask]:

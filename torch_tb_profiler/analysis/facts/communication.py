@@ -7,7 +7,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import Causes, device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, name_mask
+from torch_tb_profiler.analysis.facts.header import distributed_info
+from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, named
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
@@ -23,8 +24,7 @@ def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused
     """
     kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
     return np.asarray(
-        kernel
-        & (_by_itself(trace, caused.row, kernel) | _under_collective(trace, tree, names, caused))
+        kernel & (_by_itself(trace, caused.row) | _under_collective(trace, tree, names, caused))
     )
 
 
@@ -34,7 +34,7 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
     row = device_rows(trace)
     row = row[spans["role"][row] == Role.KERNEL]
     names = host_names(trace.strings, spans["name"][is_call(spans["role"])])
-    is_communication = _by_itself(trace, row, np.ones(len(row), np.bool_))
+    is_communication = _by_itself(trace, row)
     if names.collective.any():
         calls = (
             (spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION)
@@ -44,13 +44,10 @@ def communication_rows(trace: Trace, facts: Facts) -> Ints:
     return np.asarray(row[is_communication])
 
 
-def _by_itself(trace: Trace, row: Ints, kernel: Mask) -> Mask:
+def _by_itself(trace: Trace, row: Ints) -> Mask:
     """Which device events are communication by their own name or arguments."""
-    name = trace["spans"]["name"][row]
-    known = name_mask(
-        trace.strings, name[kernel], lambda text: communication_library(text) is not None
-    )
-    return np.asarray(known[name] | np.isin(row, trace["collective_args"]["span"]))
+    by_argument = np.isin(row, trace["collective_args"]["span"])
+    return by_argument | named(trace, row, lambda text: communication_library(text) is not None)
 
 
 def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
@@ -67,13 +64,9 @@ def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Ca
 
 def backends(trace: Trace, names: HostNames, kernels: Array) -> list[str]:
     """The communication libraries named in header, collectives and kernels, sorted."""
-    info = trace.header.get("distributedInfo")
-    declared = info.get("backend") if isinstance(info, dict) else None
+    declared = distributed_info(trace).get("backend")
     libraries = set(names.backends)
     if isinstance(declared, str) and declared:
         libraries.update(part.split(":")[-1] for part in declared.split(","))
-    for number in distinct(kernels, trace.strings):
-        library = communication_library(trace.strings[number])
-        if library is not None:
-            libraries.add(library)
-    return sorted(libraries)
+    names_of_kernels = trace.strings.many(distinct(kernels, trace.strings))
+    return sorted(libraries.union(filter(None, map(communication_library, names_of_kernels))))

@@ -28,11 +28,13 @@ profiled_ranges        profiled ranges, whose hardware counters were measured
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
@@ -97,13 +99,7 @@ def derive(trace: Trace) -> Facts:
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
     tables: dict[str, Table] = {
-        "steps": _steps(
-            windows,
-            flags,
-            break_down(
-                active_sets(trace, tree, names, caused, communication), windows.start, windows.end
-            ),
-        ),
+        "steps": _steps(windows, flags, active_sets(trace, tree, names, caused, communication)),
         "devices": devices,
         "device_steps": device_steps,
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
@@ -153,7 +149,7 @@ def _begun(operator_steps: Table, steps: int) -> Array:
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
 
 
-def _steps(windows: StepWindows, flags: Array, categories: dict[str, Any]) -> Table:
+def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -163,7 +159,7 @@ def _steps(windows: StepWindows, flags: Array, categories: dict[str, Any]) -> Ta
         host_end=windows.host_end,
         launched=windows.launched,
         flags=flags,
-        **categories,
+        **break_down(active, windows.start, windows.end),
     )
 
 

@@ -35,13 +35,8 @@ def device_of(trace: Trace, row: Ints) -> Ints:
     """Device id of device rows: their argument, else Kineto's process id of their track."""
     device = device_arguments(trace, row, ("device",))["device"].astype(np.int64)
     tracks = trace["tracks"]
-    as_number = np.array(
-        [
-            int(text) if _ID.fullmatch(text := trace.strings[int(pid)]) else -1
-            for pid in tracks["pid"]
-        ],
-        np.int64,
-    )
+    texts = trace.strings.many(tracks["pid"])
+    as_number = np.array([int(text) if _ID.fullmatch(text) else -1 for text in texts], np.int64)
     missing = device < 0
     if missing.any() and len(as_number):
         device[missing] = as_number[trace["spans"]["track"][row[missing]]]
@@ -69,14 +64,9 @@ def device_tables(
     parts = []
     for index, number in enumerate(ids.tolist()):
         own_kernels = np.flatnonzero((device == number) & kernel)
+        step = np.arange(len(windows.start))
         columns = _in_windows(trace, caused.row[own_kernels], matrix[own_kernels], windows)
-        parts.append(
-            {
-                "device": np.full(len(windows.start), index),
-                "step": np.arange(len(windows.start)),
-                **columns,
-            }
-        )
+        parts.append({"device": np.full_like(step, index), "step": step, **columns})
     if not parts:
         return devices, fact_schema.DEVICE_STEPS.empty()
     return devices, fact_schema.DEVICE_STEPS.build(
@@ -89,8 +79,8 @@ def _of_one_kind(properties: dict[int, DeviceProperties]) -> DeviceProperties | 
 
     ROCm lists the visible devices from 0 but gives kernels the number of the device in the machine.
     """
-    kinds = {(p.name, p.memory, p.capability, p.multiprocessors) for p in properties.values()}
-    return next(iter(properties.values())) if len(kinds) == 1 else None
+    kinds = set(properties.values())
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _peaks(trace: Trace) -> dict[int, int]:

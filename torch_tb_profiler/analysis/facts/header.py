@@ -21,14 +21,7 @@ _VENDOR_OF_NAME = (
         "nvidia",
     ),
 )
-_VENDOR_OF_CALL = (
-    ("cuda", "nvidia"),
-    ("cu", "nvidia"),
-    ("hip", "amd"),
-    ("ze", "intel"),
-    ("ur", "intel"),
-    ("acl", "ascend"),
-)
+_VENDOR_OF_CALL = {"hip": "amd", "cu": "nvidia", "ze": "intel", "ur": "intel", "acl": "ascend"}
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
 _WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
@@ -48,7 +41,6 @@ _VERSION_KEYS = {
 class DeviceProperties:
     """An entry of ``deviceProperties``; −1 and ``""`` are unknown."""
 
-    id: int
     name: str
     memory: int
     capability: str
@@ -88,7 +80,6 @@ def device_properties(trace: Trace) -> dict[int, DeviceProperties]:
         number = index if number is None else number
         major, minor = integer(entry.get("computeMajor")), integer(entry.get("computeMinor"))
         properties[number] = DeviceProperties(
-            number,
             str(entry.get("name") or ""),
             _count(entry.get("totalGlobalMem"), 1 << 62),
             f"{major}.{minor or 0}" if major is not None else "",
@@ -123,14 +114,8 @@ def _version(key: str, value: Any) -> str:
 
 def oldest_capability(trace: Trace) -> int | None:
     """The lowest major compute capability of the devices; None if none is known."""
-    return min(
-        (
-            int(p.capability.split(".")[0])
-            for p in device_properties(trace).values()
-            if p.capability
-        ),
-        default=None,
-    )
+    known = (p.capability for p in device_properties(trace).values() if p.capability)
+    return min((int(capability.split(".")[0]) for capability in known), default=None)
 
 
 def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_device: bool) -> str:
@@ -148,7 +133,7 @@ def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_de
     for prefix, maker in _VENDOR_OF_CATEGORY:
         if any(c.lower().startswith(prefix) for c in categories):
             return maker
-    for prefix, maker in (("hip", "amd"), *_VENDOR_OF_CALL):
+    for prefix, maker in _VENDOR_OF_CALL.items():
         if any(name.startswith(prefix) for name in runtime_names):
             return maker
     if any(key.startswith("hip_") or key == "roctracer_version" for key in trace.header):

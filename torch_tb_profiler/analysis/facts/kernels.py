@@ -7,7 +7,13 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by, sum_floats
+from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
+    group_rows,
+    positions_of,
+    sum_by,
+    sum_floats,
+)
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -84,10 +90,7 @@ def kernel_facts(
         "name": spans["name"][row],
         "operator": name,
         "reason": caused.reason[is_kernel],
-        "grid": arguments["grid"],
-        "block": arguments["block"],
-        "registers": arguments["registers"],
-        "shared_memory": arguments["shared_memory"],
+        **{key: arguments[key] for key in ("grid", "block", "registers", "shared_memory")},
         "matrix": matrix[is_kernel],
         "matrix_eligible": could,
         "communication": communication[is_kernel],
@@ -96,15 +99,9 @@ def kernel_facts(
     kernels = fact_schema.KERNELS.build(**{key: values[first] for key, values in keys.items()})
     begin, cell = group_rows((kernel, step[is_kernel]))
     n, dur = len(begin), spans["dur"][row]
-    shortest = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(shortest, cell, dur)
-    longest = np.zeros(n, np.int64)
-    np.maximum.at(longest, cell, dur)
     weighted = {}
-    for key, column in (
-        ("blocks", arguments["blocks_per_sm"]),
-        ("occupancy", arguments["occupancy"]),
-    ):
+    for key, argument in (("blocks", "blocks_per_sm"), ("occupancy", "occupancy")):
+        column = arguments[argument]
         known = np.isfinite(column)
         weighted[f"{key}_weighted"] = sum_floats(cell, n, np.where(known, column, 0.0) * dur)
         weighted[f"{key}_time"] = sum_by(cell, n, np.where(known, dur, 0))
@@ -113,8 +110,8 @@ def kernel_facts(
         step=step[is_kernel][begin],
         calls=np.bincount(cell, minlength=n),
         total=sum_by(cell, n, dur),
-        shortest=shortest,
-        longest=longest,
+        shortest=extreme_by(np.minimum, cell, n, dur),
+        longest=extreme_by(np.maximum, cell, n, dur),
         **weighted,
     )
     return kernels, steps

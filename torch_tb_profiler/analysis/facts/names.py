@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import StringTable
 
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})$")
@@ -77,40 +78,39 @@ def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object
     return mask
 
 
+def named(trace: Trace, rows: Ints, says: Callable[[str], object]) -> Mask:
+    """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
+    name = trace["spans"]["name"][rows]
+    return np.asarray(name_mask(trace.strings, name, says)[name])
+
+
 def host_names(strings: StringTable, used: Array) -> HostNames:
     """What the names ``used`` (string numbers, repeats allowed) imply."""
     n = len(strings) + 1
     step = np.full(n, -1, np.int64)
     dataloader, region, collective, hidden, graph = (np.zeros(n, np.bool_) for _ in range(5))
     backends: set[str] = set()
-    texts = set()
+    data_parallel = False
     for number in distinct(used, strings):
         text = strings[number]
-        match = _STEP.match(text)
-        if match:
+        if match := _STEP.match(text):
             step[number] = int(match.group(1))
         elif text in HIDDEN:
             hidden[number] = True
         elif _DATALOADER.match(text):
             dataloader[number] = True
         elif text in (_DATA_PARALLEL, _DISTRIBUTED):
-            texts.add(text)
+            data_parallel |= text == _DATA_PARALLEL
         elif _GRAPH_LAUNCH.match(text):
             graph[number] = True
-        elif collective_match := _COLLECTIVE.match(text):
+        elif match := _COLLECTIVE.match(text):
             collective[number] = True
-            backends.update(filter(None, (collective_match.group("backend"),)))
+            backends.update(filter(None, (match["backend"],)))
             continue
         elif not text.startswith(("Optimizer.", "[pl][")):
             continue
         region[number] = not (hidden[number] or graph[number])
+    named_backends = tuple(sorted(backends))
     return HostNames(
-        step,
-        dataloader,
-        region,
-        collective,
-        hidden,
-        graph,
-        tuple(sorted(backends)),
-        _DATA_PARALLEL in texts,
+        step, dataloader, region, collective, hidden, graph, named_backends, data_parallel
     )

@@ -56,7 +56,7 @@ def operator_facts(
     eligible = _eligible(trace, tree, device)
     node = np.flatnonzero(tree.is_operator).astype(np.int32)
     row = tree.row[node]
-    dims, types = _arguments(trace, tree, node)
+    dims, types = (operator_arguments(trace, key)[tree.row[node]] for key in ("dims", "types"))
     first, operator = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
     operators = fact_schema.OPERATORS.build(
         name=spans["name"][row][first],
@@ -80,12 +80,8 @@ def operator_facts(
         own = device.own(key)
         summed[f"{key}_self"] = sum_by(cell, n, own[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(own, above)[node])
-    return OperatorFacts(
-        operators,
-        fact_schema.OPERATOR_STEPS.build(**where, **summed),
-        eligible,
-        _eligible_share(tree, device, eligible),
-    )
+    steps = fact_schema.OPERATOR_STEPS.build(**where, **summed)
+    return OperatorFacts(operators, steps, eligible, _eligible_share(tree, device, eligible))
 
 
 @dataclass(frozen=True)
@@ -179,13 +175,9 @@ def _eligible_share(tree: CallTree, device: _DeviceTime, eligible: Array) -> flo
     return int(own[lowest].sum()) / everything
 
 
-def _arguments(trace: Trace, tree: CallTree, node: Array) -> tuple[Array, Array]:
-    """String numbers of the input shapes and types of some nodes; −1 not recorded."""
+def operator_arguments(trace: Trace, column: str) -> Array:
+    """A column of ``operator_args`` for every row of spans, behind them for row −1; −1 none."""
     arguments = trace["operator_args"]
-    columns = []
-    span_node = tree.node[arguments["span"]]
-    for key in ("dims", "types"):
-        column = np.full(len(tree.row), -1, np.int32)
-        column[span_node[span_node >= 0]] = arguments[key][span_node >= 0]
-        columns.append(column[node])
-    return columns[0], columns[1]
+    values = np.full(trace["spans"].n + 1, -1, arguments[column].dtype)
+    values[arguments["span"]] = arguments[column]
+    return values

@@ -10,16 +10,15 @@ equal slices, one per range (``CuptiRangeProfiler.cpp``)::
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences
+from torch_tb_profiler.analysis.arrays.grouping import matching_points, occurrences
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.launches import kernel_launches
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -83,7 +82,7 @@ def match_ranges(trace: Trace, parent: Array, launched_by: Array) -> RangeLaunch
     if not n:
         return RangeLaunches(row, device, launch, how, 0, slices)
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    graph_calls = calls[_are_named(trace, calls, lambda text: "GraphLaunch" in text)]
+    graph_calls = calls[named(trace, calls, lambda text: "GraphLaunch" in text)]
     launches = _outermost(kernel_launches(trace, calls), parent)
     graphs = _outermost(graph_calls, parent)
     threads = _of_devices(trace, device, launches)
@@ -133,11 +132,6 @@ def _outermost(launches: Ints, parent: Array) -> Ints:
     return np.asarray(launches[~np.isin(parent[launches], launches)])
 
 
-def _are_named(trace: Trace, rows: Ints, says: Callable[[str], object]) -> Mask:
-    name = trace["spans"]["name"][rows]
-    return np.asarray(name_mask(trace.strings, name, says)[name])
-
-
 def _of_devices(trace: Trace, device: Ints, launches: Ints) -> dict[int, int] | None:
     """The thread that launched on each device, −1 for all threads; None where that is unknown.
 
@@ -160,16 +154,13 @@ def _match(
 ) -> tuple[Ints, Array]:
     """``(launch, how)`` of the ranges of one device."""
     n = len(ranges)
-    named = _by_name(trace, ranges, launches, launched_by)
-    if named is not None:
-        return named, np.where(named >= 0, RangeMatch.BY_NAME, RangeMatch.NO_LAUNCH).astype(
-            np.uint8
-        )
+    launch = _by_name(trace, ranges, launches, launched_by)
+    if launch is not None:
+        how = np.where(launch >= 0, RangeMatch.BY_NAME, RangeMatch.NO_LAUNCH)
+        return launch, how.astype(np.uint8)
     if n == 1 and len(launches) != 1:
         return np.full(1, -1, np.int64), np.full(1, RangeMatch.WHOLE, np.uint8)
-    runtime = launches[
-        _are_named(trace, launches, lambda text: text.startswith("cudaLaunchKernel"))
-    ]
+    runtime = launches[named(trace, launches, lambda text: text.startswith("cudaLaunchKernel"))]
     for pool in (launches, runtime, np.sort(np.concatenate((launches, graphs)))):
         for candidates in (_within(trace, pool, ranges), pool):
             if len(candidates) == n:
@@ -197,9 +188,6 @@ def _by_name(trace: Trace, ranges: Ints, launches: Ints, launched_by: Array) -> 
     if not np.isin(spans["name"][ranges], spans["name"][work]).any():
         return None
     work = work[np.argsort(spans["start"][launched_by[work]], kind="stable")]
-    name = np.concatenate((spans["name"][work], spans["name"][ranges]))
-    number = [occurrences(spans["name"][rows]) for rows in (work, ranges)]
-    _, key = group_rows((name, np.concatenate(number)))
-    launch = np.full(int(key.max()) + 1, -1, np.int64)
-    launch[key[: len(work)]] = launched_by[work]
-    return launch[key[len(work) :]]
+    names = [spans["name"][rows] for rows in (work, ranges)]
+    kernel = matching_points(*((name, occurrences(name)) for name in names))
+    return np.append(launched_by[work], -1)[kernel].astype(np.int64)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
@@ -115,9 +115,7 @@ def _from_arguments(
     stack_of = np.full(len(trace.strings) + 1, -1, np.int64)
     for number in distinct(arguments["stack"][written], trace.strings):
         above = -1
-        for text in reversed(
-            [part for part in trace.strings[number].strip('"').split(";") if part]
-        ):
+        for text in filter(None, reversed(trace.strings[number].strip('"').split(";"))):
             key = (above, strings.intern(text))
             above = known.setdefault(key, len(parent) + len(parents))
             if above == len(parent) + len(parents):
@@ -158,10 +156,9 @@ def _from_forward(trace: Trace, tree: CallTree, of_node: Array) -> None:
     )
     number, stack = number[order][last], of_node[maker[order][last]]
     ids, group = np.unique(number, return_inverse=True)
-    lowest = np.full(len(ids), np.iinfo(np.int64).max)
-    highest = np.full(len(ids), -1, np.int64)
-    np.minimum.at(lowest, group, stack)
-    np.maximum.at(highest, group, stack)
+    lowest, highest = (
+        extreme_by(extreme, group, len(ids), stack) for extreme in (np.minimum, np.maximum)
+    )
     position = positions_of(ids, sequence[backward])
     agreed = (position >= 0) & (lowest[position] == highest[position])
     of_node[node[backward[agreed]]] = lowest[position[agreed]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by
 from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.attribution import Causes
@@ -277,8 +278,7 @@ def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
     step[caused.time < 0] = -1
     owned = np.flatnonzero(step >= 0)
     launched = np.bincount(step[owned], minlength=n).astype(np.int64)
-    last = np.full(n, np.iinfo(np.int64).min)
-    np.maximum.at(last, step[owned], finish[owned])
+    last = extreme_by(np.maximum, step[owned], n, finish[owned])
     previous = int(host.host_start[0])
     if launched[0]:
         earlier = finish[(step < 0) & (finish < begin[step == 0].min())]

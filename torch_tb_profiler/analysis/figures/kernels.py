@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
     group_rows,
     join_knowledge,
     sum_by,
@@ -31,6 +32,15 @@ _PROPERTIES = {
     "shared_memory_bytes": "shared_memory",
 }
 _C = DisplayColumn
+_OPERATOR = "The operator that launched it."
+_REASON = "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`."
+_BLOCK = "Block as JSON text."
+_SHARED = "Shared memory of a block."
+_BLOCKS = "Blocks per {multiprocessor}"
+_MEAN = "Blocks per multiprocessor, mean by duration."
+_OCCUPANCY = "Estimated achieved occupancy, mean by duration."
+_CAN = "Operator {matrix_cores} eligible"
+_ELIGIBLE = "Whether its operator could."
 KERNELS = DisplaySpec(
     "kernels",
     'One row per kernel name (`by="name"`), or per name, operator and launch properties'
@@ -38,72 +48,21 @@ KERNELS = DisplaySpec(
     (
         _C("name", "code", "Kernel", "Full name.", "kernel", width=320),
         _C("short_name", "code", "", "The name without its template arguments.", pool="other"),
-        _C(
-            "operator",
-            "code",
-            "Operator",
-            "The operator that launched it.",
-            "kernel_operator",
-            optional=True,
-            width=236,
-        ),
-        _C(
-            "no_operator",
-            "code",
-            "",
-            "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`.",
-            optional=True,
-        ),
+        _C("operator", "code", "Operator", _OPERATOR, "kernel_operator", True, width=236),
+        _C("no_operator", "code", "", _REASON, optional=True),
         _C("calls", "count", "Calls", "Number of launches.", "calls", unit="launches", pool="sum"),
         _C("total_ns", "time", "Total", "Sum of durations.", "total", pool="sum", bar=True),
         _C("mean_ns", "mean time", "Mean", "Mean duration.", "mean", pool="mean"),
         _C("min_ns", "time", "Min", "Shortest.", "shortest", pool="min"),
         _C("max_ns", "time", "Max", "Longest.", "longest", pool="max"),
         _C("grid", "code", "Grid", "Grid as JSON text.", "grid", True, unit="blocks", width=110),
-        _C(
-            "block",
-            "code",
-            "Block",
-            "Block as JSON text.",
-            "block",
-            True,
-            unit="threads",
-            width=110,
-        ),
+        _C("block", "code", "Block", _BLOCK, "block", True, unit="threads", width=110),
         _C("registers", "count", "Registers", "Registers per thread.", "registers", True),
-        _C(
-            "shared_memory_bytes",
-            "bytes",
-            "Shared memory",
-            "Shared memory of a block.",
-            "shared_memory",
-            optional=True,
-        ),
-        _C(
-            "blocks_per_sm",
-            "number",
-            "Blocks per {multiprocessor}",
-            "Blocks per multiprocessor, mean by duration.",
-            "blocks_per_sm",
-            unit="blocks",
-            width=116,
-        ),
-        _C(
-            "occupancy",
-            "share",
-            "Est. occupancy",
-            "Estimated achieved occupancy, mean by duration.",
-            "kernel_occupancy",
-        ),
+        _C("shared_memory_bytes", "bytes", "Shared memory", _SHARED, "shared_memory", True),
+        _C("blocks_per_sm", "number", _BLOCKS, _MEAN, "blocks_per_sm", unit="blocks", width=116),
+        _C("occupancy", "share", "Est. occupancy", _OCCUPANCY, "kernel_occupancy"),
         _C("matrix", "knowledge", "{Matrix_cores}", "Whether it uses matrix cores.", "matrix"),
-        _C(
-            "matrix_eligible",
-            "knowledge",
-            "Operator {matrix_cores} eligible",
-            "Whether its operator could.",
-            "matrix_eligible",
-            width=136,
-        ),
+        _C("matrix_eligible", "knowledge", _CAN, _ELIGIBLE, "matrix_eligible", width=136),
         _C("communication", "flag", "", "Whether it is communication."),
     ),
 )
@@ -126,10 +85,6 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         properties["no_operator"] = [NoOperator(r).name.lower() if r else None for r in reasons]
     n = len(first)
     calls, total = (sum_by(group_of, n, sums[key][taken]) for key in ("calls", "total"))
-    shortest = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(shortest, group_of, sums["shortest"][taken])
-    longest = np.zeros(n, np.int64)
-    np.maximum.at(longest, group_of, sums["longest"][taken])
     blocks, blocks_time, occupancy, occupancy_time = (
         sum_floats(group_of, n, sums[key][taken])
         for key in ("blocks_weighted", "blocks_time", "occupancy_weighted", "occupancy_time")
@@ -144,8 +99,8 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         calls=calls,
         total_ns=total,
         mean_ns=total / np.maximum(calls, 1),
-        min_ns=shortest,
-        max_ns=longest,
+        min_ns=extreme_by(np.minimum, group_of, n, sums["shortest"][taken]),
+        max_ns=extreme_by(np.maximum, group_of, n, sums["longest"][taken]),
         blocks_per_sm=_ratio(blocks, blocks_time),
         occupancy=_ratio(occupancy, occupancy_time) / 100,
         matrix=join_knowledge(group_of, n, table["matrix"][row]),
@@ -156,7 +111,5 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
 
 
 def _ratio(over: Array, under: Array) -> Array:
-    ratio = np.full(len(over), np.nan)
-    known = under > 0
-    ratio[known] = over[known] / under[known]
+    ratio: Array = np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
     return ratio

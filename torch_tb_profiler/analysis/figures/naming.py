@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.analysis.facts.names import named
+from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline_schema import Look
@@ -32,19 +32,15 @@ def modules(trace: Trace, facts: Facts) -> Array:
     int32 of shape (spans,); empty where no module was recorded.
     """
     links = facts["span_links"]
-    is_module = _module_frames(trace)
-    if not is_module.any():
+    frames = np.flatnonzero(trace["spans"]["role"] == Role.PYTHON)
+    frames = frames[named(trace, frames, lambda text: text.startswith(MODULE))]
+    if not len(frames):
         return np.zeros(0, np.int32)
+    is_module = np.zeros(trace["spans"].n, np.bool_)
+    is_module[frames] = True
     above = links["parent"]
     # Device work stands under its launch, or under its operator where no launch was recorded.
     above = np.where(
         above >= 0, above, np.where(links["launch"] >= 0, links["launch"], links["operator"])
     )
     return nearest(above, is_module)
-
-
-def _module_frames(trace: Trace) -> Mask:
-    spans = trace["spans"]
-    python = spans["role"] == Role.PYTHON
-    named = name_mask(trace.strings, spans["name"][python], lambda text: text.startswith(MODULE))
-    return np.asarray(python & named[spans["name"]])

@@ -14,127 +14,52 @@ from torch_tb_profiler.store.model import Facts
 
 OperatorGroup = Literal["name", "shape", "stack"]
 _C = DisplayColumn
+
+
+def _time(side: str, part: str, doc: str) -> DisplayColumn:
+    name, label = f"{side}_{part}", "{Device}" if side == "device" else "Host"
+    return _C(f"{name}_ns", "time", f"{label} {part}", doc, name, side == "device", "sum", bar=True)
+
+
+def _matrix_share(part: str, doc: str) -> DisplayColumn:
+    name = f"matrix_{part}_share"
+    return _C(name, "share", f"{{Matrix_cores}} {part}", doc, name)
+
+
+_SHAPES = "`Input Dims` as JSON text; missing where not recorded."
+_STACK = "Tuple of `file(line): function`, innermost first; empty where none was recorded."
+_ELIGIBLE = "Whether matrix cores could do its work."
+_CAN = "{Matrix_cores} eligible"
+_FLOPS = """Floating-point operations of one call (mean, where calls differ in strides or other \
+arguments); missing where not modelled."""
+_BYTES = "Least memory traffic of one call, likewise."
 OPERATORS = DisplaySpec(
     "operators",
     'One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`),'
     ' and per call stack (`"stack"`).',
     (
         _C("name", "code", "Operator", "Name, e.g. `aten::mm`.", "operator", width=232),
-        _C(
-            "input_shapes",
-            "code",
-            "Input shapes",
-            "`Input Dims` as JSON text; missing where not recorded.",
-            "input_shapes",
-            width=240,
-            optional=True,
-        ),
+        _C("input_shapes", "code", "Input shapes", _SHAPES, "input_shapes", True, width=240),
         _C("input_dtypes", "code", "", "`Input type` as JSON text.", optional=True, page=False),
-        _C(
-            "stack",
-            "texts",
-            "Called from",
-            "Tuple of `file(line): function`, innermost first; empty where none was recorded.",
-            "call_stack",
-            page=False,
-        ),
+        _C("stack", "texts", "Called from", _STACK, "call_stack", page=False),
         _C("has_stack", "flag", "", ""),
         _C("calls", "count", "Calls", "Number of calls.", "calls", unit="calls", pool="sum"),
-        _C(
-            "device_self_ns",
-            "time",
-            "{Device} self",
-            "Device time that the calls launched themselves.",
-            "device_self",
-            optional=True,
-            pool="sum",
-            bar=True,
-        ),
-        _C(
-            "device_total_ns",
-            "time",
-            "{Device} total",
-            "The same, including the operators that they call.",
-            "device_total",
-            optional=True,
-            pool="sum",
-            bar=True,
-        ),
-        _C(
-            "host_self_ns",
-            "time",
-            "Host self",
-            "Host time excluding called operators.",
-            "host_self",
-            pool="sum",
-            bar=True,
-        ),
-        _C(
-            "host_total_ns",
-            "time",
-            "Host total",
-            "Host time from begin to end.",
-            "host_total",
-            pool="sum",
-            bar=True,
-        ),
-        _C(
-            "matrix_eligible",
-            "knowledge",
-            "{Matrix_cores} eligible",
-            "Whether matrix cores could do its work.",
-            "matrix_eligible",
-            width=112,
-        ),
-        _C(
-            "matrix_self_share",
-            "share",
-            "{Matrix_cores} self",
-            "Share of its own kernel time that is known to use matrix cores.",
-            "matrix_self_share",
-        ),
-        _C(
-            "matrix_total_share",
-            "share",
-            "{Matrix_cores} total",
-            "The same, including the operators that it calls.",
-            "matrix_total_share",
-        ),
-        _C(
-            "flops",
-            "FLOP",
-            "FLOPs/call",
-            "Floating-point operations of one call (mean, where calls differ in strides or other"
-            " arguments); missing where not modelled.",
-            optional=True,
-            page=False,
-        ),
-        _C(
-            "bytes",
-            "bytes",
-            "Bytes/call",
-            "Least memory traffic of one call, likewise.",
-            optional=True,
-            page=False,
-        ),
+        _time("device", "self", "Device time that the calls launched themselves."),
+        _time("device", "total", "The same, including the operators that they call."),
+        _time("host", "self", "Host time excluding called operators."),
+        _time("host", "total", "Host time from begin to end."),
+        _C("matrix_eligible", "knowledge", _CAN, _ELIGIBLE, "matrix_eligible", width=112),
+        _matrix_share("self", "Share of its own kernel time that is known to use matrix cores."),
+        _matrix_share("total", "The same, including the operators that it calls."),
+        _C("flops", "FLOP", "FLOPs/call", _FLOPS, optional=True, page=False),
+        _C("bytes", "bytes", "Bytes/call", _BYTES, optional=True, page=False),
     ),
 )
 """``input_shapes``, ``input_dtypes`` and ``stack`` are absent where the grouping pools them. Rows are sorted descending by
 ``device_self_ns`` when the trace has device work, else by ``host_self_ns``.
 """
-_SUMS = (
-    "calls",
-    "device_self",
-    "device_total",
-    "host_self",
-    "host_total",
-    "matrix_self",
-    "matrix_total",
-    "matrix_unknown_self",
-    "matrix_unknown_total",
-    "kernel_self",
-    "kernel_total",
-)
+_TIMES = ("device", "host", "matrix", "matrix_unknown", "kernel")
+_SUMS = ("calls", *(f"{time}_{part}" for time in _TIMES for part in ("self", "total")))
 
 
 def operators_have_device_time(facts: Facts) -> bool:
@@ -146,7 +71,7 @@ def operators_have_device_time(facts: Facts) -> bool:
 
 def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> DisplayTable:
     """Operators of the selected steps, grouped by name, name + shapes, or name + shapes + stack."""
-    return _rows(facts, selection, group, np.ones(facts["operators"].n, np.bool_))
+    return _rows(facts, selection, group)
 
 
 def operator_signatures(
@@ -155,12 +80,7 @@ def operator_signatures(
     """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by
     call stack.
     """
-    return _rows(
-        facts,
-        selection,
-        "signature and stack" if stacks else "signature",
-        np.ones(facts["operators"].n, np.bool_),
-    )
+    return _rows(facts, selection, "signature and stack" if stacks else "signature")
 
 
 def operator_stacks(
@@ -186,7 +106,9 @@ def frames(facts: Facts, stack: int) -> list[int]:
     return path
 
 
-def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> DisplayTable:
+def _rows(
+    facts: Facts, selection: Selection, group: str, wanted: Mask | bool = True
+) -> DisplayTable:
     table = facts["operators"]
     per_operator = _sums_per_operator(facts, selection)
     row = np.flatnonzero((per_operator["calls"] > 0) & wanted)
@@ -212,12 +134,8 @@ def _rows(facts: Facts, selection: Selection, group: str, wanted: Mask) -> Displ
         host_self_ns=total["host_self"],
         host_total_ns=total["host_total"],
         matrix_eligible=join_knowledge(group_of, n, table["matrix_eligible"][row]),
-        matrix_self_share=_share(
-            total["matrix_self"], total["matrix_unknown_self"], total["kernel_self"]
-        ),
-        matrix_total_share=_share(
-            total["matrix_total"], total["matrix_unknown_total"], total["kernel_total"]
-        ),
+        matrix_self_share=_share(total, "self"),
+        matrix_total_share=_share(total, "total"),
     )
     return rows.take(np.lexsort((-total["host_self"], -order_key)))
 
@@ -234,8 +152,9 @@ def _sums_per_operator(facts: Facts, selection: Selection) -> dict[str, Array]:
     return {key: sum_by(operator, n, sums[key][taken]) for key in _SUMS}
 
 
-def _share(used: Array, unknown: Array, kernels: Array) -> Array:
-    share = np.full(len(used), np.nan)
-    known = kernels > unknown
-    share[known] = used[known] / kernels[known]
+def _share(total: dict[str, Array], part: str) -> Array:
+    used, unknown, kernels = (
+        total[f"{key}_{part}"] for key in ("matrix", "matrix_unknown", "kernel")
+    )
+    share: Array = np.divide(used, kernels, out=np.full(len(used), np.nan), where=kernels > unknown)
     return share

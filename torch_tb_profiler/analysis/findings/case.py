@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, subtract, union
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.names import HostNames, host_names, name_mask
+from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
 from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -127,24 +127,16 @@ class Case:
         """Row of ``facts["devices"]`` of that device; -1 without one."""
         if not len(self.work.row):
             return -1
-        return int(
-            np.flatnonzero(
-                self.facts["devices"]["id"] == device_of(self.trace, self.work.row[:1])[0]
-            )[0]
-        )
+        number = device_of(self.trace, self.work.row[:1])
+        return int(np.flatnonzero(self.facts["devices"]["id"] == number)[0])
 
     @cached_property
     def gaps(self) -> Gaps:
         """When that device had nothing to do within the windows, and what it waited for."""
-        spans = self.trace["spans"]
+        spans, work = self.trace["spans"], self.work
+        end = spans["start"] + spans["dur"]
         return find_gaps(
-            self.work.row,
-            self.work.start,
-            self.work.end,
-            self.work.launch,
-            spans["start"],
-            spans["start"] + spans["dur"],
-            self.windows,
+            work.row, work.start, work.end, work.launch, spans["start"], end, self.windows
         )
 
     @cached_property
@@ -169,24 +161,23 @@ class Case:
         if len(launch):
             return int(np.bincount(spans["track"][launch]).argmax())
         operator = self.operators
-        return (
-            int(np.bincount(spans["track"][operator], weights=spans["dur"][operator]).argmax())
-            if len(operator)
-            else -1
-        )
+        if not len(operator):
+            return -1
+        return int(np.bincount(spans["track"][operator], weights=spans["dur"][operator]).argmax())
 
     @cached_property
     def operators(self) -> Ints:
         """Rows of operators that compute: no regions, no collectives."""
         spans, names = self.trace["spans"], self.names
         rows = np.flatnonzero(spans["role"] == Role.OPERATOR)
-        name = spans["name"][rows]
-        return np.asarray(
-            rows[
-                ~(names.region | names.collective | names.hidden | names.dataloader)[name]
-                & (names.step[name] < 0)
-            ]
-        )
+        other = names.region | names.collective | names.hidden | names.dataloader
+        return np.asarray(rows[~(other | (names.step >= 0))[spans["name"][rows]]])
+
+    @cached_property
+    def calls(self) -> Ints:
+        """Rows of operators and annotations, regions and collectives among them."""
+        role = self.trace["spans"]["role"]
+        return np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION))
 
     @cached_property
     def waits(self) -> Ints:
@@ -207,19 +198,12 @@ class Case:
 
     def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
         """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
-        name = self.trace["spans"]["name"][rows]
-        return np.asarray(name_mask(self.trace.strings, name, says)[name])
+        return named(self.trace, rows, says)
 
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within the windows."""
         start = self.trace["spans"]["start"][rows]
-        window = np.searchsorted(self.windows.start, start, side="right") - 1
-        inside = (
-            (window >= 0) & (start < self.windows.end[np.maximum(window, 0)])
-            if len(self.windows.end)
-            else np.zeros(len(rows), np.bool_)
-        )
-        return np.asarray(rows[inside])
+        return np.asarray(rows[measure(self.windows, start, start + 1) > 0])
 
     def mark_of(self, step: int) -> Ints:
         """Row of the span that marks a step, shape (1,); empty where none does."""
@@ -231,8 +215,24 @@ class Case:
 
     def when(self, rows: Ints) -> Intervals:
         """The time that any of some spans takes."""
+        return union(*self.times(rows))
+
+    def times(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Begin and end of some spans, ns."""
         spans = self.trace["spans"]
-        return union(spans["start"][rows], spans["start"][rows] + spans["dur"][rows])
+        return spans["start"][rows], spans["start"][rows] + spans["dur"][rows]
+
+    def per_step(self, rows: Ints) -> float:
+        """How many of some spans begin in a step, on average."""
+        return len(self.within(rows)) / len(self.steps)
+
+    def idle_in(self, rows: Ints, gaps: Gaps) -> tuple[Ints, Ints, Ints]:
+        """The parts of some spans in ``gaps``, on a host alone all of them: ``(row, start, end)``."""
+        start, end = self.times(rows)
+        if not len(self.work.row):
+            return rows, start, end
+        piece, start, end = shared(start, end, union(gaps.start, gaps.end))
+        return rows[piece], start, end
 
     @cached_property
     def host_busy(self) -> Intervals:
@@ -252,6 +252,5 @@ class Case:
     @cached_property
     def collectives(self) -> Ints:
         """Rows of host calls that are collectives."""
-        spans = self.trace["spans"]
-        rows = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
-        return np.asarray(rows[self.names.collective[spans["name"][rows]]])
+        is_collective = self.names.collective[self.trace["spans"]["name"][self.calls]]
+        return np.asarray(self.calls[is_collective])

@@ -11,12 +11,8 @@ from torch_tb_profiler.store.columns import Ints
 
 
 def held_up(
-    case: Case,
-    row: Ints,
-    taken: Intervals,
-    numbers: dict[str, float],
-    words: dict[str, str] | None = None,
-) -> Candidate | None:
+    case: Case, row: Ints, taken: Intervals, numbers: dict[str, float], words: dict[str, str]
+) -> Candidate:
     """What the calls ``row`` cost: of the gaps that waited for the host and that a launch ended, as
     much as the host was held up before (``ledger.spent``).
 
@@ -34,17 +30,13 @@ def held_up(
     evidence, start, end = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
     for calls, some in accounts:
         gaps = some.free(join(taken, union(start, end)))
-        begin, length = _separate(
-            spans["start"][calls], spans["start"][calls] + spans["dur"][calls]
-        )
+        begin, length = _separate(*case.times(calls))
         closed, payer = spent(begin, length, gaps.start, gaps.end)
         paid = payer >= 0
         evidence = np.concatenate((evidence, calls[payer[paid]]))
-        start, end = (
-            np.concatenate((start, gaps.end[paid] - closed[paid])),
-            np.concatenate((end, gaps.end[paid])),
-        )
-    return Candidate(evidence, start, end, numbers, words or {}) if len(evidence) else None
+        start = np.concatenate((start, gaps.end[paid] - closed[paid]))
+        end = np.concatenate((end, gaps.end[paid]))
+    return Candidate(evidence, start, end, numbers, words)
 
 
 def _separate(start: Ints, end: Ints) -> tuple[Ints, Ints]:

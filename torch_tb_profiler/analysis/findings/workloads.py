@@ -56,7 +56,7 @@ def beyond_peaks(case: Case, some: Work, in_half: bool) -> Candidate | None:
     least = ideal_times(case.trace, case.insight, some.row, case.peaks, in_half)
     return Candidate(
         *beyond_least(case, some, least.time),
-        {"kernels": len(case.within(some.row)) / len(case.steps)},
+        {"kernels": case.per_step(some.row)},
         {"largest": described(case, largest(case, some))},
     )
 

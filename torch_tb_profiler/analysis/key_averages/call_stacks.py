@@ -7,14 +7,14 @@ its sequence number.
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, matching_points
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
-from torch_tb_profiler.analysis.facts.attribution import matching_points
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -49,7 +49,7 @@ class CallStacks:
         )
         for number in distinct(written, events.trace.strings):
             entries = _entries(events.trace.strings[number])
-            of_text[number] = self._add_all(entries)
+            of_text[number] = reduce(self._add, reversed(entries), NO_STACK)
             innermost[number] = events.names.number(entries[0]) if entries else -1
         self.of_event = of_text[written]
         if _are_frames(events, innermost[written]):
@@ -76,19 +76,13 @@ class CallStacks:
         return np.array(number, np.int64)[of_event], list(numbers)
 
     def _add(self, caller: int, frame: str) -> int:
-        if not _is_shown(frame):
+        if any(file in frame and function in frame for file, function in _LEFT_OUT):
             return caller
         key = (caller, frame)
         stack = self._known.setdefault(key, len(self._parent))
         if stack == len(self._parent):
             self._parent.append(caller)
             self._frame.append(frame)
-        return stack
-
-    def _add_all(self, innermost_first: list[str]) -> int:
-        stack = NO_STACK
-        for frame in reversed(innermost_first):
-            stack = self._add(stack, frame)
         return stack
 
     def _set_frame_stacks(self, events: FunctionEvents) -> None:
@@ -201,7 +195,3 @@ def _entries(text: str) -> list[str]:
     except msgspec.DecodeError:
         decoded = text
     return [entry for entry in str(decoded).split(";") if entry]
-
-
-def _is_shown(frame: str) -> bool:
-    return not any(file in frame and function in frame for file, function in _LEFT_OUT)

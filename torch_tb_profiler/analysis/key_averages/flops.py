@@ -62,14 +62,12 @@ def _product(left: Tensor | None, right: Tensor | None, batches: int) -> int:
     if (
         left is None
         or right is None
-        or len(left.shape) != batches + 2
-        or len(right.shape) != batches + 2
+        or not len(left.shape) == len(right.shape) == batches + 2
         or not left.elements
     ):
         return 0
-    return (
-        2 * (left.elements // math.prod((*left.shape[:batches], left.shape[-1]))) * right.elements
-    )
+    rows = left.elements // math.prod((*left.shape[:batches], left.shape[-1]))
+    return 2 * rows * right.elements
 
 
 def _convolution(call: Call) -> int:
@@ -79,8 +77,7 @@ def _convolution(call: Call) -> int:
     if (
         image is None
         or weight is None
-        or len(image.shape) != 4
-        or len(weight.shape) != 4
+        or not len(image.shape) == len(weight.shape) == 4
         or not isinstance(groups, int)
         or groups < 1
     ):
@@ -93,16 +90,8 @@ def _convolution(call: Call) -> int:
         image.shape[2:], weight.shape[2:], *(pair or (0, 0) for pair in pairs), strict=True
     ):
         size *= (side + 2 * pad - spread * (kernel - 1) - 1) // step + 1
-    return max(
-        0,
-        2
-        * image.shape[0]
-        * size
-        * math.prod(weight.shape[2:])
-        * image.shape[1]
-        * weight.shape[0]
-        // groups,
-    )
+    pixels, channels = image.shape[0] * size, image.shape[1] * weight.shape[0]
+    return max(0, 2 * pixels * math.prod(weight.shape[2:]) * channels // groups)
 
 
 def _pair(value: object) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest, nest
 from torch_tb_profiler.analysis.facts.names import HIDDEN, distinct
+from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.key_averages.allocations import (
     MEMORY_NAME,
     OUT_OF_MEMORY_NAME,
@@ -27,7 +28,6 @@ from torch_tb_profiler.analysis.key_averages.allocations import (
 from torch_tb_profiler.analysis.key_averages.times import (
     DeviceTimes,
     device_times,
-    microseconds,
     self_time,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -97,10 +97,7 @@ class FunctionEvents:
 
     def arguments(self, column: str) -> Array:
         """A column of ``operator_args`` for every event; −1 none."""
-        table = self.trace["operator_args"]
-        of_span = np.full(self.trace["spans"].n + 1, -1, table[column].dtype)
-        of_span[table["span"]] = table[column]
-        return of_span[self.row]
+        return operator_arguments(self.trace, column)[self.row]
 
 
 @dataclass(frozen=True)
@@ -162,8 +159,8 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
         track=track[is_kept],
         name=text[is_kept].astype(np.int32),
         overload=overload[is_kept].astype(np.int32),
-        start=microseconds(start[is_kept] - first),
-        end=microseconds(end[is_kept] - first),
+        start=(start[is_kept] - first) / 1000.0,
+        end=(end[is_kept] - first) / 1000.0,
         on_device=on_device[is_kept],
         is_async=is_async[is_kept],
         parent=position[parent[is_kept]],

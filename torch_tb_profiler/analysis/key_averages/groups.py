@@ -19,26 +19,18 @@ Shapes = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Groups:
-    """Arrays of shape (groups,) in order of first event; times are float64 µs, summed in event
-    order.
+    """Arrays of shape (groups,) in order of first event.
 
     first: position of the first event.
+    sums: by PyTorch's names, ``count`` and ``flops`` among them; times are float64 µs, summed in
+        event order.
     shapes: the grouping shapes; None if not grouped by shapes. A list of tensors counts as no
         shape.
     stack: the innermost frames, as many as requested.
     """
 
     first: Ints
-    count: Ints
-    cpu_time_total: Array
-    self_cpu_time_total: Array
-    device_time_total: Array
-    self_device_time_total: Array
-    cpu_memory_usage: Ints
-    self_cpu_memory_usage: Ints
-    device_memory_usage: Ints
-    self_device_memory_usage: Ints
-    flops: Ints
+    sums: dict[str, Array]
     shapes: list[Shapes] | None
     stack: list[tuple[str, ...]]
 
@@ -86,9 +78,11 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
     first, group = included[first[order]], rank[group]
     return Groups(
         first=first,
-        count=np.bincount(group, minlength=n),
-        **_sums(events, included, group, n),
-        flops=sum_by(group, n, flops[included]),
+        sums={
+            "count": np.bincount(group, minlength=n),
+            **_sums(events, included, group, n),
+            "flops": sum_by(group, n, flops[included]),
+        },
         shapes=[shapes[number] for number in shape[first].tolist()] if by.shapes else None,
         stack=[tops[number] for number in top[first].tolist()],
     )

@@ -27,11 +27,6 @@ class DeviceTimes:
     own: Array
 
 
-def microseconds(ns: Ints) -> Array:
-    """ns → µs."""
-    return np.asarray(ns / 1000.0)
-
-
 def self_time(elapsed: Array, parent: Ints) -> Array:
     """The duration of each event without its direct children, subtracted in time order."""
     inside = np.flatnonzero(parent >= 0)

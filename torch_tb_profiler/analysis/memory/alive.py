@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 
 
@@ -60,13 +60,9 @@ def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
     if not len(origins["bytes"]):
         origins = _sums(insight, device, last)
     order = np.argsort(-origins["bytes"], kind="stable")
-    return Alive(
-        time,
-        allocated,
-        reserved,
-        allocated - int(origins["bytes"].sum()),
-        **{key: values[order] for key, values in origins.items()},
-    )
+    unknown = allocated - int(origins["bytes"].sum())
+    columns = {key: values[order] for key, values in origins.items()}
+    return Alive(time, allocated, reserved, unknown, **columns)
 
 
 def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
@@ -90,16 +86,9 @@ def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
         **{key: values[first].astype(np.int64) for key, values in columns.items()},
         "bytes": sum_by(group, n, size),
         "count": np.bincount(group, minlength=n),
-        "largest": _extreme(np.maximum, group, n, size),
-        "oldest": _extreme(np.minimum, group, n, begin),
+        "largest": extreme_by(np.maximum, group, n, size),
+        "oldest": extreme_by(np.minimum, group, n, begin),
     }
-
-
-def _extreme(extreme: np.ufunc, group: Ints, groups: int, values: Array) -> Ints:
-    bounds = np.iinfo(np.int64)
-    result = np.full(groups, bounds.min if extreme is np.maximum else bounds.max)
-    extreme.at(result, group, values)
-    return result
 
 
 def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
@@ -107,12 +96,5 @@ def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
     size = by_category(insight, device, np.array([last]))[:-1].sum(axis=1)
     category = np.flatnonzero(size)
     unknown = np.full(len(category), -1, np.int64)
-    texts = dict.fromkeys(("operator", "parent", "module", "line"), unknown)
-    return {
-        **texts,
-        "category": category,
-        "bytes": size[category],
-        "count": unknown,
-        "largest": unknown,
-        "oldest": unknown,
-    }
+    nowhere = ("operator", "parent", "module", "line", "count", "largest", "oldest")
+    return dict.fromkeys(nowhere, unknown) | {"category": category, "bytes": size[category]}

@@ -83,24 +83,16 @@ def build_memory(
     blocks = pair(records.device, records["address"], records["bytes"])
     devices, curve = _devices(records, blocks)
     curve = curve.replace(node=origin.node, path=origin.path)
+    source = trace.header.get("memory_source")
     about |= {
-        "memory_source": _source(trace),
+        "memory_source": source if source in ("snapshot", "timeline") else "records",
         "memory_lost_releases": blocks.lost_releases,
         "memory_lost_allocations": blocks.lost_allocations,
         "memory_begin_categories": _begin_categories(records),
     }
     allocations = _allocations(trace, records, blocks, origin, texts)
-    return {
-        "memory_devices": devices,
-        "memory_curve": curve,
-        "memory_nodes": origin.nodes,
-        "allocations": allocations,
-    }, about
-
-
-def _source(trace: Trace) -> str:
-    source = trace.header.get("memory_source")
-    return source if source in ("snapshot", "timeline") else "records"
+    built = (devices, curve, origin.nodes, allocations)
+    return {table.spec.name: table for table in built}, about
 
 
 def _records(trace: Trace) -> Records:
@@ -194,12 +186,8 @@ def _allocations(
     )
     time = np.append(records["time"][~records.before], -1)
     by = np.where(blocks.releases, release, -1)
-    frames, line = _frames(
-        trace,
-        records["frames"][np.where(blocks.allocation >= 0, blocks.allocation, -1)],
-        blocks.allocation,
-        texts,
-    )
+    written = np.where(blocks.allocation >= 0, records["frames"][blocks.allocation], -1)
+    frames, line = _frames(trace, written, texts)
     table = schema.ALLOCATIONS.build(
         device=records.device[source],
         bytes=np.abs(records["bytes"][source]),
@@ -217,19 +205,13 @@ def _allocations(
     return table.take(np.lexsort((table["release"], table["record"], table["device"])))
 
 
-def _frames(trace: Trace, numbers: Array, known: Ints, texts: StringBuilder) -> tuple[Ints, Ints]:
-    """``(frames, line)``: insight strings of records' call stacks and lines; −1 none."""
-    numbers = np.where(known >= 0, numbers, -1)
+def _frames(trace: Trace, numbers: Array, texts: StringBuilder) -> tuple[Ints, Ints]:
+    """``(frames, line)``: insight strings of call stacks, and of the lines to show; −1 none."""
     used = np.unique(numbers[numbers >= 0])
     stacks = trace.strings.many(used)
-    frames = np.append(np.array(texts.intern_all(stacks), np.int64), -1)
-    lines = np.append(
-        np.array(
-            [texts.intern(line) if (line := line_of_frames(stack)) else -1 for stack in stacks],
-            np.int64,
-        ),
-        -1,
-    )
+    frames = np.array([*texts.intern_all(stacks), -1], np.int64)
+    shown = map(line_of_frames, stacks)
+    lines = np.array([*(texts.intern(line) if line else -1 for line in shown), -1], np.int64)
     position = positions_of(used, numbers)
     return frames[position], lines[position]
 

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.memory.usage import MemoryGroup
 from torch_tb_profiler.analysis.memory.window import Window
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
@@ -60,9 +60,5 @@ def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: Pa
     row = row[(start + dur > window[0]) | ((dur == 0) & (start == window[0]))]
     row = row[np.append(insight["paths"]["kind"] == kind, False)[path[row]]]
     # Frames within a module, and merged operators, have the path of what is around them.
-    return np.asarray(row[path[row] != _path_around(path, parent, row)])
-
-
-def _path_around(path: Array, parent: Array, row: Ints) -> Array:
     around = climb(parent, parent[row].astype(np.int64), path >= 0)
-    return np.where(around >= 0, path[around], -1)
+    return np.asarray(row[path[row] != np.where(around >= 0, path[around], -1)])

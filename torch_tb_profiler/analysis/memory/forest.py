@@ -39,27 +39,19 @@ def operator_forest(insight: Insight) -> Forest:
     bounds = np.searchsorted(
         depth, np.arange(int(depth.max(initial=-1)) + 2, dtype=depth.dtype)
     ).tolist()
-    return Forest(
-        nodes["parent"],
-        nodes["name"],
-        nodes["outermost"] == 1,
-        tuple(slice(low, high) for low, high in pairwise(bounds)),
-    )
+    levels = tuple(slice(low, high) for low, high in pairwise(bounds))
+    return Forest(nodes["parent"], nodes["name"], nodes["outermost"] == 1, levels)
 
 
 def module_forest(insight: Insight) -> Forest:
     """All paths; those that are not modules are empty children of their module."""
     paths = insight["paths"]
-    parent = modules_of_paths(insight["paths"])[paths["parent"]]
+    parent, name = modules_of_paths(paths)[paths["parent"]], paths["name"]
     depth = depths(parent)
     order = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
-    return Forest(
-        parent,
-        paths["name"],
-        outermost(parent, paths["name"]),
-        tuple(order[low:high] for low, high in pairwise(bounds)),
-    )
+    levels = tuple(order[low:high] for low, high in pairwise(bounds))
+    return Forest(parent, name, outermost(parent, name), levels)
 
 
 def outermost(parent: Array, name: Array) -> Mask:

@@ -42,13 +42,8 @@ def totals(size: Ints, stated: Ints, shared: Mask, before: int) -> Totals:
     begin = int(values[np.lexsort((first, -count))[0]])
     # Records without a total continue from the previous one.
     latest = np.maximum(np.searchsorted(known, np.arange(len(run)), side="right") - 1, 0)
-    return Totals(
-        run + offset[latest],
-        begin,
-        begin + change,
-        len(known),
-        int(np.count_nonzero(np.diff(offset))),
-    )
+    mismatched = int(np.count_nonzero(np.diff(offset)))
+    return Totals(run + offset[latest], begin, begin + change, len(known), mismatched)
 
 
 def shared_memory(size: Ints, stated: Ints, allocation: Ints, release: Ints) -> Mask:

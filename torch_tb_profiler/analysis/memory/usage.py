@@ -74,9 +74,5 @@ def usage(insight: Insight, device: int, window: Window | None, group: MemoryGro
     columns = {key: by_name[key][used] for key in _SUMS} | {
         f"self_{key}": self_by_name[key][used] for key in _SUMS
     }
-    return Usage(
-        used,
-        **columns,
-        outside=int(size[~known & grows].sum()),
-        outside_increase=int(size[~known].sum()),
-    )
+    outside, outside_increase = int(size[~known & grows].sum()), int(size[~known].sum())
+    return Usage(used, **columns, outside=outside, outside_increase=outside_increase)

@@ -30,6 +30,7 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace
 
 _LIKE_ANOTHER, _UNTIED, _OUTSIDE, _TIED = 0, 1, 2, 3
+_COUNTED = {"tied": _TIED, "untied": _UNTIED, "outside": _OUTSIDE}
 
 
 @dataclass(frozen=True)
@@ -60,32 +61,24 @@ def attribute_backward(trace: Trace, nodes: Nodes, written: Array) -> Backward:
     says = (written >= 0) & ((nodes.parent < 0) | (inside[nodes.parent] < 0))
     parent, given = np.where(says, -1, nodes.parent), np.where(says, written, -1)
     functions = functions_of(trace, nodes)
-    counts = {"tied": 0, "untied": 0, "outside": 0}
     if not len(functions.position):
-        return Backward(np.zeros(n, np.bool_), parent, given, counts)
+        return Backward(np.zeros(n, np.bool_), parent, given, dict.fromkeys(_COUNTED, 0))
     forward = forwards(trace, nodes, functions)
-    home = _homes(nodes, functions, forward, np.where(inside >= 0, written[inside], -1))
-    tied = functions.position[home.state == _TIED]
-    parent[tied], given[tied] = home.node[home.state == _TIED], home.written[home.state == _TIED]
-    backward = functions.around >= 0
+    written = np.where(inside >= 0, written[inside], -1)
+    state, home, module = _homes(nodes, functions, forward, written)
+    tied = functions.position[state == _TIED]
+    parent[tied], given[tied] = home[state == _TIED], module[state == _TIED]
     _attribute_reruns(trace, nodes, functions, parent, given)
-    counts = {
-        key: int((home.state == value).sum())
-        for key, value in (("tied", _TIED), ("untied", _UNTIED), ("outside", _OUTSIDE))
-    }
-    return Backward(backward, parent, given, counts)
+    counts = {key: int((state == value).sum()) for key, value in _COUNTED.items()}
+    return Backward(functions.around >= 0, parent, given, counts)
 
 
-@dataclass(frozen=True)
-class _Homes:
-    """Per backward function its state, and the node or named module of its forward; −1 none."""
-
-    state: Array
-    node: Ints
-    written: Ints
-
-
-def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) -> _Homes:
+def _homes(
+    nodes: Nodes, functions: Functions, forward: Ints, written: Array
+) -> tuple[Array, Ints, Ints]:
+    """``(state, node, module)``: per backward function its state, and the node or named module of
+    its forward; −1 none.
+    """
     position = functions.position
     n = len(position)
     state = np.where(functions.numbered, _UNTIED, _LIKE_ANOTHER).astype(np.int8)
@@ -107,7 +100,7 @@ def _homes(nodes: Nodes, functions: Functions, forward: Ints, written: Array) ->
     unlinked = (state == _LIKE_ANOTHER) & (link < 0)
     state[unlinked] = _UNTIED
     representative = nearest(link, state != _LIKE_ANOTHER)
-    return _Homes(state[representative], home[representative], home_written[representative])
+    return state[representative], home[representative], home_written[representative]
 
 
 def preceding(nodes: Nodes, functions: Functions) -> Ints:

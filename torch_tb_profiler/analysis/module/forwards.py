@@ -6,9 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    matching_points,
+    positions_of,
+    same_keys,
+)
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import latest_before, matching_points
+from torch_tb_profiler.analysis.facts.attribution import latest_before
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -152,14 +157,9 @@ def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -
     elected[which[pair]] = on[pair]
     on = np.where(known & ~unique, elected[which], on)
     use = np.flatnonzero(on >= 0)
-    _, key = group_rows(
-        (
-            np.concatenate((number[maker], number[wanted[use]])),
-            np.concatenate((track[maker], on[use])),
-        )
-    )
+    made, used = same_keys((number[maker], track[maker]), (number[wanted[use]], on[use]))
     start = trace["spans"]["start"][nodes.row]
-    tied = latest_before(key[: len(maker)], start[maker], key[len(maker) :], start[wanted[use]])
+    tied = latest_before(made, start[maker], used, start[wanted[use]])
     forward = np.full(len(wanted), -1, np.int64)
     forward[use[tied >= 0]] = maker[tied[tied >= 0]]
     return forward

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
@@ -86,12 +86,8 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     frame = np.concatenate((stacks["frame"], lines["frame"])).astype(np.int64)
     tree = number_tree(parent, frame, MOST_FRAMES)
     n = len(tree.parent)
-    line = np.concatenate(
-        (
-            tree.path[facts["operators"]["stack"][operator]],
-            tree.path[stacks.n + launches["line"][launch]],
-        )
-    )
+    own_stack = facts["operators"]["stack"][operator]
+    line = tree.path[np.concatenate((own_stack, stacks.n + launches["line"][launch]))]
     none = np.zeros(len(launch), np.int64)
     calls = sum_by(line, n, np.concatenate((own["calls"][operator], none)))
     host = sum_by(line, n, np.concatenate((own["host_self"][operator], none)))
@@ -99,19 +95,12 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
         line, n, np.concatenate((own["device_self"][operator], launches["device"][launch]))
     )
     unknown = np.full(n, -1, np.int64)
-    frames = Frames(
-        tree.parent,
-        tree.code,
-        np.full(n, LINE),
-        np.zeros(n, np.bool_),
-        subtree_totals(tree.parent, calls),
-        subtree_totals(tree.parent, host),
-        subtree_totals(tree.parent, device),
-        unknown,
-        unknown,
-    )
+    kind, backward = np.full(n, LINE), np.zeros(n, np.bool_)
+    own_device = int(device.sum())
+    calls, host, device = (subtree_totals(tree.parent, part) for part in (calls, host, device))
+    frames = Frames(tree.parent, tree.code, kind, backward, calls, host, device, unknown, unknown)
     sums, rest = path_sums(insight, selection, ("device_self",))
-    return frames, max(int(sums["device_self"].sum()) + rest - int(device.sum()), 0)
+    return frames, max(int(sums["device_self"].sum()) + rest - own_device, 0)
 
 
 def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
@@ -140,22 +129,17 @@ def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
     joined = {key: getattr(frames, key)[chosen] for key in Frames.__dataclass_fields__}
     above = joined["parent"]
     joined["parent"] = np.where(above >= 0, position[above], -1)
-    count = np.bincount(target, minlength=n + 1)[rest]
-    nothing = np.full(len(rest), -1, np.int64)
-    first = np.full(n + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, target, frames.first[edge])
-    calls = sum_by(target, n + 1, frames.calls[edge])[rest]
+    first = extreme_by(np.minimum, target, n + 1, frames.first[edge])
     more: dict[str, Array] = {
         "parent": position[rest],
-        "name": count,
+        "name": np.bincount(target, minlength=n + 1)[rest],
         "kind": np.full(len(rest), REST),
         "backward": np.zeros(len(rest), np.bool_),
-        "calls": calls,
+        "calls": sum_by(target, n + 1, frames.calls[edge])[rest],
         "host": host[rest],
         "device": device[rest],
         "first": first[rest],
-        "event": nothing,
+        "event": np.full(len(rest), -1),
     }
-    return Frames(
-        **{key: np.concatenate((values, more[key])) for key, values in joined.items()}
-    ), len(small)
+    columns = {key: np.concatenate((values, more[key])) for key, values in joined.items()}
+    return Frames(**columns), len(small)

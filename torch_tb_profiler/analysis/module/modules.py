@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, subtree_totals
 from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
@@ -81,8 +81,8 @@ def module_tree(insight: Insight) -> ModuleTree:
     # No module is deeper than its path.
     numbered = number_tree(parent, paths["name"][path].astype(np.int64), DEEP + MOST_LEVELS + 1)
     n = len(numbered.parent)
-    first, event = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
-    np.minimum.at(first, numbered.path, paths["first"][path])
+    first = extreme_by(np.minimum, numbered.path, n, paths["first"][path])
+    event = np.full(n, -1, np.int64)
     forward = paths["backward"][path] == 0
     event[numbered.path[~forward]] = paths["event"][path[~forward]]
     event[numbered.path[forward]] = paths["event"][path[forward]]
@@ -91,9 +91,8 @@ def module_tree(insight: Insight) -> ModuleTree:
     rank[order] = np.arange(n)
     above = numbered.parent[order]
     module = np.append(rank[numbered.path], -1)[np.append(position, -1)[inner]]
-    return ModuleTree(
-        np.where(above >= 0, rank[above], -1), numbered.code[order], event[order], module
-    )
+    parent = np.where(above >= 0, rank[above], -1)
+    return ModuleTree(parent, numbered.code[order], event[order], module)
 
 
 def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> ModuleSums:

@@ -48,10 +48,7 @@ def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     spans = trace["spans"]
     role, name = spans["role"], spans["name"]
     module = module_names(trace)
-    kind = np.full(spans.n, -1, np.int8)
-    calls, runtime = _calls(trace, tree)
-    for row, call_kind in calls:
-        kind[row] = call_kind
+    kind, runtime = _calls(trace, tree)
     frames = module[name] & (role == Role.PYTHON)
     kind[frames if frames.any() else module[name] & (kind >= 0)] = PathKind.MODULE
     row = np.flatnonzero(kind >= 0)
@@ -63,14 +60,9 @@ def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     outer = above[row]
     parent = np.where(outer >= 0, around[outer], np.int32(-1)) if spans.n else outer
     dur, n = spans["dur"], len(row)
-    return Nodes(
-        row,
-        kind[row].astype(np.uint8),
-        parent,
-        around,
-        _beneath(parent, dur[row], n),
-        _beneath(around[runtime], dur[runtime], n),
-    )
+    children = _beneath(parent, dur[row], n)
+    in_runtime = _beneath(around[runtime], dur[runtime], n)
+    return Nodes(row, kind[row].astype(np.uint8), parent, around, children, in_runtime)
 
 
 def module_names(trace: Trace) -> Mask:
@@ -81,17 +73,17 @@ def module_names(trace: Trace) -> Mask:
     return name_mask(trace.strings, used, lambda text: text.startswith((MODULE, LIGHTNING)))
 
 
-def _calls(trace: Trace, tree: CallTree) -> tuple[list[tuple[Ints, PathKind]], Ints]:
-    """``(calls, runtime)``: rows of operators and annotations by kind; outermost runtime calls."""
+def _calls(trace: Trace, tree: CallTree) -> tuple[Array, Ints]:
+    """``(kind, runtime)``: int8 ``PathKind`` of every row of spans, −1 neither operator nor
+    annotation; rows of the outermost runtime calls.
+    """
     role, name = trace["spans"]["role"][tree.row], trace["spans"]["name"][tree.row]
     call = role == Role.RUNTIME
     annotation = tree.kept & ~tree.is_operator & ~call & (tree.names.step[name] < 0)
-    inside = np.append(call, np.False_)[tree.parent]
-    calls = [
-        (tree.row[tree.is_operator], PathKind.OPERATOR),
-        (tree.row[annotation], PathKind.ANNOTATION),
-    ]
-    return calls, tree.row[call & ~inside]
+    kind = np.full(trace["spans"].n, -1, np.int8)
+    kind[tree.row[tree.is_operator]] = PathKind.OPERATOR
+    kind[tree.row[annotation]] = PathKind.ANNOTATION
+    return kind, tree.row[call & ~np.append(call, np.False_)[tree.parent]]
 
 
 def _beneath(parent: Array, dur: Array, n: int) -> Ints:

@@ -77,17 +77,15 @@ def path_steps(
     }
     first, cell = group_rows((step[nodes.row], path))
     groups = len(first)
-    cells = {key: sum_by(cell, groups, values) for key, values in own.items()}
-    cells |= {
+    node, size = _memory(trace, nodes)
+    cells = {key: sum_by(cell, groups, values) for key, values in own.items()} | {
         "device_self": sum_by(cell[launcher], groups, spans["dur"][row]),
         "launched": np.bincount(cell[launcher], minlength=groups),
-    }
-    node, size = _memory(trace, nodes)
-    cells |= {
         "increase": sum_by(cell[node], groups, size),
         "allocated": sum_by(cell[node], groups, np.maximum(size, 0)),
+        "path": path[first].astype(np.int64),
+        "step": step[nodes.row[first]].astype(np.int64),
     }
-    cells |= {"path": path[first].astype(np.int64), "step": step[nodes.row[first]].astype(np.int64)}
     rest = _unattributed(work.step[~launched], spans["dur"][work.row[~launched]])
     carried = _carried_up(cells["path"], cells["step"], cells["device_self"], numbered.parent)
     span_path = np.where(nodes.around >= 0, path[nodes.around], -1) if n else np.full(spans.n, -1)
@@ -159,15 +157,9 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
     rows = np.flatnonzero(other if other.any() else used)
     if not len(rows) or not len(nodes.row):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    start = trace["spans"]["start"][nodes.row]
-    end = start + trace["spans"]["dur"][nodes.row]
+    track, start, dur = (trace["spans"][key][nodes.row] for key in ("track", "start", "dur"))
     node = innermost_at(
-        trace["spans"]["track"][nodes.row],
-        start,
-        end,
-        nodes.parent,
-        memory["track"][rows],
-        memory["time"][rows],
+        track, start, start + dur, nodes.parent, memory["track"][rows], memory["time"][rows]
     )
     inside = node >= 0
     return node[inside], memory["bytes"][rows[inside]]

@@ -30,6 +30,10 @@ def _time(direction: str, side: str, part: str) -> DisplayColumn:
     )
 
 
+_PATH = "Names from the outermost module to it, with `/` between."
+_OPERATORS = "Calls of operators that it makes itself, forward."
+_ALLOCATED = "Allocated by itself."
+_INCREASE = "Allocated minus released by itself."
 MODULES = DisplaySpec(
     "modules",
     "One row per `nn.Module`, parents before children.",
@@ -37,54 +41,19 @@ MODULES = DisplaySpec(
         _C("module", "id", "", "Number of the row.", page=False),
         _C("parent", "row", "", "The module around it.", unit="row"),
         _C("depth", "count", "", "How many modules are around it.", unit="modules", page=False),
-        _C(
-            "path",
-            "code",
-            "",
-            "Names from the outermost module to it, with `/` between.",
-            page=False,
-        ),
+        _C("path", "code", "", _PATH, page=False),
         _C("name", "code", "Module", "The instance, e.g. `Linear_0`.", "module_name", width=210),
         _C("kind", "code", "Class", "Its class.", "module_class", width=120, hidden=True),
-        _C(
-            "calls",
-            "count",
-            "Calls",
-            "Calls of its forward.",
-            "module_calls",
-            optional=True,
-            unit="calls",
-        ),
-        _C(
-            "operators",
-            "count",
-            "Operators",
-            "Calls of operators that it makes itself, forward.",
-            "module_operators",
-            unit="calls",
-        ),
+        _C("calls", "count", "Calls", "Calls of its forward.", "module_calls", True, unit="calls"),
+        _C("operators", "count", "Operators", _OPERATORS, "module_operators", unit="calls"),
         *(
             _time(direction, side, part)
             for direction in DIRECTIONS
             for side in ("device", "host")
             for part in _PARTS
         ),
-        _C(
-            "allocated_bytes",
-            "bytes",
-            "Allocated",
-            "Allocated by itself.",
-            "module_allocated",
-            optional=True,
-        ),
-        _C(
-            "increase_bytes",
-            "delta bytes",
-            "Memory increase",
-            "Allocated minus released by itself.",
-            "module_increase",
-            optional=True,
-        ),
+        _C("allocated_bytes", "bytes", "Allocated", _ALLOCATED, "module_allocated", True),
+        _C("increase_bytes", "delta bytes", "Memory increase", _INCREASE, "module_increase", True),
         _C("event", "row", "", "Its longest forward call."),
     ),
 )

@@ -230,7 +230,7 @@ def _others(
     """``other`` and ``others`` of ``KernelDirections``."""
     kernel = np.flatnonzero(node >= 0)
     numbered_node = numbered[node[kernel]].astype(np.int64)
-    levels: list[tuple[Ints, Ints]] = []
+    levels: list[tuple[Ints, Ints]] = [(kernel[:0], kernel[:0])]
     for _ in range(MOST_NUMBERS):
         kernel, numbered_node = kernel[numbered_node >= 0], numbered_node[numbered_node >= 0]
         if not len(numbered_node):
@@ -238,10 +238,7 @@ def _others(
         levels.append((kernel, functions.number[numbered_node]))
         outer = nodes.parent[numbered_node]
         numbered_node = np.where(outer >= 0, numbered[outer], -1).astype(np.int64)
-    kernel, number = (
-        np.concatenate([k for k, _ in levels] or [kernel[:0]]),
-        np.concatenate([n for _, n in levels] or [kernel[:0]]),
-    )
+    kernel, number = map(np.concatenate, zip(*levels, strict=True))
     different = number != sequence[kernel]
     kernel, number = kernel[different], number[different]
     first, _ = group_rows((kernel, number))

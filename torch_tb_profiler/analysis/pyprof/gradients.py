@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.pyprof.directions import KernelDirections
-from torch_tb_profiler.hardware.call import read_call
+from torch_tb_profiler.analysis.pyprof.parameters import recorded_call
 from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.work import work_of
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -24,7 +24,6 @@ from torch_tb_profiler.store.model import Trace
 
 FAMILIES = ("gemm", "convolution")
 GRADIENTS = 2
-_SIGNATURE = ("name", "dims", "types", "strides", "concrete")
 
 
 def with_gradients(
@@ -57,10 +56,7 @@ def with_gradients(
         directions.function[product & (directions.function >= 0)],
         minlength=int(directions.function.max()) + 1,
     )[directions.function[candidates]]
-    candidates, count = (
-        candidates[(count > 0) & (count <= GRADIENTS)],
-        count[(count > 0) & (count <= GRADIENTS)],
-    )
+    candidates = candidates[(count > 0) & (count <= GRADIENTS)]
     flops, moved = flops.copy(), moved.copy()
     flops[candidates] = np.where(product[candidates], _products(work, workload[candidates]), 0)
     moved[candidates] = np.where(
@@ -79,7 +75,7 @@ def _products(work: AttributedWork, workload: Ints) -> Ints:
     """FLOPs of workloads without those of a bias."""
     flops = work.workloads["flops"].copy()
     for number in np.unique(workload).tolist():
-        call = read_call(*(work.texts[int(work.workloads[key][number])] for key in _SIGNATURE))
+        call = recorded_call(work, number)
         call_work = work_of(call) if call is not None else None
         flops[number] -= call_work.bias_flops if call_work is not None else 0
     return np.asarray(flops[workload])

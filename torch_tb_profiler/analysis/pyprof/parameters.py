@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork
-from torch_tb_profiler.hardware.call import Tensor, read_call
+from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.strings import NONE
@@ -42,7 +42,7 @@ def parameters(work: AttributedWork, workload: int) -> str | None:
     if written:
         kind = texts[int(table["precision"][workload])]
         return _joined(written.replace(" ", ""), kind)
-    call = read_call(*(texts[int(table[key][workload])] for key in _SIGNATURE))
+    call = recorded_call(work, workload)
     tensors: list[Tensor] = []
     for given in call.inputs if call is not None else ():
         if given is not None:
@@ -54,6 +54,11 @@ def parameters(work: AttributedWork, workload: int) -> str | None:
         f"T=[{','.join([*shapes, *(['...'] if len(tensors) > MOST_TENSORS else [])])}]",
         _kind(tensors),
     )
+
+
+def recorded_call(work: AttributedWork, workload: int) -> Call | None:
+    """The call of a row of ``work.workloads`` with its arguments."""
+    return read_call(*(work.texts[int(work.workloads[key][workload])] for key in _SIGNATURE))
 
 
 def _joined(written: str, kind: str) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
@@ -112,10 +113,7 @@ def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
 
 def _written(trace: Trace, above: Array, anchor: Ints) -> Ints:
     """``Call stack`` arguments of the innermost operators that have one."""
-    arguments = trace["operator_args"]
-    has_stack = arguments["stack"] >= 0
-    text = np.full(trace["spans"].n + 1, -1, np.int64)
-    text[arguments["span"][has_stack]] = arguments["stack"][has_stack]
+    text = operator_arguments(trace, "stack").astype(np.int64)
     return np.asarray(text[_at(nearest(above, text[:-1] >= 0), anchor)])
 
 

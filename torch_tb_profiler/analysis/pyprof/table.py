@@ -32,9 +32,9 @@ _LAUNCH_ARGUMENTS = ("device", "stream", "grid", "block")
 class MatrixCores(IntEnum):
     """The column ``tc``."""
 
-    NOT_USED = 0
-    USED = 1
-    UNKNOWN = 2
+    NOT_USED = Knowledge.NO
+    USED = Knowledge.YES
+    UNKNOWN = Knowledge.UNKNOWN
     NOT_APPLICABLE = 3
     """By its name it multiplies no matrices."""
 
@@ -127,11 +127,5 @@ def _tensor_cores(trace: Trace, facts: Facts, row: Ints) -> Array:
     name, kernels = trace["spans"]["name"][row], facts["kernels"]
     used = np.full(len(facts.strings) + 1, Knowledge.UNKNOWN, np.uint8)
     used[kernels["name"]] = kernels["matrix"]
-    known = np.array([MatrixCores.NOT_USED, MatrixCores.USED, MatrixCores.UNKNOWN], np.uint8)[
-        used[name]
-    ]
-    return np.where(
-        (known == MatrixCores.NOT_USED) & ~multiplying(trace, row),
-        np.uint8(MatrixCores.NOT_APPLICABLE),
-        known,
-    )
+    idle = (used[name] == Knowledge.NO) & ~multiplying(trace, row)
+    return np.where(idle, np.uint8(MatrixCores.NOT_APPLICABLE), used[name])

@@ -17,11 +17,29 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import join, union
-from torch_tb_profiler.store import timeline_schema
+from torch_tb_profiler.store import timeline_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import BLOCK_SLICES, GroupKind, Look
 
+_C = DisplayColumn
+AREA = DisplaySpec(
+    "area",
+    "Events of a window by name and look. Times are clipped to the window.",
+    (
+        _C("name", "code", "Name", "", width=216),
+        _C("look", "id", "Kind", "", width=124),
+        _C("count", "count", "Count", "", "area_count", width=68),
+        _C("total_ns", "time", "Total", "", "area_total", bar=True, width=104),
+        _C("share", "share", "Share", "", "area_share", width=76),
+        _C("mean_ns", "time", "Mean", "", "area_mean", width=88),
+        _C("shortest_ns", "time", "Min", "", "area_shortest", width=88),
+        _C("longest_ns", "time", "Max", "", "area_longest", width=88),
+        _C("longest_event", "row", "", ""),
+    ),
+)
 BLOCK = BLOCK_SLICES
 KEPT_ROWS = 2_000_000
 """Stored rows of block sums; with mostly distinct names the remaining blocks are summed on demand."""
@@ -43,6 +61,10 @@ class Sums:
     longest: Ints
     row: Ints
 
+    def take(self, rows: Array) -> Sums:
+        """Some of them."""
+        return Sums(*(column[rows] for column in vars(self).values()))
+
 
 @dataclass(frozen=True)
 class GroupBusy:
@@ -55,51 +77,26 @@ class GroupBusy:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Device time of the window, ns; the four add up to its length."""
+    """Device time of the window; the four add up to its length."""
 
-    computation: int
-    both: int
-    communication: int
-    idle: int
+    computation_ns: int
+    overlap_ns: int
+    communication_ns: int
+    idle_ns: int
 
 
 @dataclass(frozen=True)
 class Area:
     """Statistics of a window.
 
-    name, look: arrays of shape (rows,), by total time, then count, descending.
-    count, total, shortest, longest: of the parts of events within the window; ns.
-    event: the one with the longest part.
+    rows: by total time, then count, descending.
     groups: those with a chosen lane, in order.
     overlap: None without a chosen lane of device work.
     """
 
-    name: Ints
-    look: Ints
-    count: Ints
-    total: Ints
-    shortest: Ints
-    longest: Ints
-    event: Ints
+    rows: DisplayTable
     groups: tuple[GroupBusy, ...]
     overlap: Overlap | None
-
-
-@dataclass(frozen=True)
-class _Window:
-    """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
-
-    first, stop: all rows.
-    whole_first, whole_stop: the rows entirely inside.
-    """
-
-    begin: int
-    end: int
-    lane: Ints
-    first: Ints
-    stop: Ints
-    whole_first: Ints
-    whole_stop: Ints
 
 
 def block_tables(slices: Table, places: Table) -> dict[str, Table]:
@@ -107,23 +104,18 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
     parts: list[Sums] = []
     rows = 0
     for first in range(0, slices.n - BLOCK + 1, BLOCK):
-        run = slice(first, first + BLOCK)
-        parts.append(
-            _sums(places, slices["event"][run], np.arange(first, first + BLOCK), slices["dur"][run])
-        )
+        run = np.arange(first, first + BLOCK)
+        parts.append(_sums(places, slices["event"][run], run, slices["dur"][run]))
         rows += len(parts[-1].key)
         if rows >= KEPT_ROWS:
             break
     if not parts:
-        return {
-            "blocks": timeline_schema.BLOCKS.empty(),
-            "block_sums": timeline_schema.BLOCK_SUMS.empty(),
-        }
+        return {spec.name: spec.empty() for spec in (schema.BLOCKS, schema.BLOCK_SUMS)}
     edges = np.cumsum([0, *(len(part.key) for part in parts)])
     sums = _joined(parts)
     return {
-        "blocks": timeline_schema.BLOCKS.build(first=edges),
-        "block_sums": timeline_schema.BLOCK_SUMS.build(
+        "blocks": schema.BLOCKS.build(first=edges),
+        "block_sums": schema.BLOCK_SUMS.build(
             name=sums.key // _LOOKS,
             look=sums.key % _LOOKS,
             count=sums.count,
@@ -135,53 +127,51 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
     }
 
 
-class Areas:
-    """Computes areas of one timeline."""
+def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Sequence[int]) -> Area:
+    """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
 
-    def __init__(self, timeline: Timeline) -> None:
-        self._timeline = timeline
-        self._slices = timeline["slices"]
+    An event counts with its part within the window. Events without a length count if they lie
+    in it.
+    """
+    window = _window(timeline, begin, end, np.array(lanes, np.int64))
+    sums = _grouped(_joined([*window.whole(), window.clipped()]))
+    sums = sums.take(np.lexsort((sums.key, -sums.count, -sums.total)))
+    rows = AREA.build(
+        trace.strings,
+        name=timeline["names"]["text"][sums.key // _LOOKS],
+        look=sums.key % _LOOKS,
+        count=sums.count,
+        total_ns=sums.total,
+        share=sums.total / (sums.total.sum() or np.nan),
+        mean_ns=(2 * sums.total + sums.count) // (2 * sums.count),
+        shortest_ns=sums.shortest,
+        longest_ns=sums.longest,
+        longest_event=timeline["slices"]["event"][sums.row],
+    )
+    return Area(rows, window.groups(), window.overlap())
 
-    def area(self, begin: int, end: int, lanes: Sequence[int]) -> Area:
-        """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
 
-        An event counts with its part within the window. Events without a length count if they lie
-        in it.
-        """
-        window = self._window(begin, end, np.array(lanes, np.int64))
-        sums = _grouped(_joined([*self._whole(window), self._clipped(window)]))
-        order = np.lexsort((sums.key, -sums.count, -sums.total))
-        return Area(
-            name=sums.key[order] // _LOOKS,
-            look=sums.key[order] % _LOOKS,
-            count=sums.count[order],
-            total=sums.total[order],
-            shortest=sums.shortest[order],
-            longest=sums.longest[order],
-            event=self._slices["event"][sums.row[order]].astype(np.int64),
-            groups=self._groups(window),
-            overlap=self._overlap(window),
-        )
+@dataclass(frozen=True)
+class _Window:
+    """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
 
-    def _window(self, begin: int, end: int, lane: Ints) -> _Window:
-        start, dur, table = self._slices["start"], self._slices["dur"], self._timeline["lanes"]
-        first = table["first"][lane]
-        behind = first + table["count"][lane]
-        low, high = (_earliest(start, first, behind, edge) for edge in (begin, end))
-        # Only the last slice of a lane that starts before an edge can cross it.
-        over = np.flatnonzero(low > first)
-        over = over[start[low[over] - 1] + dur[low[over] - 1] > begin]
-        beyond = np.flatnonzero(high > low)
-        beyond = beyond[start[high[beyond] - 1] + dur[high[beyond] - 1] > end]
-        outer, inner = low.copy(), high.copy()
-        outer[over] -= 1
-        inner[beyond] -= 1
-        return _Window(begin, end, lane, outer, high, low, inner)
+    first, stop: all rows.
+    whole_first, whole_stop: the rows entirely inside.
+    """
 
-    def _whole(self, window: _Window) -> list[Sums]:
+    timeline: Timeline
+    begin: int
+    end: int
+    lane: Ints
+    first: Ints
+    stop: Ints
+    whole_first: Ints
+    whole_stop: Ints
+
+    def whole(self) -> list[Sums]:
         """Sums of the slices entirely inside; blocks may span adjacent lanes."""
-        filled = window.whole_stop > window.whole_first
-        first, stop = window.whole_first[filled], window.whole_stop[filled]
+        filled = self.whole_stop > self.whole_first
+        first, stop = self.whole_first[filled], self.whole_stop[filled]
         if not len(first):
             return []
         begins = np.append(True, first[1:] != stop[:-1])
@@ -189,13 +179,14 @@ class Areas:
         inner, outer = -(-first // BLOCK), stop // BLOCK
         large = np.flatnonzero(inner < outer)
         small = inner >= outer
-        stored = np.maximum(inner, np.minimum(outer, self._timeline["blocks"].n - 1))
+        stored = np.maximum(inner, np.minimum(outer, self.timeline["blocks"].n - 1))
         rows = np.sort(
             _rows(
                 np.concatenate((first[small], first[large], stored[large] * BLOCK)),
                 np.concatenate((stop[small], inner[large] * BLOCK, stop[large])),
             )
         )
+        dur = self.timeline["slices"]["dur"]
         return [
             *(
                 self._stored(int(inner[run]), int(stored[run]))
@@ -203,14 +194,14 @@ class Areas:
                 if stored[run] > inner[run]
             ),
             *(
-                self._sums(part, self._slices["dur"][part])
+                self._sums(part, dur[part])
                 for part in np.split(rows, range(BLOCK, len(rows), BLOCK))
             ),
         ]
 
     def _stored(self, low: int, high: int) -> Sums:
         """Sums of the stored blocks [low, high)."""
-        edges, table = self._timeline["blocks"]["first"], self._timeline["block_sums"]
+        edges, table = self.timeline["blocks"]["first"], self.timeline["block_sums"]
         rows = slice(int(edges[low]), int(edges[high]))
         name, look, *figures = (
             table[column][rows].astype(np.int64)
@@ -218,82 +209,88 @@ class Areas:
         )
         return _grouped(Sums(name * _LOOKS + look, *figures))
 
-    def _clipped(self, window: _Window) -> Sums:
+    def clipped(self) -> Sums:
         """Sums of the slices that cross an edge of the window."""
-        ends = np.concatenate(
-            (
-                window.first[window.first < window.whole_first],
-                window.stop[window.stop > window.whole_stop] - 1,
-            )
-        )
-        row = np.unique(ends)
-        start = self._slices["start"][row]
-        part = np.minimum(start + self._slices["dur"][row], window.end) - np.maximum(
-            start, window.begin
-        )
-        return self._sums(row, part)
+        before = self.first[self.first < self.whole_first]
+        row = np.union1d(before, self.stop[self.stop > self.whole_stop] - 1)
+        start, end = self._clip(*(self.timeline["slices"][name][row] for name in ("start", "dur")))
+        return self._sums(row, end - start)
 
     def _sums(self, row: Ints, part: Ints) -> Sums:
-        """Sums of slices (their events and rows) that count with ``part`` ns each."""
-        return _sums(self._timeline["places"], self._slices["event"][row], row, part)
+        """Sums of slices that count with ``part`` ns each."""
+        return _sums(self.timeline["places"], self.timeline["slices"]["event"][row], row, part)
 
-    def _groups(self, window: _Window) -> tuple[GroupBusy, ...]:
-        lanes, groups = self._timeline["lanes"], self._timeline["groups"]
-        group = lanes["group"][window.lane]
+    def groups(self) -> tuple[GroupBusy, ...]:
+        """The groups with a chosen lane."""
+        lanes, groups = self.timeline["lanes"], self.timeline["groups"]
+        group = lanes["group"][self.lane]
         chosen = np.zeros(lanes.n, np.bool_)
-        chosen[window.lane] = True
+        chosen[self.lane] = True
         busy_groups = []
         edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
         for low, high in pairwise(edges.tolist()):
             number, own = int(group[low]), np.arange(low, high)
             first = int(groups["lane"][number])
             depth = lanes["depth"][first : first + int(groups["lanes"][number])]
-            covered = _covered(depth, chosen[first : first + len(depth)])[window.lane[own] - first]
-            start, end = self._parts(window, own[~covered])
+            covered = _covered(depth, chosen[first : first + len(depth)])[self.lane[own] - first]
+            start, end = self._parts(own[~covered])
             # Slices of one lane do not overlap.
             busy = int((end - start).sum()) if (~covered).sum() == 1 else union(start, end).length
-            busy_groups.append(
-                GroupBusy(number, busy, int((window.stop[own] - window.first[own]).sum()))
-            )
+            events = int((self.stop[own] - self.first[own]).sum())
+            busy_groups.append(GroupBusy(number, busy, events))
         return tuple(busy_groups)
 
-    def _parts(self, window: _Window, places: Ints) -> tuple[Ints, Ints]:
+    def _parts(self, places: Ints) -> tuple[Ints, Ints]:
         """Starts and ends of the slices of some of the chosen lanes, clipped to the window."""
-        start, dur = (self._column(name, window, places) for name in ("start", "dur"))
-        return np.maximum(start, window.begin), np.minimum(start + dur, window.end)
+        return self._clip(*(self._column(name, places) for name in ("start", "dur")))
 
-    def _column(self, name: str, window: _Window, places: Ints) -> Array:
+    def _clip(self, start: Ints, dur: Ints) -> tuple[Ints, Ints]:
+        """Starts and ends, clipped to the window."""
+        return np.maximum(start, self.begin), np.minimum(start + dur, self.end)
+
+    def _column(self, name: str, places: Ints) -> Array:
         """A column of the window's slices on some of the chosen lanes."""
-        first, stop, column = window.first[places], window.stop[places], self._slices[name]
+        first, stop, column = self.first[places], self.stop[places], self.timeline["slices"][name]
         if len(places) > _FEW:
             return np.asarray(column[_rows(first, stop)])
         return np.concatenate(
             [column[low:high] for low, high in zip(first.tolist(), stop.tolist(), strict=True)]
         )
 
-    def _overlap(self, window: _Window) -> Overlap | None:
-        kind = self._timeline["groups"]["kind"][self._timeline["lanes"]["group"][window.lane]]
+    def overlap(self) -> Overlap | None:
+        """Device time of the chosen lanes."""
+        kind = self.timeline["groups"]["kind"][self.timeline["lanes"]["group"][self.lane]]
         working = np.flatnonzero(kind == GroupKind.WORK)
         if not len(working):
             return None
-        start, end = self._parts(window, working)
-        is_communication = (
-            np.take(
-                self._timeline["places"]["look"],
-                self._column("event", window, working),
-                mode="wrap",
-            )
-            == Look.COMMUNICATION
-        )
+        start, end = self._parts(working)
+        look = np.take(self.timeline["places"]["look"], self._column("event", working), mode="wrap")
+        is_communication = look == Look.COMMUNICATION
         communication = union(start[is_communication], end[is_communication])
         computation = union(start[~is_communication], end[~is_communication])
         busy = join(computation, communication).length
         return Overlap(
-            computation=busy - communication.length,
-            both=computation.length + communication.length - busy,
-            communication=busy - computation.length,
-            idle=window.end - window.begin - busy,
+            computation_ns=busy - communication.length,
+            overlap_ns=computation.length + communication.length - busy,
+            communication_ns=busy - computation.length,
+            idle_ns=self.end - self.begin - busy,
         )
+
+
+def _window(timeline: Timeline, begin: int, end: int, lane: Ints) -> _Window:
+    slices, lanes = timeline["slices"], timeline["lanes"]
+    start, dur, first = slices["start"], slices["dur"], lanes["first"][lane]
+    behind = first + lanes["count"][lane]
+    low, high = (_earliest(start, first, behind, edge) for edge in (begin, end))
+    # Only the last slice of a lane that starts before an edge can cross it.
+    over = np.flatnonzero(low > first)
+    over = over[start[low[over] - 1] + dur[low[over] - 1] > begin]
+    beyond = np.flatnonzero(high > low)
+    beyond = beyond[start[high[beyond] - 1] + dur[high[beyond] - 1] > end]
+    outer, inner = low.copy(), high.copy()
+    outer[over] -= 1
+    inner[beyond] -= 1
+    return _Window(timeline, begin, end, lane, outer, high, low, inner)
 
 
 def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
@@ -337,7 +334,7 @@ def _grouped(rows: Sums) -> Sums:
         keys, index = np.unique(rows.key, return_inverse=True)
         size = len(keys)
     count, total, longest = (np.zeros(size, np.int64) for _ in range(3))
-    shortest, first = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).max)
+    shortest, first = (np.full(size, np.iinfo(np.int64).max) for _ in range(2))
     np.add.at(count, index, rows.count)
     np.add.at(total, index, rows.total)
     np.minimum.at(shortest, index, rows.shortest)
@@ -345,14 +342,8 @@ def _grouped(rows: Sums) -> Sums:
     best = np.flatnonzero(rows.longest == longest[index])
     np.minimum.at(first, index[best], rows.row[best])
     used = np.flatnonzero(count)
-    return Sums(
-        used if index is rows.key else keys[used],
-        count[used],
-        total[used],
-        shortest[used],
-        longest[used],
-        first[used],
-    )
+    key = used if index is rows.key else keys[used]
+    return Sums(key, *(column[used] for column in (count, total, shortest, longest, first)))
 
 
 def _covered(depth: Array, chosen: Mask) -> Mask:

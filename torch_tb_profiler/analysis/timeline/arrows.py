@@ -31,6 +31,7 @@ LABELS = {
 MOST_CATEGORIES = 32
 """Flow categories with their own kind; rarer ones share the kind ``other``."""
 BLOCK = 4096
+_COLUMNS = ("source", "target", "source_time", "target_time")
 _BEGIN, _STEP, _FINISH = (ord(letter) for letter in "stf")
 
 
@@ -65,17 +66,11 @@ def arrows_of(
     ]
     if not parts:
         return kinds, timeline_schema.ARROWS.empty()
-    time = np.concatenate([part.source_time for part in parts])
-    order = np.argsort(time, kind="stable")
-    return kinds, timeline_schema.ARROWS.build(
-        kind=np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.source) for part in parts])[
-            order
-        ],
-        source=np.concatenate([part.source for part in parts])[order],
-        target=np.concatenate([part.target for part in parts])[order],
-        source_time=time[order],
-        target_time=np.concatenate([part.target_time for part in parts])[order],
+    arrows = timeline_schema.ARROWS.build(
+        kind=np.repeat(np.arange(len(parts)), [len(part.source) for part in parts]),
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS},
     )
+    return kinds, arrows.take(np.argsort(arrows["source_time"], kind="stable"))
 
 
 class ArrowIndex:
@@ -151,8 +146,7 @@ class _Part:
 def _on_lanes(part: _Part, lane: Array) -> _Part:
     """The arrows of which both ends are on a lane."""
     on_lanes = (lane[part.source] >= 0) & (lane[part.target] >= 0)
-    columns = ("source", "target", "source_time", "target_time")
-    chosen = {key: getattr(part, key)[on_lanes] for key in columns}
+    chosen = {key: getattr(part, key)[on_lanes] for key in _COLUMNS}
     return _Part(part.kind, **chosen, untied=part.untied + int((~on_lanes).sum()))
 
 
@@ -179,17 +173,9 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     parts = []
     for number, kind in enumerate(kinds):
         own = whole & ~known & (kind_of[begin] == number)
+        leaves, arrives = (flows["time"][edge[own]] for edge in (begin, end))
         untied = int(((kind_of == number) & ~used).sum())
-        parts.append(
-            _Part(
-                kind,
-                source[own],
-                target[own],
-                flows["time"][begin[own]],
-                flows["time"][end[own]],
-                untied,
-            )
-        )
+        parts.append(_Part(kind, source[own], target[own], leaves, arrives, untied))
     return parts
 
 
@@ -202,13 +188,12 @@ def _kinds(trace: Trace) -> tuple[Ints, list[str]]:
     kind_of = np.zeros(len(numbers), np.int64)
     for rank, index in enumerate(np.argsort(-count, kind="stable").tolist()):
         text = trace.strings[int(numbers[index])]
-        kind = (
-            FORWARD_BACKWARD
-            if text.lower() in flow_categories.FORWARD_BACKWARD
-            else _harmless(text)
-        )
         if rank >= MOST_CATEGORIES:
             kind = REST
+        elif text.lower() in flow_categories.FORWARD_BACKWARD:
+            kind = FORWARD_BACKWARD
+        else:
+            kind = _harmless(text)
         if kind not in kinds:
             kinds.append(kind)
         kind_of[index] = kinds.index(kind)

@@ -11,14 +11,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.names import host_names
+from torch_tb_profiler.analysis.figures.naming import looks, modules
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
-from torch_tb_profiler.analysis.timeline.event_names import events_table
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
-from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels
+from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, single_events
 from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline import Timeline
@@ -34,9 +34,12 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     tell = progress or (lambda done, total: None)
     lanes = lay_out(trace, track_order(trace))
     tell(35, 100)
-    places, names = events_table(trace, facts, lanes)
+    places, names = _events_tables(trace, facts, lanes)
     tell(50, 100)
-    events = _slices(lanes)
+    order = lanes.order
+    events = single_events(
+        lanes.lane[order], lanes.start[order], lanes.dur[order], order.astype(np.int32)
+    )
     levels = build_levels(events)
     tell(70, 100)
     arrow_kinds, arrows = arrows_of(trace, facts, lanes.lane)
@@ -46,13 +49,9 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     tables: dict[str, Table] = {
         "groups": _groups(lanes),
         "lanes": schema.LANES.build(
-            group=lanes.group,
-            depth=lanes.depth,
-            sub=lanes.sub,
-            first=lanes.first,
-            count=lanes.count,
+            **{name: getattr(lanes, name) for name in ("group", "depth", "sub", "first", "count")}
         ),
-        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=lanes.order),
+        "slices": schema.SLICES.build(start=events.start, dur=events.dur, event=order),
         "places": places,
         "names": names,
         **_level_tables(levels, len(lanes.first)),
@@ -80,25 +79,18 @@ def track_order(trace: Trace) -> Ints:
     process_device: dict[int, bool] = {}
     for pid, is_device in zip(tracks["pid"].tolist(), device.tolist(), strict=True):
         process_device[pid] = process_device.get(pid, False) or is_device
+    columns = (tracks[name].tolist() for name in ("pid", "process_sort", "thread_sort", "tid"))
     # Processes without sort metadata come last: those are the profiler's own.
     keys = [
         (
             process_device[pid],
-            int(process_sort) or UNSORTED,
+            process_sort or UNSORTED,
             _natural(trace.strings[pid]),
-            int(thread_sort),
-            _natural(trace.strings[int(tid)]),
+            thread_sort,
+            _natural(trace.strings[tid]),
             row,
         )
-        for row, (pid, process_sort, thread_sort, tid) in enumerate(
-            zip(
-                tracks["pid"].tolist(),
-                tracks["process_sort"],
-                tracks["thread_sort"],
-                tracks["tid"],
-                strict=True,
-            )
-        )
+        for row, (pid, process_sort, thread_sort, tid) in enumerate(zip(*columns, strict=True))
     ]
     rank = np.empty(tracks.n, np.int64)
     rank[[key[-1] for key in sorted(keys)]] = np.arange(tracks.n)
@@ -109,17 +101,30 @@ def _natural(text: str) -> tuple[int, int, str]:
     return (0, int(text), "") if _DIGITS.fullmatch(text) and len(text) < 19 else (1, 0, text)
 
 
-def _slices(lanes: Lanes) -> Slices:
-    order = lanes.order
-    start, dur = lanes.start[order], lanes.dur[order]
-    return Slices(
-        lanes.lane[order],
-        start,
-        dur,
-        dur,
-        np.ones(len(order), np.int64),
-        order.astype(np.int32),
-        dur,
+def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Table]:
+    """``(places, names)`` of all events."""
+    spans, instants = trace["spans"], trace["instants"]
+    text = np.concatenate((spans["name"], instants["name"]))
+    shown = lanes.lane >= 0
+    texts = len(trace.strings) + 1  # the last one is for −1, an event without a name
+    events = np.bincount(text[shown] % texts, minlength=texts)
+    total = np.bincount(text[shown] % texts, weights=lanes.dur[shown], minlength=texts)
+    used = np.flatnonzero(events)
+    used = used[np.argsort(-events[used], kind="stable")]
+    number = np.full(texts, -1, np.int32)
+    number[used] = np.arange(len(used))
+    name = number[text % texts]
+    module_row = modules(trace, facts)
+    module = np.full(len(text), -1, np.int32)
+    if len(module_row):
+        module[: spans.n] = np.where(module_row >= 0, name[module_row], -1)
+    places = schema.PLACES.build(
+        lane=lanes.lane, name=name, module=module, look=looks(trace, facts)
+    )
+    return places, schema.NAMES.build(
+        text=np.where(used == texts - 1, -1, used),
+        events=events[used],
+        total=total[used].astype(np.int64),
     )
 
 
@@ -140,13 +145,9 @@ def _groups(lanes: Lanes) -> Table:
 
 
 def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str, Table]:
-    empty = {
-        "levels": schema.LEVELS.empty(),
-        "level_lanes": schema.LEVEL_LANES.empty(),
-        "summaries": schema.SUMMARIES.empty(),
-    }
     if not levels:
-        return empty
+        specs = (schema.LEVELS, schema.LEVEL_LANES, schema.SUMMARIES)
+        return {spec.name: spec.empty() for spec in specs}
     count = np.array([len(slices) for _, slices in levels])
     first = np.cumsum(count) - count
     edges = [
@@ -154,17 +155,16 @@ def _level_tables(levels: list[tuple[int, Slices]], lane_count: int) -> dict[str
         for begin, (_, slices) in zip(first.tolist(), levels, strict=True)
     ]
 
-    def column(name: str) -> Array:
-        return np.concatenate([getattr(slices, name) for _, slices in levels])
-
+    names = ("start", "dur", "busy", "count", "event", "longest")
+    summaries = {
+        name: np.concatenate([getattr(slices, name) for _, slices in levels]) for name in names
+    }
     return {
         "levels": schema.LEVELS.build(
             level=[level for level, _ in levels], first=first, count=count
         ),
         "level_lanes": schema.LEVEL_LANES.build(first=np.concatenate(edges)),
-        "summaries": schema.SUMMARIES.build(
-            **{name: column(name) for name in ("start", "dur", "busy", "count", "event", "longest")}
-        ),
+        "summaries": schema.SUMMARIES.build(**summaries),
     }
 
 

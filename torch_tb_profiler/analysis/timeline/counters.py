@@ -92,6 +92,11 @@ def series_of(
     return series, timeline_schema.SAMPLES.build(time=time, value=value, integral=integral)
 
 
+def edges(begin: int, end: int, parts: int) -> Ints:
+    """The edges of ``parts`` equal parts of [begin, end), int64 ns of shape (parts + 1,)."""
+    return np.array([begin + (end - begin) * part // parts for part in range(parts + 1)], np.int64)
+
+
 @dataclass(frozen=True)
 class Buckets:
     """A curve in the buckets of a window: float64 of shape (buckets,), NaN before the first sample."""
@@ -123,9 +128,8 @@ def in_buckets(samples: Table, series: dict[str, Any], edges: Ints) -> Buckets:
         for extreme in (np.minimum, np.maximum)
     )
     width = edges[1:] - np.maximum(edges[:-1], time[0])
-    area = np.diff(
-        _integral(samples["integral"][rows], time, value, edges, held, series["thinned"])
-    )
+    integral = samples["integral"][rows]
+    area = np.diff(_integral(integral, time, value, edges, held, series["thinned"]))
     mean = np.where(width > 0, area / np.maximum(width, 1), held_value)
     if not series["thinned"]:
         # Where nothing changes, the value is exact, unlike a difference of large integrals.
@@ -206,31 +210,18 @@ def _device_curves(trace: Trace, facts: Facts) -> list[Curve]:
         start = spans["start"][kernel]
         end = start + spans["dur"][kernel]
         busy = union(start, end)
-        curve_columns = [
-            (
-                "utilization",
-                "utilization",
-                "share",
-                True,
-                *_steps(busy.start, busy.end, np.ones(len(busy.start))),
-            )
-        ]
         blocks = device_arguments(trace, kernel, ("blocks_per_sm",))["blocks_per_sm"]
         known = np.isfinite(blocks) & (blocks > 0) & (end > start)
-        curve_columns.append(
-            (
-                "sm_efficiency",
-                "est. SM efficiency",
-                "share",
-                True,
-                *_steps(start[known], end[known], blocks[known], 1.0),
-            )
-        )
         launch = facts["span_links"]["launch"][own]
         begun = spans["start"][own[launch >= 0]]
         called = np.minimum(spans["start"][launch[launch >= 0]], begun)
-        curve_columns.append(
-            ("queue", "queue", "", False, *_steps(called, begun, np.ones(len(begun))))
+        utilization = _steps(busy.start, busy.end, np.ones(len(busy.start)))
+        efficiency = _steps(start[known], end[known], blocks[known], 1.0)
+        queue = _steps(called, begun, np.ones(len(begun)))
+        curve_columns = (
+            ("utilization", "utilization", "share", True, *utilization),
+            ("sm_efficiency", "est. SM efficiency", "share", True, *efficiency),
+            ("queue", "queue", "", False, *queue),
         )
         curves += [
             Curve(f"{key}:{number}", f"{name}: {text}", track, unit, mean, *samples)
@@ -275,17 +266,9 @@ def _memory_curves(trace: Trace) -> list[Curve]:
             known, value = own[values >= 0], values[values >= 0].astype(np.float64)
             # The host's allocator reserves nothing ahead: a curve of zeros says nothing.
             if len(known) and (column == "allocated" or value.any()):
-                curves.append(
-                    Curve(
-                        f"{column}:{of_kind}:{number}",
-                        f"{name}: memory {column}",
-                        int(memory["track"][known[0]]),
-                        "bytes",
-                        False,
-                        memory["time"][known],
-                        value,
-                    )
-                )
+                key, text = f"{column}:{of_kind}:{number}", f"{name}: memory {column}"
+                track, time = int(memory["track"][known[0]]), memory["time"][known]
+                curves.append(Curve(key, text, track, "bytes", False, time, value))
     return curves
 
 

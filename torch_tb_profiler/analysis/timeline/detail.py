@@ -11,7 +11,6 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.timeline.call_path import (
     CallPath,
-    DeviceWork,
     call_path,
     device_work,
     launched_by,
@@ -66,7 +65,8 @@ class Launched:
 
 @dataclass(frozen=True)
 class Detail:
-    """``delay``, ``queue``: ns, None without a launch and its device work; ``operator``,
+    """``delay``, ``queue``: ns, start of the launch to that of its device work, and the part of it
+    in which the stream was still busy, None without a launch and its device work; ``operator``,
     ``kernel``: rows of spans, −1 none.
     """
 
@@ -102,14 +102,17 @@ def event_detail(
     launched, path, stack = Launched((), 0, 0), CallPath((), -1, -1), tuple[str, ...]()
     operator = kernel = -1
     if event < spans.n:
-        rows = launched_by(trace, work, event)
-        launched = _launched(trace, rows)
-        path = call_path(trace, facts, event, _target(trace, work, event, launched))
+        launched = _launched(trace, launched_by(trace, work, event))
+        is_work = Role.KERNEL <= spans["role"][event] <= Role.MEMSET
+        longest = event if is_work else next(iter(launched.first), -1)
+        path = call_path(trace, facts, event, longest)
         operator, kernel = _operator_and_kernel(trace, facts, event, path)
         stack = tuple(event_stack(trace, facts, event))
     delay = queue = None
     if path.launch >= 0 and path.work >= 0:
-        delay, queue = launch_delay(trace, path), queue_time(trace, timeline, path)
+        # Negative if host and device clocks differ.
+        delay = int(spans["start"][path.work]) - int(spans["start"][path.launch])
+        queue = _queue_time(trace, timeline, path)
     return Detail(
         _neighbours(trace, facts, timeline, event),
         path,
@@ -127,24 +130,12 @@ def event_detail(
     )
 
 
-def _target(trace: Trace, work: DeviceWork, event: int, launched: Launched) -> int:
-    if Role.KERNEL <= trace["spans"]["role"][event] <= Role.MEMSET:
-        return event
-    return launched.first[0] if launched.first else -1
-
-
 def _launched(trace: Trace, rows: Ints) -> Launched:
     first = longest_first(trace, rows, MOST_LAUNCHED)
     return Launched(tuple(first.tolist()), len(rows), int(trace["spans"]["dur"][rows].sum()))
 
 
-def launch_delay(trace: Trace, path: CallPath) -> int:
-    """Start of launch to start of device work; negative if host and device clocks differ."""
-    start = trace["spans"]["start"]
-    return int(start[path.work]) - int(start[path.launch])
-
-
-def queue_time(trace: Trace, timeline: Timeline, path: CallPath) -> int:
+def _queue_time(trace: Trace, timeline: Timeline, path: CallPath) -> int:
     """The launch delay after the launch call in which the stream was still busy."""
     spans = trace["spans"]
     begin = int(spans["start"][path.work])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import position_of
 from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -39,16 +40,8 @@ def _frames(trace: Trace, path: list[int]) -> list[str]:
     return [trace.strings[int(spans["name"][span])] for span in rows]
 
 
-def _argument(trace: Trace, span: int) -> int:
-    """Row of ``operator_args`` of a span; −1 none."""
-    arguments = trace["operator_args"]
-    # With another dtype numpy would convert the column first.
-    row = int(np.searchsorted(arguments["span"], arguments["span"].dtype.type(span)))
-    return row if row < arguments.n and arguments["span"][row] == span else -1
-
-
 def _written(trace: Trace, span: int) -> list[str]:
-    row = _argument(trace, span)
+    row = position_of(trace["operator_args"]["span"], span)
     number = int(trace["operator_args"]["stack"][row]) if row >= 0 else -1
     return [part for part in trace.strings[number].strip('"').split(";") if part]
 
@@ -56,19 +49,14 @@ def _written(trace: Trace, span: int) -> list[str]:
 def _of_forward(trace: Trace, facts: Facts, span: int) -> list[str]:
     """The stack of a backward operator's forward, if all candidate threads agree."""
     arguments = trace["operator_args"]
-    row = _argument(trace, span)
+    row = position_of(trace["operator_args"]["span"], span)
     if row < 0 or arguments["forward_thread"][row] <= 0 or arguments["sequence"][row] < 0:
         return []
     same = np.flatnonzero(
         (arguments["sequence"] == arguments["sequence"][row]) & (arguments["forward_thread"] <= 0)
     )
     makers = arguments["span"][same]
-    last = {
-        int(track): int(maker)
-        for track, maker in zip(
-            trace["spans"]["track"][makers].tolist(), makers.tolist(), strict=True
-        )
-    }
+    last = dict(zip(trace["spans"]["track"][makers].tolist(), makers.tolist(), strict=True))
     stacks = {
         tuple(_written(trace, maker) or _frames(trace, ancestors(facts, maker)))
         for maker in last.values()

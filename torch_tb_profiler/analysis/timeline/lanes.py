@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Lanes:
     overlapping: Ints
 
 
-def kind_of_role() -> Array:
+def _kind_of_role() -> Array:
     """``GroupKind`` of every ``Role``; uint8 of shape (roles,)."""
     kinds = np.full(max(Role) + 1, GroupKind.CALLS, np.uint8)
     kinds[list(DEVICE_ROLES)] = GroupKind.WORK
@@ -70,7 +71,7 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
     start = np.concatenate((spans["start"], np.maximum(instants["time"], 0)))
     dur = np.concatenate((spans["dur"], np.zeros(instants.n, np.int64)))
     kind = np.concatenate(
-        (kind_of_role()[spans["role"]], np.full(instants.n, GroupKind.INSTANT, np.uint8))
+        (_kind_of_role()[spans["role"]], np.full(instants.n, GroupKind.INSTANT, np.uint8))
     )
     track = np.concatenate((spans["track"], instants["track"])).astype(np.int64)
     shown = np.ones(len(start), np.bool_)
@@ -148,7 +149,7 @@ def _sub_lanes(key: Ints, start: Ints, end: Ints) -> Ints:
     """The lowest sub-lane that is free at each start; events are ordered by (key, start)."""
     sub = np.zeros(len(key), np.int64)
     edges = np.flatnonzero(np.diff(key, prepend=-1, append=-1))
-    for begin, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    for begin, stop in pairwise(edges.tolist()):
         if stop - begin < 2:
             continue
         reached = np.maximum.accumulate(end[begin : stop - 1])

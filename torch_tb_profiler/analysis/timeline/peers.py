@@ -39,19 +39,13 @@ def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
     events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(
         np.int32
     )
-    dur = durations(trace, events)
+    dur = _durations(trace, events)
     slowest, fastest = int(np.argmax(dur)), int(np.argmin(dur))
-    return Peers(
-        events,
-        int(dur.sum()),
-        int(dur[fastest]),
-        int(dur[slowest]),
-        int(events[slowest]),
-        int(events[fastest]),
-    )
+    ends = (dur[fastest], dur[slowest], events[slowest], events[fastest])
+    return Peers(events, int(dur.sum()), *map(int, ends))
 
 
-def durations(trace: Trace, events: Array) -> Ints:
+def _durations(trace: Trace, events: Array) -> Ints:
     """Durations of events, int64 ns; 0 for instants."""
     spans = trace["spans"]
     if not len(events) or int(events[-1]) < spans.n:
@@ -65,12 +59,8 @@ def durations(trace: Trace, events: Array) -> Ints:
 def rank_among(trace: Trace, among: Peers, event: int) -> PeerRank:
     """The rank of an event among its peers."""
     index = int(np.searchsorted(among.events, event))
-    dur = durations(trace, among.events)
+    dur = _durations(trace, among.events)
     own = dur[index]
     rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:index] == own))
-    last = len(among.events) - 1
-    return PeerRank(
-        rank,
-        int(among.events[index - 1]) if index else -1,
-        int(among.events[index + 1]) if index < last else -1,
-    )
+    around = np.pad(among.events, 1, constant_values=-1)
+    return PeerRank(rank, int(around[index]), int(around[index + 2]))

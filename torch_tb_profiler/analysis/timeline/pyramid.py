@@ -48,14 +48,19 @@ class Slices:
     def __len__(self) -> int:
         return len(self.start)
 
-    def take(self, rows: Array) -> Slices:
+    def take(self, rows: Array | slice) -> Slices:
         """Some of them."""
         return Slices(**{name: column[rows] for name, column in vars(self).items()})
 
 
+def single_events(lane: Array, start: Ints, dur: Ints, event: Array) -> Slices:
+    """A slice per event."""
+    return Slices(lane, start, dur, dur, np.ones(len(start), np.int64), event, dur)
+
+
 def merge(slices: Slices, level: int) -> Slices:
     """The slices of a level from those of a finer one, or from the events."""
-    joins = _joins(slices.lane, slices.start, slices.dur, slices.count, level)
+    joins = _joins(slices, level)
     if not joins.any():
         return slices
     first = np.flatnonzero(~joins)
@@ -77,11 +82,11 @@ def merge(slices: Slices, level: int) -> Slices:
     return merged
 
 
-def _joins(lane: Array, start: Ints, dur: Ints, count: Ints, level: int) -> Array:
+def _joins(slices: Slices, level: int) -> Array:
     """Whether each slice joins the previous one; bool of shape (n,)."""
-    short = (count > 1) | (dur < (1 << level))
-    bucket = start >> level
-    joins = np.zeros(len(start), np.bool_)
+    short = (slices.count > 1) | (slices.dur < (1 << level))
+    lane, bucket = slices.lane, slices.start >> level
+    joins = np.zeros(len(slices), np.bool_)
     joins[1:] = short[1:] & short[:-1] & (bucket[1:] == bucket[:-1]) & (lane[1:] == lane[:-1])
     return joins
 
@@ -115,11 +120,8 @@ def _first_level(events: Slices) -> int:
     for level in range(62):
         joined = seen = 0
         for begin in begins.tolist():
-            part = slice(begin, min(n, begin + stretch))
-            joins = _joins(
-                events.lane[part], events.start[part], events.dur[part], events.count[part], level
-            )
+            joins = _joins(events.take(slice(begin, begin + stretch)), level)
             joined, seen = joined + int(joins.sum()), seen + len(joins)
         if (seen - joined) * SHRINK <= seen:
-            return max(0, level)
+            return level
     return 61

@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.timeline.row_set import RowSet
 from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, used_strings
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 
@@ -27,6 +29,28 @@ CHUNK = 1 << 17
 """Rows per chunk, which fits in the processor's cache."""
 KEPT_BYTES = 16 << 20
 """Cached hits per trace; those of the last query are always kept."""
+_C = DisplayColumn
+MATCHES = DisplaySpec(
+    "matches",
+    "Hits of a search by name; ``look`` is that of the first event of the name.",
+    (
+        _C("name", "code", "Name", "", width=420),
+        _C("look", "id", "Kind", "", width=140),
+        _C("count", "count", "Matches", "", width=90),
+        _C("total_ns", "time", "Total", "", "total", bar=True, width=110),
+    ),
+)
+HITS = DisplaySpec(
+    "hits",
+    "Hits of a search in time order.",
+    (
+        _C("event", "row", "", ""),
+        _C("lane", "row", "", "", unit="row of lanes"),
+        _C("name", "code", "", ""),
+        _C("start_ns", "time", "", ""),
+        _C("dur_ns", "time", "", ""),
+    ),
+)
 _ARGUMENTS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"),
     "device_args": ("grid", "block"),
@@ -70,9 +94,6 @@ class Search:
         self._trace, self._timeline = trace, timeline
         self._lock = threading.Lock()
         self._kept: OrderedDict[Query, Hits] = OrderedDict()
-        self._names: Texts | None = None
-        self._arguments: _Arguments | None = None
-        self._look: Array | None = None
 
     def find(self, query: Query) -> Hits:
         """The hits of a query, cached.
@@ -84,30 +105,25 @@ class Search:
             if hits is not None:
                 self._kept.move_to_end(query)
                 return hits
-            if self._names is None:
-                self._names = Texts(
-                    self._trace.strings, self._timeline["names"]["text"].astype(np.int64)
-                )
-            hits = self._search(
-                self._names.matching(query),
-                self._matching_arguments(query) if query.arguments else None,
-            )
+            names = self._names.matching(query)
+            hits = self._search(names, self._arguments.matching(query) if query.arguments else None)
             self._kept[query] = hits
             while len(self._kept) > 1 and sum(h.nbytes for h in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
             return hits
 
-    def look(self, names: Ints) -> Array:
-        """The look of the first event of each name, uint8 of the shape of ``names``."""
+    def matches(self, hits: Hits, most: int) -> DisplayTable:
+        """The first names of the hits by total time."""
+        names, table = hits.names[:most], self._timeline["names"]
         with self._lock:
-            if self._look is None:
-                places = self._timeline["places"]
-                look = np.zeros(self._timeline["names"].n + 1, np.uint8)
-                for begin in reversed(range(0, places.n, CHUNK)):
-                    rows = slice(begin, begin + CHUNK)
-                    look[places["name"][rows][::-1]] = places["look"][rows][::-1]
-                self._look = look
-            return np.asarray(self._look[names])
+            look = self._look[names]
+        return MATCHES.build(
+            self._trace.strings,
+            name=table["text"][names],
+            look=look,
+            count=hits.count[:most],
+            total_ns=hits.total[:most],
+        )
 
     def event_at(self, hits: Hits, index: int) -> int:
         """The event of a hit by its index in time order; at equal times spans come first."""
@@ -128,14 +144,22 @@ class Search:
         instant = hits.instants.member(index - low)
         return span if self._precedes(span, instant) else spans + instant
 
-    def first(self, hits: Hits, most: int) -> list[int]:
-        """The first events of the hits in time order."""
-        spans, instants = hits.spans.first(most), hits.instants.first(most)
-        time = np.concatenate((self._trace["spans"]["start"][spans], self._point(instants)))
-        events: list[int] = np.concatenate((spans, instants + self._trace["spans"].n))[
-            np.argsort(time, kind="stable")
-        ][:most].tolist()
-        return events
+    def first(self, hits: Hits, most: int) -> DisplayTable:
+        """The first hits in time order."""
+        spans, places = self._trace["spans"], self._timeline["places"]
+        of_spans, instants = hits.spans.first(most), hits.instants.first(most)
+        start = np.concatenate((spans["start"][of_spans], self._point(instants)))
+        dur = np.concatenate((spans["dur"][of_spans], np.zeros(len(instants), np.int64)))
+        order = np.argsort(start, kind="stable")[:most]
+        event = np.concatenate((of_spans, instants + spans.n))[order]
+        return HITS.build(
+            self._trace.strings,
+            event=event,
+            lane=places["lane"][event],
+            name=self._timeline["names"]["text"][places["name"][event]],
+            start_ns=start[order],
+            dur_ns=dur[order],
+        )
 
     def until(self, hits: Hits, times: Ints) -> Ints:
         """The number of hits that start before each time, int64 ns."""
@@ -180,7 +204,7 @@ class Search:
             )
         named[spans.n :] &= places["lane"][spans.n :] >= 0
         count, total = np.where(names, table["events"], 0), np.where(names, table["total"], 0)
-        if arguments is not None and self._arguments is not None:
+        if arguments is not None:
             also = self._arguments.events(arguments, places.n, spans.n) & ~named
             also[spans.n :] &= places["lane"][spans.n :] >= 0
             for begin in range(0, places.n, CHUNK):
@@ -197,10 +221,23 @@ class Search:
             RowSet(named[: spans.n]), RowSet(named[spans.n :]), number, count[number], total[number]
         )
 
-    def _matching_arguments(self, query: Query) -> Mask:
-        if self._arguments is None:
-            self._arguments = _Arguments(self._trace)
-        return self._arguments.matching(query)
+    @cached_property
+    def _names(self) -> Texts:
+        return Texts(self._trace.strings, self._timeline["names"]["text"].astype(np.int64))
+
+    @cached_property
+    def _arguments(self) -> _Arguments:
+        return _Arguments(self._trace)
+
+    @cached_property
+    def _look(self) -> Array:
+        """The look of the first event of each name."""
+        places = self._timeline["places"]
+        look = np.zeros(self._timeline["names"].n + 1, np.uint8)
+        for begin in reversed(range(0, places.n, CHUNK)):
+            rows = slice(begin, begin + CHUNK)
+            look[places["name"][rows][::-1]] = places["look"][rows][::-1]
+        return look
 
 
 class _Arguments:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge, single_events
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.timeline import Timeline
 
 TILE_BITS = 9
@@ -70,9 +70,7 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
     ]
     begin, stop = np.array(rows, np.int64).reshape(-1, 2).T
     count = stop - begin
-    slices = _gather(
-        table, expand_ranges(begin, count), np.repeat(np.arange(len(lanes)), count), index >= 0
-    )
+    slices = _gather(table, expand_ranges(begin, count), np.repeat(np.arange(len(lanes)), count))
     if exact:
         return slices
     merged = merge(slices, level)
@@ -82,18 +80,16 @@ def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> 
     return merged if keep.all() else merged.take(keep)
 
 
-def _base(timeline: Timeline, index: int) -> tuple[dict[str, Array], Array]:
-    """``(columns, edges)`` of a stored level, or with index −1 of the events; lane i has rows
+def _base(timeline: Timeline, index: int) -> tuple[Table, Array]:
+    """``(table, edges)`` of a stored level, or with index −1 of the events; lane i has rows
     ``edges[i]:edges[i + 1]``.
     """
     if index < 0:
-        lanes, table = timeline["lanes"], timeline["slices"]
-        return {name: table[name] for name in table}, np.append(lanes["first"], table.n)
-    lanes, table = timeline["lanes"], timeline["summaries"]
-    per = lanes.n + 1
-    return {name: table[name] for name in table}, timeline["level_lanes"]["first"][
-        index * per : (index + 1) * per
-    ]
+        table = timeline["slices"]
+        return table, np.append(timeline["lanes"]["first"], table.n)
+    per = timeline["lanes"].n + 1
+    edges = timeline["level_lanes"]["first"][index * per : (index + 1) * per]
+    return timeline["summaries"], edges
 
 
 def _touching(
@@ -107,34 +103,24 @@ def _touching(
         earlier = int(start[low - 1])
         # A zero-length slice before the tile may reach into it as part of its bucket's summary.
         bucket = earlier >> level << level
-        reaches = earlier + int(dur[low - 1]) > t0
-        if reaches:
+        if earlier + int(dur[low - 1]) > t0:
             low = begin + int(np.searchsorted(lane, bucket)) if level else low - 1
     return low, high
 
 
-def _gather(table: dict[str, Array], row: Ints, lane: Ints, summaries: bool) -> Slices:
-    """Rows of ``_base`` columns as slices."""
-    start, dur, event = table["start"][row], table["dur"][row], table["event"][row]
-    if not summaries:
-        return Slices(lane, start, dur, dur, np.ones(len(row), np.int64), event, dur)
-    return Slices(
-        lane,
-        start,
-        dur,
-        table["busy"][row],
-        table["count"][row].astype(np.int64),
-        event,
-        table["longest"][row],
-    )
+def _gather(table: Table, row: Ints, lane: Ints) -> Slices:
+    """Rows of a table of ``_base`` as slices."""
+    rows = table.take(row)
+    if "busy" not in rows:
+        return single_events(lane, rows["start"], rows["dur"], rows["event"])
+    return Slices(lane, **{**rows, "count": rows["count"].astype(np.int64)})
 
 
 def _split(slices: Slices, level: int, numbers: range) -> list[TileSlices]:
     width = 1 << (level + TILE_BITS)
     first = slices.start // width
     last = np.maximum(slices.start + slices.dur - 1, slices.start) // width
-    tiles = []
-    for k in numbers:
-        rows = np.flatnonzero((first <= k) & (last >= k))
-        tiles.append(TileSlices(k, k * width, slices.take(rows)))
-    return tiles
+    return [
+        TileSlices(k, k * width, slices.take(np.flatnonzero((first <= k) & (last >= k))))
+        for k in numbers
+    ]

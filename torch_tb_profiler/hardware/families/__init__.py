@@ -5,31 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-FAMILIES = (
-    "gemm",
-    "quantized_gemm",
-    "convolution",
-    "attention",
-    "elementwise",
-    "movement",
-    "sorting",
-    "reduction",
-    "normalization",
-    "embedding",
-    "loss",
-    "optimizer",
-    "recurrent",
-    "pooling",
-    "quantization",
-    "moe",
-    "triton",
-    "fft",
-    "factorization",
+_FAMILIES = (
+    "gemm quantized_gemm convolution attention elementwise movement sorting reduction normalization"
+    " embedding loss optimizer recurrent pooling quantization moe triton fft factorization"
 )
 
 
 @lru_cache(maxsize=1)
 def load() -> None:
     """Register all models, once."""
-    for family in FAMILIES:
+    for family in _FAMILIES.split():
         import_module(f"{__name__}.{family}")

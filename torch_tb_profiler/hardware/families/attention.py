@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
-from torch_tb_profiler.hardware.element_types import precision
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.work import Work, matrix_work, model
 
 SOURCE = (
     "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
@@ -38,9 +39,8 @@ class Window:
     def pairs(self, queries: int, keys: int) -> int:
         """Number of visible pairs."""
         offset = keys - queries if self.bottom_right else 0
-        return _below(queries, keys, offset + self.right) - _below(
-            queries, keys, offset - self.left - 1
-        )
+        beyond = _below(queries, keys, offset - self.left - 1)
+        return _below(queries, keys, offset + self.right) - beyond
 
 
 def _below(queries: int, keys: int, diagonal: int) -> int:
@@ -80,23 +80,10 @@ class _Schema:
     bottom_right: bool = False
 
 
-_FLASH = _Schema(causal=5, window=6, heads_last=True, bottom_right=True)
-_FLASH_PACKED = _Schema(
-    causal=9, lengths=3, longest=5, window=10, secret=(15, 17), heads_last=True, bottom_right=True
-)
-_FLASH_3 = _Schema(
-    causal=24,
-    lengths=7,
-    longest=12,
-    window=25,
-    secret=(3, 10, 11, 14),
-    heads_last=True,
-    bottom_right=True,
-)
-_FLASH_BACKWARD = _Schema(causal=11, first=1, out=4, window=12, heads_last=True, bottom_right=True)
-_FLASH_PACKED_BACKWARD = _Schema(
-    causal=15, first=1, out=4, lengths=9, longest=11, window=16, heads_last=True, bottom_right=True
-)
+_flash = partial(_Schema, heads_last=True, bottom_right=True)
+_gradient = partial(_Schema, first=1)
+_flash_gradient = partial(_flash, first=1, out=4)
+_FLASH_3 = _flash(causal=24, lengths=7, longest=12, window=25, secret=(3, 10, 11, 14))
 _FORWARD: dict[str, _Schema] = {
     "aten::scaled_dot_product_attention": _Schema(causal=5, mask=3),
     "aten::_scaled_dot_product_attention_math": _Schema(causal=5, mask=3),
@@ -105,48 +92,28 @@ _FORWARD: dict[str, _Schema] = {
     "aten::_scaled_dot_product_efficient_attention": _Schema(causal=6, mask=3),
     "aten::_scaled_dot_product_cudnn_attention": _Schema(causal=6, mask=3),
     "aten::_scaled_dot_product_fused_attention_overrideable": _Schema(causal=5, mask=3),
-    "aten::_flash_attention_forward": _Schema(
-        causal=8,
-        lengths=3,
-        longest=5,
-        window=11,
-        secret=(13, 15),
-        heads_last=True,
-        bottom_right=True,
+    "aten::_flash_attention_forward": _flash(
+        causal=8, lengths=3, longest=5, window=11, secret=(13, 15)
     ),
-    "aten::_flash_attention_forward_no_dropout_inplace": _Schema(
-        causal=9,
-        first=1,
-        lengths=4,
-        longest=6,
-        window=12,
-        secret=(14, 16),
-        heads_last=True,
-        bottom_right=True,
+    "aten::_flash_attention_forward_no_dropout_inplace": _flash(
+        causal=9, first=1, lengths=4, longest=6, window=12, secret=(14, 16)
     ),
     "aten::_cudnn_attention_forward": _Schema(causal=10, mask=3, lengths=4, longest=6),
     **dict.fromkeys(
         ("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
         _Schema(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True),
     ),
-    "xformers_flash::flash_fwd": _Schema(
-        causal=10,
-        lengths=3,
-        longest=6,
-        window=11,
-        secret=(5, 14),
-        heads_last=True,
-        bottom_right=True,
-    ),
-    "aiter::_flash_attn_forward": _Schema(
-        causal=5, window=6, mask=8, heads_last=True, bottom_right=True
-    ),
+    "xformers_flash::flash_fwd": _flash(causal=10, lengths=3, longest=6, window=11, secret=(5, 14)),
+    "aiter::_flash_attn_forward": _flash(causal=5, window=6, mask=8),
     # flash-attn names its operators with and without the underscore.
-    **{f"{library}::_flash_attn_forward": _FLASH for library in ("flash_attn", "flashattn")},
-    **{
-        f"{library}::_flash_attn_varlen_forward": _FLASH_PACKED
-        for library in ("flash_attn", "flashattn")
-    },
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_forward", "flashattn::_flash_attn_forward"),
+        _flash(causal=5, window=6),
+    ),
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_varlen_forward", "flashattn::_flash_attn_varlen_forward"),
+        _flash(causal=9, lengths=3, longest=5, window=10, secret=(15, 17)),
+    ),
     "flash_attn_3::_flash_attn_forward": _FLASH_3,
     "flash_attn_3::fwd": _FLASH_3,
 }
@@ -154,85 +121,38 @@ _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
     "aten::_flash_attention_forward": (
         18,
-        _Schema(
-            causal=8,
-            lengths=3,
-            longest=5,
-            window=14,
-            secret=(16,),
-            heads_last=True,
-            bottom_right=True,
-        ),
+        _flash(causal=8, lengths=3, longest=5, window=14, secret=(16,)),
     ),
 }
 """Overloads with scales of eight-bit operands, recognised by their number of arguments."""
 _BACKWARDS: dict[str, _Schema] = {
-    "aten::_scaled_dot_product_flash_attention_backward": _Schema(causal=11, first=1, out=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _Schema(
-        causal=7, first=1, out=4, mask=8
+    "aten::_scaled_dot_product_flash_attention_backward": _gradient(causal=11, out=4),
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _gradient(
+        causal=7, out=4, mask=8
     ),
-    "aten::_scaled_dot_product_efficient_attention_backward": _Schema(
-        causal=11, first=1, mask=4, out=5
+    "aten::_scaled_dot_product_efficient_attention_backward": _gradient(causal=11, mask=4, out=5),
+    "aten::_scaled_dot_product_cudnn_attention_backward": _gradient(causal=14, out=4, mask=8),
+    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _gradient(
+        causal=13, mask=4, out=6
     ),
-    "aten::_scaled_dot_product_cudnn_attention_backward": _Schema(
-        causal=14, first=1, out=4, mask=8
+    "aten::_flash_attention_backward": _flash_gradient(causal=11, lengths=6, longest=8, window=15),
+    "aten::_cudnn_attention_backward": _gradient(causal=14, out=4, mask=8, lengths=9, longest=11),
+    "aten::_efficient_attention_backward": _gradient(
+        causal=14, mask=4, out=5, statistics=10, lengths=6, longest=8, local=18, heads_last=True
     ),
-    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Schema(
-        causal=13, first=1, mask=4, out=6
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_backward", "flashattn::_flash_attn_backward"),
+        _flash_gradient(causal=11, window=12),
     ),
-    "aten::_flash_attention_backward": _Schema(
-        causal=11,
-        first=1,
-        out=4,
-        lengths=6,
-        longest=8,
-        window=15,
-        heads_last=True,
-        bottom_right=True,
+    **dict.fromkeys(
+        ("flash_attn::_flash_attn_varlen_backward", "flashattn::_flash_attn_varlen_backward"),
+        _flash_gradient(causal=15, lengths=9, longest=11, window=16),
     ),
-    "aten::_cudnn_attention_backward": _Schema(
-        causal=14, first=1, out=4, mask=8, lengths=9, longest=11
+    "flash_attn_3::_flash_attn_backward": _flash_gradient(
+        causal=16, lengths=6, longest=10, window=17, secret=(8, 9)
     ),
-    "aten::_efficient_attention_backward": _Schema(
-        causal=14,
-        first=1,
-        mask=4,
-        out=5,
-        statistics=10,
-        lengths=6,
-        longest=8,
-        local=18,
-        heads_last=True,
-    ),
-    **{
-        f"{library}::_flash_attn_backward": _FLASH_BACKWARD
-        for library in ("flash_attn", "flashattn")
-    },
-    **{
-        f"{library}::_flash_attn_varlen_backward": _FLASH_PACKED_BACKWARD
-        for library in ("flash_attn", "flashattn")
-    },
-    "flash_attn_3::_flash_attn_backward": _Schema(
-        causal=16,
-        first=1,
-        out=4,
-        lengths=6,
-        longest=10,
-        window=17,
-        secret=(8, 9),
-        heads_last=True,
-        bottom_right=True,
-    ),
-    "flash_attn_3::bwd": _Schema(
-        causal=16,
-        first=1,
-        out=4,
-        lengths=9,
-        longest=13,
-        window=17,
-        secret=(11, 12),
-        heads_last=True,
-        bottom_right=True,
+    "flash_attn_3::bwd": _flash_gradient(
+        causal=16, lengths=9, longest=13, window=17, secret=(11, 12)
     ),
 }
 
@@ -241,41 +161,27 @@ _BACKWARDS: dict[str, _Schema] = {
 def forward(call: Call) -> Work | None:
     """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
     arity, scaled = _QUANTIZED.get(call.name, (-1, _FORWARD[call.name]))
-    inputs = _read(call, scaled if len(call.inputs) == arity else _FORWARD[call.name])
-    if inputs is None:
-        return None
-    shape, q, k, v, mask = inputs
+    schema = scaled if len(call.inputs) == arity else _FORWARD[call.name]
+    q, k, v = (call.need(schema.first + i) for i in range(3))
+    shape = known(_shape(call, schema, q, k, v))
     # No attention has an eight-bit result.
-    out = Tensor(
-        (q.elements // max(shape.d_qk, 1) * shape.d_v,),
-        "bfloat16" if q.element_bytes == 1 else q.dtype,
-    )
-    return Work(
-        2 * shape.scores * (shape.d_qk + shape.d_v),
-        moved(q, k, v, mask, out),
-        "matrix",
-        precision(q.dtype),
-        shape.parameters(),
-    )
+    dtype = "bfloat16" if q.element_bytes == 1 else q.dtype
+    out = Tensor((q.elements // max(shape.d_qk, 1) * shape.d_v,), dtype)
+    flops = 2 * shape.scores * (shape.d_qk + shape.d_v)
+    return matrix_work(flops, q, [q, k, v, call.tensor(schema.mask), out], shape.parameters())
 
 
 @model("attention", *_BACKWARDS, source=_BACKWARD + _VARIABLE)
 def backward(call: Call) -> Work | None:
     """``…_attention_backward(dO, Q, K, V, …, O, …)``."""
-    schema = _BACKWARDS[call.name]
-    inputs, gradient, out = _read(call, schema), call.tensor(0), call.tensor(schema.out)
-    if inputs is None or gradient is None:
-        return None
-    shape, q, k, v, mask = inputs
-    statistics = call.tensor(schema.out + 1 if schema.statistics < 0 else schema.statistics)
-    data = moved(gradient, q, k, v, mask, out, statistics, *(tensor.dense for tensor in (q, k, v)))
-    return Work(
-        2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v),
-        data,
-        "matrix",
-        precision(q.dtype),
-        shape.parameters(),
-    )
+    schema, gradient = _BACKWARDS[call.name], call.need(0)
+    q, k, v = (call.need(schema.first + i) for i in range(3))
+    shape = known(_shape(call, schema, q, k, v))
+    statistics = schema.out + 1 if schema.statistics < 0 else schema.statistics
+    others = map(call.tensor, (schema.mask, schema.out, statistics))
+    tensors = [gradient, q, k, v, *others, q.dense, k.dense, v.dense]
+    flops = 2 * shape.scores * (3 * shape.d_qk + 2 * shape.d_v)
+    return matrix_work(flops, q, tensors, shape.parameters())
 
 
 @dataclass(frozen=True)
@@ -307,95 +213,56 @@ class _Shape:
         return letters | self.notes
 
 
-def _read(
-    call: Call, schema: _Schema
-) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
-    q, k, v = (call.tensor(schema.first + i) for i in range(3))
-    if q is None or k is None or v is None or not len(q.shape) == len(k.shape) == len(v.shape):
+def _shape(call: Call, schema: _Schema, q: Tensor, k: Tensor, v: Tensor) -> _Shape | None:
+    window = known(_window(call, schema))
+    if any(call.tensor(index) is not None for index in schema.secret):
         return None
-    window = _window(call, schema)
-    if window is None or any(call.tensor(index) is not None for index in schema.secret):
+    if not len(q.shape) == len(k.shape) == len(v.shape):
         return None
-    mask = call.tensor(schema.mask) if schema.mask >= 0 else None
-    packed = len(q.shape) == 3 and schema.heads_last
-    lengths = call.tensor(schema.lengths) if schema.lengths >= 0 else None
-    if packed or lengths is not None:
-        return _packed(call, schema, window, q, k, v, mask)
+    if (len(q.shape) == 3 and schema.heads_last) or call.tensor(schema.lengths) is not None:
+        return _packed(call, schema, window, q, k, v)
     # Missing heads or batch dimensions are one.
     qs, ks, vs = ((1,) * (4 - len(t.shape)) + t.shape for t in (q, k, v))
     if schema.heads_last:
         qs, ks, vs = ((*s[:-3], s[-2], s[-3], s[-1]) for s in (qs, ks, vs))
-    batch = 1
-    for n in qs[:-3]:
-        batch *= n
-    heads, queries, d_qk = qs[-3:]
+    batch, (heads, queries, d_qk) = math.prod(qs[:-3]), qs[-3:]
     kv_heads, keys, d_v = ks[-3], ks[-2], vs[-1]
     if ks[-1] != d_qk or vs[-2] != keys or (kv_heads and heads % kv_heads):
         return None
-    shape = _Shape(
-        batch,
-        heads,
-        kv_heads,
-        queries,
-        keys,
-        d_qk,
-        d_v,
-        batch * window.pairs(queries, keys),
-        _notes(window),
-    )
-    return shape, q, k, v, mask
+    pairs = batch * window.pairs(queries, keys)
+    return _Shape(batch, heads, kv_heads, queries, keys, d_qk, d_v, pairs, _notes(window))
 
 
 def _packed(
-    call: Call,
-    schema: _Schema,
-    window: Window,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | None,
-) -> tuple[_Shape, Tensor, Tensor, Tensor, Tensor | None] | None:
+    call: Call, schema: _Schema, window: Window, q: Tensor, k: Tensor, v: Tensor
+) -> _Shape | None:
     """Packed sequences: (tokens, head, element), or the same with a batch of one."""
-    ends, key_ends = call.tensor(schema.lengths), call.tensor(schema.lengths + 1)
-    longest, key_longest = call.value(schema.longest), call.value(schema.longest + 1)
+    ends, key_ends = call.need(schema.lengths), call.need(schema.lengths + 1)
+    longest, key_longest = call.integer(schema.longest), call.integer(schema.longest + 1)
     dims = len(q.shape)
     if (
-        ends is None
-        or key_ends is None
-        or ends.shape != key_ends.shape
+        ends.shape != key_ends.shape
         or dims not in (3, 4)
         or (dims == 4 and {q.shape[0], k.shape[0]} != {1})
     ):
         return None
     sequences, tokens, key_tokens = ends.elements - 1, q.shape[-3], k.shape[-3]
-    if not isinstance(longest, int) or not isinstance(key_longest, int) or sequences < 1:
+    if sequences < 1:
         return None
     notes = _notes(window)
     if tokens == sequences * longest and key_tokens == sequences * key_longest:
         pairs = sequences * window.pairs(longest, key_longest)
     elif tokens == key_tokens and longest == key_longest:
         pairs = _least(window, tokens, sequences, min(longest, tokens))
-        notes = notes | {
-            "lengths": "not recorded: FLOPs are the least possible",
-            "longest": longest,
-        }
+        notes |= {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
     else:
         return None
     heads, kv_heads = q.shape[-2], k.shape[-2]
     if kv_heads and heads % kv_heads:
         return None
-    shape = _Shape(
-        sequences,
-        heads,
-        kv_heads,
-        tokens // sequences,
-        key_tokens // sequences,
-        q.shape[-1],
-        v.shape[-1],
-        pairs,
-        notes,
-    )
-    return shape, q, k, v, mask
+    queries, keys = tokens // sequences, key_tokens // sequences
+    d_qk, d_v = q.shape[-1], v.shape[-1]
+    return _Shape(sequences, heads, kv_heads, queries, keys, d_qk, d_v, pairs, notes)
 
 
 def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:
@@ -418,28 +285,20 @@ def _window(call: Call, schema: _Schema) -> Window | None:
     if schema.local >= 0:
         # custom_mask_type of CUTLASS: 0 none, 1 causal from the top left, 2 from the bottom right.
         # The meaning of its window is not documented.
-        if call.value(schema.local) is not None or isinstance(causal, bool):
+        if call.value(schema.local) is not None or type(causal) is not int:
             # A boolean: the schema up to PyTorch 2.2, which has no longest key.
-            return None
-        if not isinstance(causal, int):
             return None
         return {0: Window(), 1: Window(right=0), 2: Window(right=0, bottom_right=True)}.get(causal)
     if not isinstance(causal, bool):
         return None
-    first, second = (
-        call.value(schema.window + i) if schema.window >= 0 else None for i in range(2)
-    )
-    sides = [
-        side if isinstance(side, int) and not isinstance(side, bool) and side >= 0 else WHOLE
-        for side in (first, second)
-    ]
-    return Window(sides[0], 0 if causal else sides[1], schema.bottom_right)
+    first = schema.window
+    sides = [call.value(first), call.value(first + 1)] if first >= 0 else [None, None]
+    left, right = (n if type(n) is int and n >= 0 else WHOLE for n in sides)
+    return Window(left, 0 if causal else right, schema.bottom_right)
 
 
 def _notes(window: Window) -> dict[str, object]:
     notes: dict[str, object] = {"causal": True} if window.right == 0 else {}
     if window.left < WHOLE or 0 < window.right < WHOLE:
-        notes["window"] = tuple(
-            side if side < WHOLE else -1 for side in (window.left, window.right)
-        )
+        notes["window"] = tuple(n if n < WHOLE else -1 for n in (window.left, window.right))
     return notes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
-from torch_tb_profiler.hardware.element_types import kind, precision
+from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 SOURCE = (
     "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: input positions), one more per output element for"
@@ -35,77 +36,50 @@ class _Schema:
     always_transposed: bool = False
 
 
-_FUNCTIONAL = _Schema(bias=2, stride=3, padding=4, dilation=5, groups=6)
-_GENERAL = _Schema(
-    bias=2, stride=3, padding=4, dilation=5, groups=8, transposed=6, output_padding=7
-)
-_CUDNN = _Schema(bias=-1, padding=2, stride=3, dilation=4, groups=5)
-_BIASED = _Schema(bias=2, padding=3, stride=4, dilation=5, groups=6)
-_SLOW = _Schema(bias=3, stride=4, padding=5, dilation=6, groups=-1)
-_TRANSPOSED = _Schema(
-    bias=2, stride=3, padding=4, output_padding=5, groups=6, dilation=7, always_transposed=True
-)
+_transposed = partial(_Schema, always_transposed=True)
 _SCHEMAS: dict[str, _Schema] = {
     **dict.fromkeys(
-        (
-            "aten::conv1d",
-            "aten::conv2d",
-            "aten::conv3d",
-            "aten::cudnn_convolution_relu",
-            "aten::miopen_convolution_relu",
-        ),
-        _FUNCTIONAL,
+        named("aten", "conv1d conv2d conv3d cudnn_convolution_relu miopen_convolution_relu"),
+        _Schema(bias=2, stride=3, padding=4, dilation=5, groups=6),
     ),
     **dict.fromkeys(
-        ("aten::convolution", "aten::_convolution", "aten::convolution_overrideable"), _GENERAL
+        named("aten", "convolution _convolution convolution_overrideable"),
+        _Schema(bias=2, stride=3, padding=4, dilation=5, groups=8, transposed=6, output_padding=7),
     ),
-    "aten::cudnn_convolution": _CUDNN,
+    "aten::cudnn_convolution": _Schema(bias=-1, padding=2, stride=3, dilation=4, groups=5),
     **dict.fromkeys(
         (
-            "aten::miopen_convolution",
-            "aten::miopen_depthwise_convolution",
-            "aten::mkldnn_convolution",
-            "aten::_mps_convolution",
+            *named("aten", "miopen_convolution miopen_depthwise_convolution"),
+            *named("aten", "mkldnn_convolution _mps_convolution"),
             "mkldnn::_convolution_pointwise",
         ),
-        _BIASED,
+        _Schema(bias=2, padding=3, stride=4, dilation=5, groups=6),
     ),
     **dict.fromkeys(
-        (
-            "aten::thnn_conv2d",
-            "aten::_slow_conv2d_forward",
-            "aten::slow_conv3d",
-            "aten::slow_conv3d_forward",
-            "aten::slow_conv_dilated2d",
-            "aten::slow_conv_dilated3d",
+        named(
+            "aten",
+            "thnn_conv2d _slow_conv2d_forward slow_conv3d slow_conv3d_forward slow_conv_dilated2d"
+            " slow_conv_dilated3d _conv_depthwise2d conv_depthwise3d",
         ),
-        _SLOW,
-    ),
-    **dict.fromkeys(("aten::_conv_depthwise2d", "aten::conv_depthwise3d"), _SLOW),
-    **dict.fromkeys(
-        ("aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d"), _TRANSPOSED
+        _Schema(bias=3, stride=4, padding=5, dilation=6, groups=-1),
     ),
     **dict.fromkeys(
-        ("aten::slow_conv_transpose2d", "aten::slow_conv_transpose3d"),
-        _Schema(
-            bias=3,
-            stride=4,
-            padding=5,
-            output_padding=6,
-            dilation=7,
-            groups=-1,
-            always_transposed=True,
-        ),
+        named("aten", "conv_transpose1d conv_transpose2d conv_transpose3d"),
+        _transposed(bias=2, stride=3, padding=4, output_padding=5, groups=6, dilation=7),
     ),
-    "aten::cudnn_convolution_transpose": _Schema(
-        bias=-1, padding=2, output_padding=3, stride=4, dilation=5, groups=6, always_transposed=True
+    **dict.fromkeys(
+        named("aten", "slow_conv_transpose2d slow_conv_transpose3d"),
+        _transposed(bias=3, stride=4, padding=5, output_padding=6, dilation=7, groups=-1),
     ),
-    "aten::miopen_convolution_transpose": _Schema(
-        bias=2, padding=3, output_padding=4, stride=5, dilation=6, groups=7, always_transposed=True
+    "aten::cudnn_convolution_transpose": _transposed(
+        bias=-1, padding=2, output_padding=3, stride=4, dilation=5, groups=6
+    ),
+    "aten::miopen_convolution_transpose": _transposed(
+        bias=2, padding=3, output_padding=4, stride=5, dilation=6, groups=7
     ),
     # After the weight come the addend and its factor.
     **dict.fromkeys(
-        ("aten::cudnn_convolution_add_relu", "aten::miopen_convolution_add_relu"),
+        named("aten", "cudnn_convolution_add_relu miopen_convolution_add_relu"),
         _Schema(bias=4, stride=5, padding=6, dilation=7, groups=8),
     ),
 }
@@ -129,39 +103,26 @@ class _Shapes:
 
     def parameters(self) -> dict[str, object]:
         """Named as in cuDNN: N C H W, K R S, P Q."""
-        spatial = len(self.x) - 2
-        letters_and_sizes: dict[str, object] = {"N": self.x[0], "C": self.x[1]}
-        names = _FORWARD_LETTERS[spatial]
-        letters_and_sizes |= zip(names[0], self.x[2:], strict=True)
-        letters_and_sizes["K"] = self.out[1]
-        letters_and_sizes |= zip(names[1], self.weight[2:], strict=True)
-        letters_and_sizes |= zip(names[2], self.out[2:], strict=True)
-        return letters_and_sizes | {"groups": self.groups} | self.others
+        of_x, of_weight, of_out = _FORWARD_LETTERS[len(self.x) - 2]
+        letters = f"NC{of_x}K{of_weight}{of_out}"
+        sizes = (*self.x, self.out[1], *self.weight[2:], *self.out[2:])
+        return dict(zip(letters, sizes, strict=True)) | {"groups": self.groups} | self.others
 
 
 @model("convolution", *_SCHEMAS, source=SOURCE)
 def forward(call: Call) -> Work | None:
     """``convolution(x, W, bias, stride, padding, dilation, …)`` in any of its schemas."""
     schema = _SCHEMAS[call.name]
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None or kind(x.dtype) == "complex":
+    x, weight = call.need(0), call.need(1)
+    if kind(x.dtype) == "complex":
         return None
-    shapes = _fit(call, schema, x.shape, weight.shape)
-    if shapes is None:
-        return None
-    bias = call.tensor(schema.bias) if schema.bias >= 0 else None
+    shapes = known(_fit(call, schema, x.shape, weight.shape))
+    bias, out = call.tensor(schema.bias), Tensor(shapes.out, x.dtype)
     added = call.tensor(2) if call.name.endswith("_add_relu") else None
-    outputs = math.prod(shapes.out)
     # A fused ReLU or addition is one FLOP per element.
-    extra = outputs * ((bias is not None) + (added is not None) + call.name.endswith("_relu"))
-    return Work(
-        shapes.flops + extra,
-        moved(x, weight, bias, added, Tensor(shapes.out, x.dtype)),
-        "matrix",
-        precision(x.dtype),
-        shapes.parameters(),
-        extra,
-    )
+    each = (bias is not None) + (added is not None) + call.name.endswith("_relu")
+    tensors = [x, weight, bias, added, out]
+    return matrix_work(shapes.flops, x, tensors, shapes.parameters(), each * out.elements)
 
 
 @model(
@@ -178,58 +139,45 @@ def causal(call: Call) -> Work | None:
     """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``, one filter per
     channel.
     """
-    x, weight, bias = call.first(3)
-    activated = call.value(7)
-    if x is None or weight is None or len(weight.shape) != 2 or not isinstance(activated, bool):
+    x, weight, bias = call.need(0), call.need(1), call.tensor(2)
+    activated = call.boolean(7)
+    if len(weight.shape) != 2:
         return None
-    extra = x.elements * ((bias is not None) + activated)
-    return Work(
-        2 * weight.shape[1] * x.elements + extra,
-        moved(x, weight, bias, x.dense),
-        "vector",
-        precision(x.dtype),
-        {"shape": x.shape, "R": weight.shape[1]},
-        extra,
-    )
+    length = weight.shape[1]
+    others = x.elements * ((bias is not None) + activated)
+    parameters = {"shape": x.shape, "R": length}
+    tensors = [x, weight, bias, x.dense]
+    work = matrix_work(2 * length * x.elements, x, tensors, parameters, others)
+    return replace(work, unit="vector")
 
 
 @model(
     "convolution",
-    "aten::convolution_backward",
-    "aten::convolution_backward_overrideable",
+    *named("aten", "convolution_backward convolution_backward_overrideable"),
     source=_BACKWARD,
 )
 def backward(call: Call) -> Work | None:
     """``convolution_backward(dy, x, W, bias_sizes, …, transposed, output_padding, groups,
     output_mask)``.
     """
-    gradient, x, weight = call.first(3)
     last = 9 if call.name.endswith("_overrideable") else 10
-    transposed, groups, asked = call.value(last - 3), call.value(last - 1), call.flags(last, 3)
-    if not isinstance(transposed, bool):
-        return None
-    return _gradients(
-        gradient,
-        x,
-        weight,
-        asked,
-        transposed=transposed,
-        groups=groups if isinstance(groups, int) else 1,
-    )
+    transposed, groups = call.boolean(last - 3), call.value(last - 1)
+    return _gradients(call, (0, 1, 2), call.flags(last, 3), transposed=transposed, groups=groups)
 
 
 @model("convolution", "aten::_slow_conv2d_backward", "aten::thnn_conv2d_backward", source=_BACKWARD)
 def slow_backward(call: Call) -> Work | None:
     """``_slow_conv2d_backward(dy, x, W, kernel_size, stride, padding, output_mask)``."""
-    return _gradients(call.tensor(0), call.tensor(1), call.tensor(2), call.flags(6, 3))
+    return _gradients(call, (0, 1, 2), call.flags(6, 3))
 
 
 @model(
     "convolution",
-    "aten::cudnn_convolution_backward",
-    "aten::miopen_convolution_backward",
-    "aten::mkldnn_convolution_backward",
-    "aten::mps_convolution_backward",
+    *named(
+        "aten",
+        "cudnn_convolution_backward miopen_convolution_backward"
+        " mkldnn_convolution_backward mps_convolution_backward",
+    ),
     source=_BACKWARD,
 )
 def library_backward(call: Call) -> Work | None:
@@ -240,103 +188,72 @@ def library_backward(call: Call) -> Work | None:
         # cuDNN has no bias gradient.
         two = call.flags(last, 2)
         mask = None if two is None else (*two, False)
-    groups = call.value(6)
-    return _gradients(
-        call.tensor(1),
-        call.tensor(0),
-        call.tensor(2),
-        mask,
-        groups=groups if isinstance(groups, int) else 1,
-    )
+    return _gradients(call, (1, 0, 2), mask, groups=call.value(6))
 
 
 @model(
     "convolution",
-    "aten::cudnn_convolution_backward_input",
-    "aten::miopen_convolution_backward_input",
-    "aten::mkldnn_convolution_backward_input",
+    *named(
+        "aten",
+        "cudnn_convolution_backward_input miopen_convolution_backward_input"
+        " mkldnn_convolution_backward_input",
+    ),
     source="the FLOPs of the forward: each element of dy meets the weights behind it",
 )
 def input_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_input(size of x, dy, W, …)`` of PyTorch before 1.11."""
-    size, gradient, weight = call.integers(0), call.tensor(1), call.tensor(2)
-    if gradient is None or weight is None or len(gradient.shape) != len(weight.shape):
+    size, gradient, weight = call.integers(0), call.need(1), call.need(2)
+    if len(gradient.shape) != len(weight.shape):
         return None
-    data = None if size is None else moved(gradient, weight, Tensor(size, gradient.dtype))
+    # Without the size, the result's element type is as unknown as its shape.
+    result = Tensor((), "") if size is None else Tensor(size, gradient.dtype)
     flops = 2 * gradient.elements * math.prod(weight.shape[1:])
-    return Work(
-        flops,
-        data,
-        "matrix",
-        precision(gradient.dtype),
-        {"dy": gradient.shape, "weight": weight.shape},
-    )
+    sizes = {"dy": gradient.shape, "weight": weight.shape}
+    return matrix_work(flops, gradient, [gradient, weight, result], sizes)
 
 
 @model(
     "convolution",
-    "aten::cudnn_convolution_backward_weight",
-    "aten::miopen_convolution_backward_weight",
+    *named("aten", "cudnn_convolution_backward_weight miopen_convolution_backward_weight"),
     source="the FLOPs of the forward: each element of dy meets the elements of x behind it",
 )
 def weight_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_weight(size of W, dy, x, …)`` of PyTorch before 1.11."""
-    size, gradient, x = call.integers(0), call.tensor(1), call.tensor(2)
-    if size is None or gradient is None or x is None or len(size) != len(x.shape):
+    size, gradient, x = known(call.integers(0)), call.need(1), call.need(2)
+    if len(size) != len(x.shape):
         return None
     flops = 2 * gradient.elements * math.prod(size[1:])
-    return Work(
-        flops,
-        moved(gradient, x, Tensor(size, x.dtype)),
-        "matrix",
-        precision(x.dtype),
-        {"dy": gradient.shape, "x": x.shape, "weight": size},
-    )
+    sizes = {"dy": gradient.shape, "x": x.shape, "weight": size}
+    return matrix_work(flops, x, [gradient, x, Tensor(size, x.dtype)], sizes)
 
 
 def _gradients(
-    gradient: Tensor | None,
-    x: Tensor | None,
-    weight: Tensor | None,
+    call: Call,
+    indices: tuple[int, int, int],
     asked: tuple[bool, ...] | None,
     *,
     transposed: bool = False,
-    groups: int = 1,
+    groups: object = 1,
 ) -> Work | None:
-    if (
-        gradient is None
-        or x is None
-        or weight is None
-        or asked is None
-        or len(x.shape) != len(weight.shape)
-        or len(x.shape) - 2 not in _FORWARD_LETTERS
-    ):
+    """The work of the gradients ``asked`` for; ``indices`` of dy, x and the weight."""
+    dy, x, weight = map(call.need, indices)
+    of_x, of_weight, of_bias = flags = known(asked)
+    if len(x.shape) != len(weight.shape) or len(x.shape) - 2 not in _FORWARD_LETTERS:
         return None
-    shapes = _Shapes(
-        x.shape,
-        weight.shape,
-        gradient.shape,
-        groups,
-        transposed,
-        {"transposed": True} if transposed else {},
-    )
-    bias_flops = gradient.elements if asked[2] else 0
-    read = moved(gradient, x if asked[1] else None, weight if asked[0] else None)
-    written = moved(
-        x.dense if asked[0] else None,
-        weight.dense if asked[1] else None,
-        Tensor((gradient.shape[1],), x.dtype) if asked[2] else None,
-    )
-    wanted = ", ".join(
-        word for word, flag in zip(("input", "weight", "bias"), asked, strict=True) if flag
-    )
-    return Work(
-        shapes.flops * (asked[0] + asked[1]) + bias_flops,
-        None if read is None or written is None else read + written,
-        "matrix",
-        precision(x.dtype),
-        shapes.parameters() | {"gradients": wanted},
-        bias_flops,
+    others: dict[str, object] = {"transposed": True} if transposed else {}
+    groups = groups if isinstance(groups, int) else 1
+    shapes = _Shapes(x.shape, weight.shape, dy.shape, groups, transposed, others)
+    read = [dy, *[x] * of_weight, *[weight] * of_x]
+    bias = [Tensor((dy.shape[1],), x.dtype)] * of_bias
+    written = [*[x.dense] * of_x, *[weight.dense] * of_weight, *bias]
+    wanted = zip(("input", "weight", "bias"), flags, strict=True)
+    parameters = {"gradients": ", ".join(word for word, flag in wanted if flag)}
+    return matrix_work(
+        shapes.flops * (of_x + of_weight),
+        x,
+        read + written,
+        shapes.parameters() | parameters,
+        dy.elements * of_bias,
     )
 
 
@@ -351,38 +268,24 @@ def _fit(
         return None
     transposed = schema.always_transposed
     if schema.transposed >= 0:
-        flag = call.value(schema.transposed)
-        if not isinstance(flag, bool):
-            return None
-        transposed = flag
-    groups: object = 1 if transposed else x[1] // weight[1]
+        transposed = call.boolean(schema.transposed)
+    groups = 1 if transposed else x[1] // weight[1]
     if schema.groups >= 0:
-        groups = call.value(schema.groups)
-    stride = call.integers(schema.stride, spatial)
+        groups = call.integer(schema.groups)
+    stride, dilation = known(call.integers(schema.stride, spatial)), (1,) * spatial
     # Some slow convolutions have no dilation in their schema.
-    dilation = (
-        call.integers(schema.dilation, spatial)
-        if len(call.inputs) > schema.dilation
-        else (1,) * spatial
-    )
+    if len(call.inputs) > schema.dilation:
+        dilation = known(call.integers(schema.dilation, spatial))
     # padding="same" is not recorded; the nested convolution has the numbers.
-    padding = call.integers(schema.padding, spatial)
-    if (
-        stride is None
-        or padding is None
-        or dilation is None
-        or not isinstance(groups, int)
-        or min(stride) < 1
-    ):
+    padding = known(call.integers(schema.padding, spatial))
+    if min(stride) < 1:
         return None
     if x[1] != (weight[0] if transposed else weight[1] * groups):
         # A different schema, for example with a second operand.
         return None
     channels = weight[1] * groups if transposed else weight[0]
     if transposed:
-        output_padding = (
-            call.integers(schema.output_padding, spatial) if schema.output_padding >= 0 else None
-        ) or (0,) * spatial
+        output_padding = call.integers(schema.output_padding, spatial) or (0,) * spatial
         ends = tuple(
             (n - 1) * s - 2 * p + d * (k - 1) + o + 1
             for n, s, p, d, k, o in zip(
@@ -394,9 +297,9 @@ def _fit(
             windows(n, k, s, p, d)
             for n, k, s, p, d in zip(x[2:], weight[2:], stride, padding, dilation, strict=True)
         )
-    others: dict[str, object] = (
-        {"stride": stride}
-        | ({"dilation": dilation} if max(dilation) > 1 else {})
-        | ({"transposed": True} if transposed else {})
-    )
+    others: dict[str, object] = {"stride": stride}
+    if max(dilation) > 1:
+        others["dilation"] = dilation
+    if transposed:
+        others["transposed"] = True
     return _Shapes(x, weight, (x[0], channels, *ends), groups, transposed, others)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import broadcast, promoted
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 SOURCE = (
     "one FLOP per function and output element (TraceLens); operands read once, the result written"
@@ -127,15 +128,7 @@ _FUNCTIONS: dict[str, _Function] = {
     ),
     **_named("elu_backward", _Function(6), in_place=False),
 }
-_WITH_FACTOR = (
-    "aten::add",
-    "aten::sub",
-    "aten::subtract",
-    "aten::rsub",
-    "aten::add_",
-    "aten::sub_",
-    "aten::subtract_",
-)
+_WITH_FACTOR = named("aten", "add sub subtract rsub add_ sub_ subtract_")
 
 
 @model("elementwise", *_FUNCTIONS, source=SOURCE)
@@ -149,11 +142,8 @@ def elementwise(call: Call) -> Work | None:
     if not operands or (call.name == "aten::where" and len(call.inputs) == 1):
         # where(condition) alone returns positions; the data decide how many.
         return None
-    deciding = (
-        [tensor for i in function.typed if (tensor := call.tensor(i)) is not None]
-        if function.typed
-        else operands
-    )
+    typed = function.typed or range(function.arity)
+    deciding = [tensor for i in typed if (tensor := call.tensor(i)) is not None]
     computed = promoted(deciding)
     if not deciding or kind(computed) in ("int", "bool"):
         computed = _with_numbers(computed, [call.value(i) for i in function.numbers])
@@ -200,13 +190,10 @@ def _with_numbers(dtype: str, numbers: list[object]) -> str:
     return dtype or ("bool" if any(isinstance(number, bool) for number in numbers) else "")
 
 
-def shown(shape: tuple[int, ...], operands: list[Tensor]) -> dict[str, object]:
+def shown(shape: tuple[int, ...], operands: list[Tensor]) -> Mapping[str, object]:
     """Parameters of an elementwise function: the result's shape, and that of a broadcast operand."""
-    other = next(
-        (tensor.shape for tensor in operands if tensor.shape != shape and tensor.shape), None
-    )
-    parameters: dict[str, object] = {"shape": shape}
-    return parameters if other is None else parameters | {"broadcast": other}
+    others = [tensor.shape for tensor in operands if tensor.shape != shape and tensor.shape]
+    return {"shape": shape} | ({"broadcast": others[0]} if others else {})
 
 
 def flops_of(name: str) -> int:
@@ -228,12 +215,8 @@ def knows(name: str) -> bool:
 )
 def glu(call: Call) -> Work | None:
     """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    return vector_work(
-        x.elements, x.dtype, [x], [Tensor((x.elements // 2,), x.dtype)], {"shape": x.shape}
-    )
+    x = call.need(0)
+    return per_element(1, x, [x], [Tensor((x.elements // 2,), x.dtype)])
 
 
 @model(
@@ -243,10 +226,8 @@ def glu(call: Call) -> Work | None:
 )
 def glu_backward(call: Call) -> Work | None:
     """``glu_backward(dy, x, dim)``."""
-    gradient, x = call.tensor(0), call.tensor(1)
-    if gradient is None or x is None:
-        return None
-    return vector_work(3 * x.elements, x.dtype, [gradient, x], [x.dense], {"shape": x.shape})
+    gradient, x = call.need(0), call.need(1)
+    return per_element(3, x, [gradient, x], [x.dense])
 
 
 @model(
@@ -256,48 +237,32 @@ def glu_backward(call: Call) -> Work | None:
 )
 def prelu_backward(call: Call) -> Work | None:
     """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
-    gradient, x, weight = call.first(3)
-    if gradient is None or x is None:
-        return None
-    return vector_work(
-        2 * x.elements, x.dtype, [gradient, x, weight], [x.dense] * 2, {"shape": x.shape}
-    )
+    gradient, x, weight = call.need(0), call.need(1), call.tensor(2)
+    return per_element(2, x, [gradient, x, weight], [x.dense] * 2)
 
 
-_ACTIVATIONS = tuple(
-    f"_C::{word}" for word in ("gelu_new", "gelu_fast", "gelu_quick", "relu_squared")
+@model(
+    "elementwise",
+    *named("_C", "gelu_new gelu_fast gelu_quick relu_squared"),
+    source="one FLOP per element (vLLM)",
 )
-_GATED = (
-    *(
-        f"{library}::{word}_and_mul"
-        for library in ("_C", "sgl_kernel")
-        for word in ("silu", "gelu", "gelu_tanh")
-    ),
-    "_moe_C::silu_and_mul",
-    "_C::mul_and_silu",
-    "_C::fatrelu_and_mul",
-)
-
-
-@model("elementwise", *_ACTIVATIONS, source="one FLOP per element (vLLM)")
 def activation(call: Call) -> Work | None:
     """``gelu_new(out, x)``."""
-    out, x = call.tensor(0), call.tensor(1)
-    if out is None or x is None:
-        return None
+    out, x = call.need(0), call.need(1)
     return vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
     "elementwise",
-    *_GATED,
+    *named("_C", "silu_and_mul gelu_and_mul gelu_tanh_and_mul"),
+    *named("sgl_kernel", "silu_and_mul gelu_and_mul gelu_tanh_and_mul"),
+    "_moe_C::silu_and_mul",
+    *named("_C", "mul_and_silu fatrelu_and_mul"),
     source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)",
 )
 def gated(call: Call) -> Work | None:
     """``silu_and_mul(out, x)``: x holds gate and value side by side."""
-    out, x = call.tensor(0), call.tensor(1)
-    if out is None or x is None:
-        return None
+    out, x = call.need(0), call.need(1)
     return vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
 
 
@@ -311,8 +276,8 @@ def gated(call: Call) -> Work | None:
 )
 def rotary(call: Call) -> Work | None:
     """``rotary_embedding(positions, q, k, head_size, cos_sin_cache, is_neox)``, in place."""
-    positions, q, k, table = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
-    if positions is None or q is None or table is None or len(table.shape) != 2:
+    positions, q, k, table = call.need(0), call.need(1), call.tensor(2), call.need(4)
+    if len(table.shape) != 2:
         return None
     rows = Tensor((positions.elements, table.shape[1]), table.dtype)
     head = call.value(3)
@@ -336,35 +301,22 @@ def rescaled(call: Call) -> Work | None:
     """``_transform_bias_rescale_qkv(qkv, bias, heads)``, before the attention of a fused encoder
     layer.
     """
-    qkv, bias = call.tensor(0), call.tensor(1)
-    if qkv is None:
-        return None
-    return vector_work(
-        qkv.elements + qkv.elements // 3, qkv.dtype, [qkv, bias], [qkv.dense], {"shape": qkv.shape}
-    )
+    qkv, bias = call.need(0), call.tensor(1)
+    flops = qkv.elements + qkv.elements // 3
+    return vector_work(flops, qkv.dtype, [qkv, bias], [qkv.dense], {"shape": qkv.shape})
 
 
 @model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
 def dropout(call: Call) -> Work | None:
     """``native_dropout(x, p, train)`` returns the result and the mask."""
-    x = call.tensor(0)
-    if x is None or (call.name == "aten::native_dropout" and call.value(2) is False):
+    x = call.need(0)
+    if call.name == "aten::native_dropout" and call.value(2) is False:
         return None
-    return vector_work(
-        2 * x.elements, x.dtype, [x], [x.dense, Tensor(x.shape, "bool")], {"shape": x.shape}
-    )
+    return per_element(2, x, [x], [x.dense, Tensor(x.shape, "bool")])
 
 
 @model("dropout", "aten::native_dropout_backward", "aten::_masked_scale", source=_DROPOUT)
 def dropout_backward(call: Call) -> Work | None:
     """``native_dropout_backward(dy, mask, scale)``."""
-    gradient, mask = call.tensor(0), call.tensor(1)
-    if gradient is None or mask is None:
-        return None
-    return vector_work(
-        2 * gradient.elements,
-        gradient.dtype,
-        [gradient, mask],
-        [gradient.dense],
-        {"shape": gradient.shape},
-    )
+    gradient, mask = call.need(0), call.need(1)
+    return per_element(2, gradient, [gradient, mask], [gradient.dense])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, vector_work
 
 
 @model(
@@ -13,20 +13,18 @@ from torch_tb_profiler.hardware.work import Work, model, vector_work
 )
 def embedding(call: Call) -> Work | None:
     """``embedding(table, indices, …)``."""
-    table, indices = call.tensor(0), call.tensor(1)
-    if table is None or indices is None or len(table.shape) != 2:
+    table, indices = call.need(0), call.need(1)
+    if len(table.shape) != 2:
         return None
     rows = Tensor((indices.elements, table.shape[1]), table.dtype)
     read = Tensor((min(rows.elements, table.elements),), table.dtype)
-    return vector_work(
-        0, table.dtype, [indices, read], [rows], {"table": table.shape, "indices": indices.elements}
-    )
+    parameters = {"table": table.shape, "indices": indices.elements}
+    return vector_work(0, table.dtype, [indices, read], [rows], parameters)
 
 
 @model(
     "embedding",
-    "aten::embedding_dense_backward",
-    "aten::embedding_backward",
+    *named("aten", "embedding_dense_backward embedding_backward"),
     source=(
         "1 FLOP per element of dy, which is added to its row; dy and the indices read, all of the"
         " table's gradient written"
@@ -34,24 +32,15 @@ def embedding(call: Call) -> Work | None:
 )
 def embedding_backward(call: Call) -> Work | None:
     """``embedding_dense_backward(dy, indices, rows of the table, …)``."""
-    gradient, indices, rows = call.tensor(0), call.tensor(1), call.value(2)
-    if gradient is None or indices is None or not isinstance(rows, int) or not gradient.shape:
-        return None
-    table = Tensor((rows, gradient.shape[-1]), gradient.dtype)
-    return vector_work(
-        gradient.elements,
-        gradient.dtype,
-        [gradient, indices],
-        [table],
-        {"table": table.shape, "indices": indices.elements},
-    )
+    dy, indices, rows = call.need(0), call.need(1), call.integer(2)
+    table = Tensor((rows, dy.shape[-1]), dy.dtype)
+    parameters = {"table": table.shape, "indices": indices.elements}
+    return vector_work(dy.elements, dy.dtype, [dy, indices], [table], parameters)
 
 
 @model(
     "embedding",
-    "aten::_embedding_bag",
-    "aten::_embedding_bag_forward_only",
-    "aten::embedding_bag",
+    *named("aten", "_embedding_bag _embedding_bag_forward_only embedding_bag"),
     source=(
         "1 FLOP per element of a row that is added to its bag (2 with weights); indices, offsets,"
         " weights and a row for each read, the bags written"
@@ -59,22 +48,14 @@ def embedding_backward(call: Call) -> Work | None:
 )
 def bags(call: Call) -> Work | None:
     """``_embedding_bag(table, indices, offsets, …, per_sample_weights, include_last_offset, …)``."""
-    table = call.tensor(0)
-    indices = call.tensor(1)
-    offsets = call.tensor(2)
-    weights = call.tensor(6)
-    if table is None or indices is None or offsets is None or len(table.shape) != 2:
-        return None
-    rows = Tensor((indices.elements, table.shape[1]), table.dtype)
-    count = offsets.elements - (call.value(7) is True)
-    read = Tensor((min(rows.elements, table.elements),), table.dtype)
-    return vector_work(
-        rows.elements * (2 if weights is not None else 1),
-        table.dtype,
-        [indices, offsets, weights, read],
-        [Tensor((count, table.shape[1]), table.dtype)],
-        {"table": table.shape, "indices": indices.elements, "bags": count},
-    )
+    table, indices, offsets = call.need(0), call.need(1), call.need(2)
+    weights, (_, columns) = call.tensor(6), table.shape
+    count, added = offsets.elements - (call.value(7) is True), indices.elements * columns
+    rows = Tensor((min(added, table.elements),), table.dtype)
+    sums = Tensor((count, columns), table.dtype)
+    parameters = {"table": table.shape, "indices": indices.elements, "bags": count}
+    flops = added * (2 if weights is not None else 1)
+    return vector_work(flops, table.dtype, [indices, offsets, weights, rows], [sums], parameters)
 
 
 @model(
@@ -87,14 +68,8 @@ def bags(call: Call) -> Work | None:
 )
 def bags_backward(call: Call) -> Work | None:
     """``_embedding_bag_dense_backward(dy, indices, offset2bag, …, rows of the table, …)``."""
-    gradient, indices, bag, rows = call.tensor(0), call.tensor(1), call.tensor(2), call.value(5)
-    if gradient is None or indices is None or not isinstance(rows, int) or len(gradient.shape) != 2:
-        return None
-    table = Tensor((rows, gradient.shape[1]), gradient.dtype)
-    return vector_work(
-        indices.elements * gradient.shape[1],
-        gradient.dtype,
-        [gradient, indices, bag],
-        [table],
-        {"table": table.shape, "indices": indices.elements, "bags": gradient.shape[0]},
-    )
+    dy, indices, bag, rows = call.need(0), call.need(1), call.tensor(2), call.integer(5)
+    count, columns = dy.shape
+    table, flops = Tensor((rows, columns), dy.dtype), indices.elements * columns
+    parameters = {"table": table.shape, "indices": indices.elements, "bags": count}
+    return vector_work(flops, dy.dtype, [dy, indices, bag], [table], parameters)

@@ -8,20 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
-from torch_tb_profiler.hardware.element_types import kind, precision
+from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import broadcast
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model
 
 SOURCE = (
     "of n × n: Cholesky n³/3, LU 2n³/3, inverse 2n³, a triangular system n² per right-hand side,"
     " one after LU or Cholesky 2n²; QR of m × n 2k²·(max(m, n) - k/3) with k = min(m, n) (leading"
     " terms, LAPACK Working Note 41); all read once, the results written once"
 )
-
-
-def _cholesky(m: int, n: int) -> float:
-    return n**3 / 3
 
 
 def _lu(m: int, n: int) -> float:
@@ -34,33 +30,26 @@ def _qr(m: int, n: int) -> float:
     return 2 * small**2 * (large - small / 3)
 
 
-_FACTORS: dict[str, tuple[Callable[[int, int], float], int]] = {
-    "aten::linalg_cholesky_ex": (_cholesky, 1),
-    "aten::linalg_lu_factor_ex": (_lu, 1),
-    "aten::_linalg_det": (_lu, 1),
-    "aten::_linalg_slogdet": (_lu, 1),
-    "aten::geqrf": (_qr, 1),
-    "aten::linalg_inv_ex": (lambda m, n: 2 * n**3, 1),
-    "aten::cholesky_inverse": (lambda m, n: 2 * n**3 / 3, 1),
+_FACTORS: dict[str, Callable[[int, int], float]] = {
+    "aten::linalg_cholesky_ex": lambda m, n: n**3 / 3,
+    "aten::linalg_lu_factor_ex": _lu,
+    "aten::_linalg_det": _lu,
+    "aten::_linalg_slogdet": _lu,
+    "aten::geqrf": _qr,
+    "aten::linalg_inv_ex": lambda m, n: 2 * n**3,
+    "aten::cholesky_inverse": lambda m, n: 2 * n**3 / 3,
 }
-"""FLOPs for an m × n matrix, and the number of results of its shape."""
+"""FLOPs for an m × n matrix; the result has its shape."""
 
 
 @model("factorization", *_FACTORS, source=SOURCE)
 def factors(call: Call) -> Work | None:
     """``linalg_cholesky_ex(A[…, m, n], …)`` and similar."""
-    a = call.tensor(0)
-    formula, results = _FACTORS[call.name]
-    if (
-        a is None
-        or len(a.shape) < 2
-        or (formula is not _lu and formula is not _qr and a.shape[-1] != a.shape[-2])
-    ):
-        return None
+    a, formula = call.need(0), _FACTORS[call.name]
     batch, (m, n) = math.prod(a.shape[:-2]), a.shape[-2:]
-    return _work(
-        batch * formula(m, n), a, [a], [a.dense] * results, {"batch": batch, "m": m, "n": n}
-    )
+    if formula not in (_lu, _qr) and m != n:
+        return None
+    return _work(batch * formula(m, n), a, [a, a.dense], {"batch": batch, "m": m, "n": n})
 
 
 _SYSTEMS = {
@@ -80,37 +69,24 @@ def systems(call: Call) -> Work | None:
     and similar.
     """
     index, other, each, before = _SYSTEMS[call.name]
-    a, b = call.tensor(index), call.tensor(other)
-    if a is None or b is None or len(a.shape) < 2 or a.shape[-1] != a.shape[-2]:
-        return None
+    a, b = call.need(index), call.need(other)
     n = a.shape[-1]
-    vector = call.name == "aten::_linalg_solve_ex" and (
-        len(b.shape) == 1 or b.shape == a.shape[:-1]
-    )
-    shape = (*b.shape, 1) if vector else b.shape
+    if n != a.shape[-2]:
+        return None
+    shape = b.shape
+    if call.name == "aten::_linalg_solve_ex" and (len(shape) == 1 or shape == a.shape[:-1]):
+        shape = (*shape, 1)
     if len(shape) < 2 or n not in shape[-2:]:
         return None
-    batch = broadcast((a.shape[:-2], shape[:-2]))
-    sides = math.prod(batch) * (shape[-1] if shape[-2] == n else shape[-2])
-    result = Tensor((n * sides,), b.dtype)
-    flops = each * n * n * sides + before * n**3 * math.prod(batch)
-    results = [result, a.dense] if before else [result]
-    return _work(
-        flops,
-        a,
-        [a, b],
-        results,
-        {"batch": math.prod(batch), "n": n, "right-hand sides": sides // max(math.prod(batch), 1)},
-    )
+    batch = math.prod(broadcast((a.shape[:-2], shape[:-2])))
+    sides = batch * (shape[-1] if shape[-2] == n else shape[-2])
+    flops = each * n * n * sides + before * n**3 * batch
+    tensors = [a, b, Tensor((n * sides,), b.dtype), *([a.dense] if before else [])]
+    parameters = {"batch": batch, "n": n, "right-hand sides": sides // max(batch, 1)}
+    return _work(flops, a, tensors, parameters)
 
 
-def _work(
-    flops: float,
-    a: Tensor,
-    read: list[Tensor],
-    written: list[Tensor],
-    parameters: dict[str, object],
-) -> Work | None:
+def _work(flops: float, a: Tensor, tensors: list[Tensor], sizes: dict[str, int]) -> Work | None:
     if kind(a.dtype) not in ("float", ""):
         return None
-    return Work(round(flops), moved(*read, *written), "matrix", precision(a.dtype), parameters)
+    return matrix_work(round(flops), a, tensors, sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import element_bytes, precision
 from torch_tb_profiler.hardware.work import Work, model
 
@@ -21,26 +21,16 @@ def transform(call: Call) -> Work | None:
     """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, last
     length)``, ``_fft_c2c``.
     """
-    x, dims = call.tensor(0), call.integers(1)
-    size = None if x is None else x.element_bytes
-    if (
-        x is None
-        or size is None
-        or not dims
-        or any(not -len(x.shape) <= dim < len(x.shape) for dim in dims)
-    ):
+    x, dims = call.need(0), call.integers(1)
+    size, shape, full, dtype = known(x.element_bytes), list(x.shape), list(x.shape), x.dtype
+    if not dims or any(not -len(shape) <= dim < len(shape) for dim in dims):
         return None
-    shape, full = list(x.shape), list(x.shape)
-    dtype = x.dtype
     if call.name == "aten::_fft_r2c":
         dtype = _REAL.get(2 * size, "")
         if call.value(3) is True:
             shape[dims[-1]] = shape[dims[-1]] // 2 + 1
     elif call.name == "aten::_fft_c2r":
-        length = call.value(3)
-        if not isinstance(length, int):
-            return None
-        shape[dims[-1]] = full[dims[-1]] = length
+        shape[dims[-1]] = full[dims[-1]] = call.integer(3)
         dtype = {2: "float16", 4: "float32", 8: "float64"}.get(size // 2, "")
     points = math.prod(full[dim] for dim in dims)
     each = 5.0 if call.name == "aten::_fft_c2c" else 2.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.results import broadcast
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 _POINTWISE = {
     "aten::mse_loss": 2,
@@ -40,26 +40,14 @@ def pointwise(call: Call) -> Work | None:
     """``mse_loss(x, target, reduction)``, ``binary_cross_entropy(x, target, weight, reduction)``
     and similar.
     """
-    x, target = call.tensor(0), call.tensor(1)
-    if x is None or target is None:
-        return None
-    index = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}.get(
-        call.name, 2
-    )
-    reduction = call.value(index)
-    if not isinstance(reduction, int):
-        return None
-    shape = broadcast((x.shape, target.shape))
-    whole = Tensor(shape, x.dtype)
+    x, target = call.need(0), call.need(1)
+    weighted = {"aten::binary_cross_entropy": 3, "aten::binary_cross_entropy_with_logits": 4}
+    index = weighted.get(call.name, 2)
+    reduction = call.integer(index)
+    whole = Tensor(broadcast((x.shape, target.shape)), x.dtype)
     out = whole if reduction == _NONE else Tensor((), x.dtype)
-    weights = [call.tensor(i) for i in range(2, index)]
-    return vector_work(
-        (_POINTWISE[call.name] + (reduction != _NONE)) * whole.elements,
-        x.dtype,
-        [x, target, *weights],
-        [out],
-        {"shape": shape},
-    )
+    each = _POINTWISE[call.name] + (reduction != _NONE)
+    return per_element(each, whole, [x, target, *map(call.tensor, range(2, index))], [out])
 
 
 @model(
@@ -72,52 +60,36 @@ def pointwise(call: Call) -> Work | None:
 )
 def gradient(call: Call) -> Work | None:
     """``mse_loss_backward(dy, x, target, …)``."""
-    dy, x, target = call.first(3)
-    if dy is None or x is None or target is None:
-        return None
+    dy, x, target = call.need(0), call.need(1), call.need(2)
     out = Tensor(broadcast((x.shape, target.shape)), x.dtype)
-    return vector_work(
-        _GRADIENTS[call.name] * out.elements, x.dtype, [dy, x, target], [out], {"shape": out.shape}
-    )
+    return per_element(_GRADIENTS[call.name], out, [dy, x, target], [out])
 
 
 @model(
     "loss",
-    "aten::nll_loss_forward",
-    "aten::nll_loss2d_forward",
+    *named("aten", "nll_loss_forward nll_loss2d_forward"),
     source="1 FLOP per target; targets and the selected elements read",
 )
 def nll(call: Call) -> Work | None:
     """``nll_loss_forward(x, target, weight, reduction, …)`` returns the loss and the sum of
     weights.
     """
-    x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)
-    if x is None or target is None or not isinstance(reduction, int):
-        return None
-    out = Tensor(target.shape if reduction == _NONE else (), x.dtype)
-    return vector_work(
-        target.elements,
-        x.dtype,
-        [target, Tensor(target.shape, x.dtype), weight],
-        [out, Tensor((), x.dtype)],
-        {"shape": x.shape},
-    )
+    x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)
+    read = [target, Tensor(target.shape, x.dtype), weight]
+    out = [Tensor(target.shape if reduction == _NONE else (), x.dtype), Tensor((), x.dtype)]
+    return vector_work(target.elements, x.dtype, read, out, {"shape": x.shape})
 
 
 @model(
     "loss",
-    "aten::nll_loss_backward",
-    "aten::nll_loss2d_backward",
+    *named("aten", "nll_loss_backward nll_loss2d_backward"),
     source="1 FLOP per target; dy and targets read, all of dx written",
 )
 def nll_gradient(call: Call) -> Work | None:
     """``nll_loss_backward(dy, x, target, weight, …)``."""
-    dy, x, target, weight = call.first(4)
-    if dy is None or x is None or target is None:
-        return None
-    return vector_work(
-        target.elements, x.dtype, [dy, target, weight], [x.dense], {"shape": x.shape}
-    )
+    dy, x, target, weight = call.need(0), call.need(1), call.need(2), call.tensor(3)
+    read = [dy, target, weight]
+    return vector_work(target.elements, x.dtype, read, [x.dense], {"shape": x.shape})
 
 
 @model(
@@ -130,9 +102,7 @@ def nll_gradient(call: Call) -> Work | None:
 )
 def cross_entropy(call: Call) -> Work | None:
     """``cross_entropy_loss(logits, target, weight, reduction, …)``."""
-    x, target, weight, reduction = call.tensor(0), call.tensor(1), call.tensor(2), call.value(3)
-    if x is None or target is None or not isinstance(reduction, int):
-        return None
+    x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)
     samples = target.shape if target.shape != x.shape else (x.shape[0], *x.shape[2:])
     out = Tensor(samples if reduction == _NONE else (), x.dtype)
-    return vector_work(5 * x.elements, x.dtype, [x, target, weight], [out], {"shape": x.shape})
+    return per_element(5, x, [x, target, weight], [out])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.results import promoted, windows
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 _COPY = "no FLOPs; the source read once, the destination written once"
 _FILL = "no FLOPs; the tensor written once"
@@ -17,166 +17,92 @@ _PICK = "no FLOPs; the index and the selected elements read, the result written"
 @model("copy", "aten::copy_", "aten::_copy_from", source=_COPY)
 def copy(call: Call) -> Work | None:
     """``copy_(destination, source)``."""
-    out, x = (
-        (call.tensor(0), call.tensor(1))
-        if call.name == "aten::copy_"
-        else (call.tensor(1), call.tensor(0))
-    )
-    if out is None or x is None:
-        return None
+    out, x = (call.need(i) for i in ((0, 1) if call.name == "aten::copy_" else (1, 0)))
     return vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
 
 
 @model(
     "copy",
-    "aten::clone",
-    "aten::_to_copy",
-    "aten::roll",
-    "aten::flip",
-    "aten::tril",
-    "aten::triu",
-    "aten::tril_",
-    "aten::triu_",
-    "aten::narrow_copy",
-    "aten::pixel_shuffle",
-    "aten::pixel_unshuffle",
-    "aten::native_channel_shuffle",
-    "fbgemm::permute_pooled_embs",
-    "fbgemm::permute_pooled_embs_auto_grad",
+    *named(
+        "aten",
+        "clone _to_copy roll flip tril triu tril_ triu_ narrow_copy"
+        " pixel_shuffle pixel_unshuffle native_channel_shuffle",
+    ),
+    *named("fbgemm", "permute_pooled_embs permute_pooled_embs_auto_grad"),
     source=_COPY,
 )
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
-    x = call.tensor(0)
-    if x is None or call.name == "aten::narrow_copy":
-        return None if x is None else _picked(call, x, call.value(3))
+    x = call.need(0)
+    if call.name == "aten::narrow_copy":
+        dim, length = call.integer(1), call.integer(3)
+        part = Tensor((x.elements // max(x.shape[dim], 1) * length,), x.dtype)
+        return per_element(0, x, [part], [part], length=length)
     dtype = scalar_type(call.value(1)) if call.name == "aten::_to_copy" else ""
     if call.name == "aten::_to_copy" and not call.recorded:
         return None
-    return vector_work(0, x.dtype, [x], [Tensor(x.shape, dtype or x.dtype)], {"shape": x.shape})
-
-
-def _picked(call: Call, x: Tensor, length: object) -> Work | None:
-    dim = call.value(1)
-    if not isinstance(dim, int) or not isinstance(length, int):
-        return None
-    part = Tensor((x.elements // max(x.shape[dim], 1) * length,), x.dtype)
-    return vector_work(0, x.dtype, [part], [part], {"shape": x.shape, "length": length})
+    return per_element(0, x, [x], [Tensor(x.shape, dtype or x.dtype)])
 
 
 @model(
     "copy",
-    "aten::fill_",
-    "aten::zero_",
-    "aten::normal_",
-    "aten::uniform_",
-    "aten::bernoulli_",
-    "aten::random_",
-    "aten::exponential_",
-    "aten::geometric_",
-    "aten::log_normal_",
-    "aten::cauchy_",
-    "aten::_philox_normal_",
-    "aten::_philox_uniform_",
+    *named(
+        "aten",
+        "fill_ zero_ normal_ uniform_ bernoulli_ random_ exponential_"
+        " geometric_ log_normal_ cauchy_ _philox_normal_ _philox_uniform_",
+    ),
     source=_FILL,
 )
 def fill(call: Call) -> Work | None:
     """``fill_(x, value)`` and random numbers."""
-    x = call.tensor(0)
-    return None if x is None else vector_work(0, x.dtype, [call.tensor(1)], [x], {"shape": x.shape})
+    x = call.need(0)
+    return per_element(0, x, [call.tensor(1)], [x])
 
 
-@model(
-    "copy",
-    "aten::arange",
-    "aten::linspace",
-    "aten::randperm",
-    "aten::zeros",
-    "aten::ones",
-    "aten::full",
-    "aten::rand",
-    "aten::randn",
-    source=_FILL,
-)
+@model("copy", *named("aten", "arange linspace randperm zeros ones full rand randn"), source=_FILL)
 def filled(call: Call) -> Work | None:
     """Only with ``out``; otherwise a nested ``fill_`` or the like has the size."""
-    out = call.last(0)
-    return None if out is None else vector_work(0, out.dtype, [], [out], {"shape": out.shape})
+    out = known(call.last(0))
+    return per_element(0, out, [], [out])
 
 
-@model(
-    "copy",
-    "aten::cat",
-    "aten::concat",
-    "aten::stack",
-    "aten::_stack",
-    "aten::hstack",
-    "aten::vstack",
-    source=_COPY,
-)
+@model("copy", *named("aten", "cat concat stack _stack hstack vstack"), source=_COPY)
 def concatenate(call: Call) -> Work | None:
     """``cat(tensors, dim)``; bytes need ``out`` if the element types of the list are not recorded."""
-    parts = call.tensors(0)
-    if not parts:
-        return None
+    parts = known(call.tensors(0))
     total = sum(part.elements for part in parts)
     out = call.last(2)
-    dtype = (
-        out.dtype
-        if out is not None
-        else promoted([part for part in parts if part.elements] or parts)
-    )
-    read = (
-        parts
-        if out is None
-        else [Tensor((part.stored,), part.dtype or out.dtype) for part in parts]
-    )
-    return vector_work(
-        0, dtype, read, [Tensor((total,), dtype)], {"tensors": len(parts), "elements": total}
-    )
+    if out is None:
+        read, dtype = parts, promoted([part for part in parts if part.elements] or parts)
+    else:
+        dtype = out.dtype
+        read = tuple(Tensor((part.stored,), part.dtype or dtype) for part in parts)
+    parameters = {"tensors": len(parts), "elements": total}
+    return vector_work(0, dtype, read, [Tensor((total,), dtype)], parameters)
 
 
-@model(
-    "copy", "aten::index_select", "aten::gather", "aten::take", "aten::take_along_dim", source=_PICK
-)
+@model("copy", *named("aten", "index_select gather take take_along_dim"), source=_PICK)
 def pick(call: Call) -> Work | None:
     """``index_select(x, dim, index)`` selects slices, ``gather`` and ``take`` single elements."""
-    x = call.tensor(0)
-    index = call.tensor(1 if call.name in ("aten::take", "aten::take_along_dim") else 2)
-    if x is None or index is None:
-        return None
+    x = call.need(0)
+    index = call.need(1 if call.name in ("aten::take", "aten::take_along_dim") else 2)
     count = index.elements
     if call.name == "aten::index_select" and x.shape:
-        dim = call.value(1)
-        if not isinstance(dim, int):
-            return None
-        count = x.elements // max(x.shape[dim], 1) * index.elements
+        count *= x.elements // max(x.shape[call.integer(1)], 1)
     out = Tensor((count,), x.dtype)
-    return vector_work(
-        0,
-        x.dtype,
-        [index, Tensor((min(count, x.elements),), x.dtype)],
-        [out],
-        {"shape": x.shape, "index": index.shape},
+    return per_element(
+        0, x, [index, Tensor((min(count, x.elements),), x.dtype)], [out], index=index.shape
     )
 
 
 @model(
     "copy",
-    "aten::scatter",
-    "aten::scatter_",
-    "aten::scatter_add",
-    "aten::scatter_add_",
-    "aten::scatter_reduce",
-    "aten::scatter_reduce_",
-    "aten::index_add",
-    "aten::index_add_",
-    "aten::index_reduce",
-    "aten::index_reduce_",
-    "aten::index_copy",
-    "aten::index_copy_",
-    "aten::index_fill",
-    "aten::index_fill_",
+    *named(
+        "aten",
+        "scatter scatter_ scatter_add scatter_add_ scatter_reduce"
+        " scatter_reduce_ index_add index_add_ index_reduce index_reduce_"
+        " index_copy index_copy_ index_fill index_fill_",
+    ),
     source=(
         "no FLOPs, one per element if added; index and source read, their targets written (and read"
         " if added); out of place: all copied"
@@ -184,9 +110,7 @@ def pick(call: Call) -> Work | None:
 )
 def put(call: Call) -> Work | None:
     """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and similar."""
-    x, index, source = call.tensor(0), call.tensor(2), call.tensor(3)
-    if x is None or index is None:
-        return None
+    x, index, source = call.need(0), call.need(2), call.tensor(3)
     adds = "add" in call.name or "reduce" in call.name
     count = (
         source.elements
@@ -194,10 +118,7 @@ def put(call: Call) -> Work | None:
         else index.elements
     )
     if "index_fill" in call.name:
-        dim = call.value(1)
-        if not isinstance(dim, int):
-            return None
-        count = x.elements // max(x.shape[dim], 1) * index.elements
+        count = x.elements // max(x.shape[call.integer(1)], 1) * index.elements
     targets = Tensor((count,), x.dtype)
     source_elements = (
         None
@@ -218,33 +139,25 @@ def put(call: Call) -> Work | None:
 @model("copy", "aten::repeat", source=_COPY)
 def repeat(call: Call) -> Work | None:
     """``repeat(x, repeats)``."""
-    x, times = call.tensor(0), call.integers(1)
-    if x is None or times is None:
-        return None
-    return vector_work(
-        0,
-        x.dtype,
-        [x],
-        [Tensor((x.elements * math.prod(times),), x.dtype)],
-        {"shape": x.shape, "repeats": times},
+    x, times = call.need(0), known(call.integers(1))
+    return per_element(
+        0, x, [x], [Tensor((x.elements * math.prod(times),), x.dtype)], repeats=times
     )
 
 
 @model(
     "copy",
-    "aten::constant_pad_nd",
-    "aten::reflection_pad1d",
-    "aten::reflection_pad2d",
-    "aten::reflection_pad3d",
-    "aten::replication_pad1d",
-    "aten::replication_pad2d",
-    "aten::replication_pad3d",
+    *named(
+        "aten",
+        "constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d"
+        " replication_pad1d replication_pad2d replication_pad3d",
+    ),
     source=_COPY,
 )
 def pad(call: Call) -> Work | None:
     """``constant_pad_nd(x, [left, right, top, …])``: padding of the last dimension comes first."""
-    x, sides = call.tensor(0), call.integers(1)
-    if x is None or sides is None or len(sides) > 2 * len(x.shape):
+    x, sides = call.need(0), known(call.integers(1))
+    if len(sides) > 2 * len(x.shape):
         return None
     shape, read_shape = list(x.shape), list(x.shape)
     for i in range(len(sides) // 2):
@@ -259,30 +172,24 @@ def pad(call: Call) -> Work | None:
 
 @model(
     "copy",
-    "aten::max_unpool2d",
-    "aten::max_unpool3d",
+    *named("aten", "max_unpool2d max_unpool3d"),
     source="no FLOPs; values and positions read once, all of the result written",
 )
 def unpool(call: Call) -> Work | None:
     """``max_unpool2d(x, positions, output_size)``."""
-    x, positions = call.tensor(0), call.tensor(1)
+    x, positions = call.need(0), call.need(1)
     spatial = 3 if "3d" in call.name else 2
-    ends = call.integers(2, spatial)
-    if x is None or positions is None or ends is None or len(x.shape) <= spatial:
+    ends = known(call.integers(2, spatial))
+    if len(x.shape) <= spatial:
         return None
-    return vector_work(
-        0,
-        x.dtype,
-        [x, positions],
-        [Tensor((*x.shape[:-spatial], *ends), x.dtype)],
-        {"shape": x.shape, "output": ends},
+    return per_element(
+        0, x, [x, positions], [Tensor((*x.shape[:-spatial], *ends), x.dtype)], output=ends
     )
 
 
 @model(
     "copy",
-    "aten::im2col",
-    "aten::col2im",
+    *named("aten", "im2col col2im"),
     source=(
         "no FLOPs, one per element that is added back by col2im; input read, result written once"
     ),
@@ -291,18 +198,10 @@ def columns(call: Call) -> Work | None:
     """``im2col(x, kernel, dilation, padding, stride)`` makes windows columns; ``col2im`` adds them
     up again.
     """
-    x, first = call.tensor(0), 1 if call.name == "aten::im2col" else 2
-    kernel, dilation, padding, stride = (call.integers(first + i, 2) for i in range(4))
-    size = x.shape[-2:] if x is not None and first == 1 else call.integers(1, 2)
-    if (
-        x is None
-        or kernel is None
-        or dilation is None
-        or padding is None
-        or stride is None
-        or size is None
-        or len(x.shape) < 2
-    ):
+    x, first = call.need(0), 1 if call.name == "aten::im2col" else 2
+    kernel, dilation, padding, stride = (known(call.integers(first + i, 2)) for i in range(4))
+    size = x.shape[-2:] if first == 1 else known(call.integers(1, 2))
+    if len(x.shape) < 2:
         return None
     window = math.prod(kernel)
     if first == 1:
@@ -310,20 +209,12 @@ def columns(call: Call) -> Work | None:
             windows(n, k, s, p, d)
             for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
         )
-        out = Tensor((x.elements // max(math.prod(size), 1) * window * positions,), x.dtype)
+        elements = x.elements // max(math.prod(size), 1) * window * positions
     else:
-        out = Tensor(
-            (
-                x.elements
-                // max(x.shape[-2] * x.shape[-1], 1)
-                * (x.shape[-2] // window)
-                * math.prod(size),
-            ),
-            x.dtype,
-        )
-    return vector_work(
-        0 if first == 1 else x.elements, x.dtype, [x], [out], {"shape": x.shape, "kernel": kernel}
-    )
+        images = x.elements // max(x.shape[-2] * x.shape[-1], 1)
+        elements = images * (x.shape[-2] // window) * math.prod(size)
+    out = Tensor((elements,), x.dtype)
+    return per_element(0 if first == 1 else 1, x, [x], [out], kernel=kernel)
 
 
 @model(
@@ -337,24 +228,18 @@ def columns(call: Call) -> Work | None:
 )
 def pad_backward(call: Call) -> Work | None:
     """``reflection_pad2d_backward(dy, x, padding)``; only the shape of x is used."""
-    gradient, x = call.tensor(0), call.tensor(1)
-    if gradient is None or x is None:
-        return None
+    gradient, x = call.need(0), call.need(1)
     return vector_work(gradient.elements, x.dtype, [gradient], [x.dense], {"shape": x.shape})
 
 
 @model(
     "copy",
-    "aten::slice_backward",
-    "aten::select_backward",
-    "aten::unfold_backward",
+    *named("aten", "slice_backward select_backward unfold_backward"),
     source="no FLOPs; the gradient read, all of the input's written",
 )
 def padded_gradient(call: Call) -> Work | None:
     """``slice_backward(dy, sizes of x, …)``: zeros around the slice."""
-    gradient, sizes = call.tensor(0), call.integers(1)
-    if gradient is None or sizes is None:
-        return None
+    gradient, sizes = call.need(0), known(call.integers(1))
     return vector_work(
         0, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes}
     )
@@ -371,23 +256,17 @@ def padded_gradient(call: Call) -> Work | None:
 def between_list_and_tensor(call: Call) -> Work | None:
     """``split_with_sizes_copy(x, sizes, dim, out)``, ``_chunk_cat(tensors, dim, chunks, out)``."""
     if "chunk_cat" in call.name:
-        parts, out = call.tensors(0), call.last(3)
-        if not parts or out is None:
-            return None
+        parts, out = known(call.tensors(0)), known(call.last(3))
         # Most versions do not record the parts' own type.
-        return vector_work(
-            0, out.dtype, parts, [out], {"tensors": len(parts), "elements": out.elements}
-        )
-    x = call.tensor(0)
-    if x is None:
-        return None
-    return vector_work(0, x.dtype, [x], [Tensor((x.stored,), x.dtype)], {"shape": x.shape})
+        parameters = {"tensors": len(parts), "elements": out.elements}
+        return vector_work(0, out.dtype, parts, [out], parameters)
+    x = call.need(0)
+    return per_element(0, x, [x], [Tensor((x.stored,), x.dtype)])
 
 
 @model(
     "copy",
-    "aten::searchsorted",
-    "aten::bucketize",
+    *named("aten", "searchsorted bucketize"),
     source=(
         "no FLOPs (comparisons do not count); values and boundaries read once, a position for"
         " each value written"
@@ -395,48 +274,34 @@ def between_list_and_tensor(call: Call) -> Work | None:
 )
 def positions(call: Call) -> Work | None:
     """``searchsorted(boundaries, x, out_int32, …)``, ``bucketize(x, boundaries, out_int32, …)``."""
-    first, second, narrow = call.tensor(0), call.tensor(1), call.value(2)
+    first, second, narrow = call.need(0), call.need(1), call.boolean(2)
     x = second if call.name == "aten::searchsorted" else first
-    if first is None or second is None or x is None or not isinstance(narrow, bool):
-        return None
-    return vector_work(
-        0,
-        x.dtype,
-        [first, second],
-        [Tensor(x.shape, "int32" if narrow else "int64")],
-        {"shape": x.shape},
-    )
+    return per_element(0, x, [first, second], [Tensor(x.shape, "int32" if narrow else "int64")])
 
 
 @model("copy", "aten::_local_scalar_dense", source="no FLOPs; one element read")
 def item(call: Call) -> Work | None:
     """``x.item()``."""
-    x = call.tensor(0)
-    return None if x is None else vector_work(0, x.dtype, [Tensor((), x.dtype)], [])
+    dtype = call.need(0).dtype
+    return vector_work(0, dtype, [Tensor((), dtype)], [])
 
 
 @model(
     "copy",
-    "_C_cache_ops::reshape_and_cache_flash",
-    "_C_cache_ops::reshape_and_cache",
+    *named("_C_cache_ops", "reshape_and_cache_flash reshape_and_cache"),
     source="no FLOPs; keys, values and slots read, keys and values written",
 )
 def cache(call: Call) -> Work | None:
     """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)`` of vLLM."""
-    key, value, key_cache, value_cache, slots = call.first(5)
-    if key is None or value is None or key_cache is None or value_cache is None:
-        return None
+    key, value, key_cache, value_cache = (call.need(i) for i in range(4))
     written = [Tensor(key.shape, key_cache.dtype), Tensor(value.shape, value_cache.dtype)]
-    return vector_work(0, key.dtype, [key, value, slots], written, {"shape": key.shape})
+    return per_element(0, key, [key, value, call.tensor(4)], written)
 
 
 @model(
     "copy",
     "_C_cache_ops::concat_and_cache_mla",
-    "sgl_kernel::store_kv_cache",
-    "sgl_kernel::concat_mla_k",
-    "sgl_kernel::shuffle_rows",
-    "sgl_kernel::copy_to_gpu_no_ce",
+    *named("sgl_kernel", "store_kv_cache concat_mla_k shuffle_rows copy_to_gpu_no_ce"),
     "_moe_C::shuffle_rows",
     source="no FLOPs; what is written read once, and so are the positions (vLLM, SGLang)",
 )
@@ -445,32 +310,22 @@ def into_cache(call: Call) -> Work | None:
     slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``, ``shuffle_rows(x, map, out)``,
     ``copy_to_gpu_no_ce(x, out)``.
     """
-    word, arguments = call.name.partition("::")[2], list(call.first(5))
-    first, second, third, fourth, fifth = arguments
-    if (
-        word == "concat_and_cache_mla"
-        and first is not None
-        and second is not None
-        and third is not None
-    ):
-        read = [first, second, fourth]
-        written = [Tensor((first.elements + second.elements,), third.dtype)]
-    elif (
-        word == "store_kv_cache"
-        and first is not None
-        and second is not None
-        and fourth is not None
-        and fifth is not None
-    ):
-        read = [third, fourth, fifth]
-        written = [Tensor(fourth.shape, first.dtype), Tensor(fifth.shape, second.dtype)]
-    elif word == "concat_mla_k" and first is not None:
-        read, written = [second, third], [first]
-    elif word == "shuffle_rows" and first is not None and third is not None:
-        read = [second, Tensor((min(first.elements, third.elements),), first.dtype)]
-        written = [third]
-    elif word == "copy_to_gpu_no_ce" and first is not None and second is not None:
-        read, written = [first], [second]
+    word = call.name.partition("::")[2]
+    read: list[Tensor | None]
+    if word == "concat_and_cache_mla":
+        kv, key, kept = (call.need(i) for i in range(3))
+        read = [kv, key, call.tensor(3)]
+        written = [Tensor((kv.elements + key.elements,), kept.dtype)]
+    elif word == "store_kv_cache":
+        keys, values, key, value = (call.need(i) for i in (0, 1, 3, 4))
+        read = [call.tensor(2), key, value]
+        written = [Tensor(key.shape, keys.dtype), Tensor(value.shape, values.dtype)]
+    elif word == "concat_mla_k":
+        read, written = [call.tensor(1), call.tensor(2)], [call.need(0)]
+    elif word == "shuffle_rows":
+        x, out = call.need(0), call.need(2)
+        read = [call.tensor(1), Tensor((min(x.elements, out.elements),), x.dtype)]
+        written = [out]
     else:
-        return None
-    return vector_work(0, written[0].dtype, read, written, {"shape": written[0].shape})
+        read, written = [call.need(0)], [call.need(1)]
+    return per_element(0, written[0], read, written)

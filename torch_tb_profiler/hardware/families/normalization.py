@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 SOURCE = (
     "TraceLens: 2 FLOPs per element (5 if it computes the statistics) and 6 per channel; input and"
@@ -32,32 +32,27 @@ _WEIGHT = (
 @model("normalization", "aten::layer_norm", "aten::native_layer_norm", source=SOURCE)
 def layer_norm(call: Call) -> Work | None:
     """``layer_norm(x, normalized_shape, weight, bias, eps)``; each normalized element is a channel."""
-    x, weight, bias = call.tensor(0), call.tensor(2), call.tensor(3)
+    x, weight, bias = call.need(0), call.tensor(2), call.tensor(3)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    if x is None or shape is None:
+    if shape is None:
         return None
     return _forward(x, math.prod(shape), weight, bias, training=True)
 
 
 @model(
     "normalization",
-    "aten::batch_norm",
-    "aten::_batch_norm_impl_index",
-    "aten::native_batch_norm",
-    "aten::cudnn_batch_norm",
-    "aten::miopen_batch_norm",
-    "aten::_native_batch_norm_legit",
-    "aten::_native_batch_norm_legit_no_training",
-    "aten::_batch_norm_with_update",
-    "aten::_batch_norm_no_update",
-    "aten::instance_norm",
+    *named(
+        "aten",
+        "batch_norm _batch_norm_impl_index native_batch_norm"
+        " cudnn_batch_norm miopen_batch_norm _native_batch_norm_legit"
+        " _native_batch_norm_legit_no_training _batch_norm_with_update"
+        " _batch_norm_no_update instance_norm",
+    ),
     source=SOURCE,
 )
 def batch_norm(call: Call) -> Work | None:
     """``batch_norm(x, weight, bias, running_mean, running_var, training, …)``."""
-    x = call.tensor(0)
-    if x is None or len(x.shape) < 2:
-        return None
+    x = call.need(0)
     training = {
         "aten::_batch_norm_with_update": True,
         "aten::_batch_norm_no_update": False,
@@ -65,12 +60,8 @@ def batch_norm(call: Call) -> Work | None:
     }.get(call.name)
     if training is None:
         # Without running statistics, the flag comes two arguments earlier.
-        flag = call.value(
-            3 if call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6 else 5
-        )
-        training = flag if isinstance(flag, bool) else None
-    if training is None:
-        return None
+        earlier = call.name == "aten::_native_batch_norm_legit" and len(call.inputs) == 6
+        training = call.boolean(3 if earlier else 5)
     return _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
 
 
@@ -80,18 +71,16 @@ def group_norm(call: Call) -> Work | None:
     groups, eps)``.
     """
     first = 1 if call.name == "aten::native_group_norm" else 2
-    x = call.tensor(0)
-    if x is None or len(x.shape) < 2:
-        return None
+    x = call.need(0)
     return _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
 
 
 @model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
 def rms_norm(call: Call) -> Work | None:
     """``rms_norm(x, normalized_shape, weight, eps)``."""
-    x, weight = call.tensor(0), call.tensor(2)
+    x, weight = call.need(0), call.tensor(2)
     shape = call.integers(1) or (weight.shape if weight is not None else None)
-    if x is None or not shape:
+    if not shape:
         return None
     return _rms(x, math.prod(shape), weight, [x], [x.dense])
 
@@ -99,38 +88,26 @@ def rms_norm(call: Call) -> Work | None:
 @model(
     "normalization",
     "_C::rms_norm",
-    "sgl_kernel::rmsnorm",
-    "sgl_kernel::gemma_rmsnorm",
+    *named("sgl_kernel", "rmsnorm gemma_rmsnorm"),
     source=_RMS + " (vLLM, SGLang)" + _GEMMA,
 )
 def vllm_rms_norm(call: Call) -> Work | None:
     """``rms_norm(out, x, weight, eps)``."""
-    out, x, weight = call.first(3)
-    if out is None or x is None or not x.shape:
-        return None
+    out, x, weight = call.need(0), call.need(1), call.tensor(2)
     return _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
 
 
 @model(
     "normalization",
     "_C::fused_add_rms_norm",
-    "sgl_kernel::fused_add_rmsnorm",
-    "sgl_kernel::gemma_fused_add_rmsnorm",
+    *named("sgl_kernel", "fused_add_rmsnorm gemma_fused_add_rmsnorm"),
     source=_RMS + "; 1 more per element for the residual, read and written too" + _GEMMA,
 )
 def added_rms_norm(call: Call) -> Work | None:
     """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
-    x, residual, weight = call.first(3)
-    if x is None or residual is None or not x.shape:
-        return None
-    return _rms(
-        x,
-        x.shape[-1],
-        weight,
-        [x, residual],
-        [x, residual],
-        extra=x.elements + _of_gemma(call, weight),
-    )
+    x, residual, weight = call.need(0), call.need(1), call.tensor(2)
+    both, extra = [x, residual], x.elements + _of_gemma(call, weight)
+    return _rms(x, x.shape[-1], weight, both, both, extra)
 
 
 def _of_gemma(call: Call, weight: Tensor | None) -> int:
@@ -139,9 +116,11 @@ def _of_gemma(call: Call, weight: Tensor | None) -> int:
 
 @model(
     "normalization",
-    "_C::rms_norm_static_fp8_quant",
-    "_C::fused_add_rms_norm_static_fp8_quant",
-    "_C::rms_norm_dynamic_per_token_quant",
+    *named(
+        "_C",
+        "rms_norm_static_fp8_quant fused_add_rms_norm_static_fp8_quant"
+        " rms_norm_dynamic_per_token_quant",
+    ),
     source=_RMS
     + "; 2 more per element to scale and clamp, 2 for a dynamic scale, 1 for a residual, which is"
     " read and written too (vLLM)",
@@ -151,31 +130,19 @@ def quantized_rms_norm(call: Call) -> Work | None:
     ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``.
     """
     added, dynamic = "fused_add" in call.name, "dynamic" in call.name
-    out = call.tensor(0)
-    x = call.tensor(1)
-    weight = call.tensor(3 if added else 2)
-    scale = call.tensor(4 if added else 3)
+    out, x, weight = call.need(0), call.need(1), call.tensor(3 if added else 2)
+    scale = call.need(4 if added else 3)
     residual = call.tensor(2) if added else call.tensor(6) if dynamic else None
-    if out is None or x is None or scale is None or not x.shape:
-        return None
     others = [residual] if residual is not None else []
-    each = 2 + 2 * dynamic + len(others)
-    return _rms(
-        x,
-        x.shape[-1],
-        weight,
-        [x, *others, *([] if dynamic else [scale])],
-        [out, *others, *([scale] if dynamic else [])],
-        extra=each * x.elements,
-    )
+    extra = (2 + 2 * dynamic + len(others)) * x.elements
+    read, written = ([], [scale]) if dynamic else ([scale], [])
+    return _rms(x, x.shape[-1], weight, [x, *others, *read], [out, *others, *written], extra)
 
 
 @model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
 def npu_rms_norm(call: Call) -> Work | None:
     """``npu_rms_norm(x, weight, eps)``."""
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None:
-        return None
+    x, weight = call.need(0), call.need(1)
     return _rms(x, weight.elements, weight, [x], [x.dense])
 
 
@@ -184,69 +151,42 @@ def layer_norm_backward(call: Call) -> Work | None:
     """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias,
     output_mask)``.
     """
-    weight, shape = call.tensor(5), call.integers(2)
+    dy, x, *statistics, weight = call.need(0), call.need(1), *map(call.tensor, (3, 4, 5))
+    shape = call.integers(2)
     channels = math.prod(shape) if shape else weight.elements if weight is not None else 0
-    return _backward(
-        call.tensor(0),
-        call.tensor(1),
-        weight,
-        channels,
-        call.flags(7, 3),
-        [call.tensor(3), call.tensor(4)],
-        training=True,
-    )
+    return _backward(dy, x, weight, channels, call.flags(7, 3), statistics, training=True)
 
 
 @model("normalization", "aten::native_group_norm_backward", source=_BACKWARD)
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
-    x, statistics = call.tensor(1), [call.tensor(2), call.tensor(3)]
-    if x is None or len(x.shape) < 2:
-        return None
-    return _backward(
-        call.tensor(0), x, call.tensor(4), x.shape[1], call.flags(9, 3), statistics, training=True
-    )
+    dy, x, *statistics, weight = call.need(0), call.need(1), *map(call.tensor, (2, 3, 4))
+    return _backward(dy, x, weight, x.shape[1], call.flags(9, 3), statistics, training=True)
 
 
 @model(
     "normalization",
-    "aten::native_batch_norm_backward",
-    "aten::batch_norm_backward",
+    *named("aten", "native_batch_norm_backward batch_norm_backward"),
     source=_BACKWARD,
 )
 def batch_norm_backward(call: Call) -> Work | None:
     """``native_batch_norm_backward(dy, x, weight, …, save_mean, save_invstd, train, eps,
     output_mask)``.
     """
-    x, training = call.tensor(1), call.value(7)
-    if x is None or len(x.shape) < 2 or not isinstance(training, bool):
-        return None
+    dy, x, weight, training = call.need(0), call.need(1), call.tensor(2), call.boolean(7)
     statistics = [call.tensor(i) for i in ((5, 6) if training else (3, 4))]
-    return _backward(
-        call.tensor(0),
-        x,
-        call.tensor(2),
-        x.shape[1],
-        call.flags(9, 3),
-        statistics,
-        training=training,
-    )
+    return _backward(dy, x, weight, x.shape[1], call.flags(9, 3), statistics, training=training)
 
 
 @model(
     "normalization",
-    "aten::cudnn_batch_norm_backward",
-    "aten::miopen_batch_norm_backward",
+    *named("aten", "cudnn_batch_norm_backward miopen_batch_norm_backward"),
     source=_BACKWARD,
 )
 def library_batch_norm_backward(call: Call) -> Work | None:
     """``cudnn_batch_norm_backward(x, dy, weight, …)`` in training; always all three gradients."""
-    x, statistics = call.tensor(0), [call.tensor(5), call.tensor(6)]
-    if x is None or len(x.shape) < 2:
-        return None
-    return _backward(
-        call.tensor(1), x, call.tensor(2), x.shape[1], (True, True, True), statistics, training=True
-    )
+    x, dy, *others = call.need(0), call.need(1), *map(call.tensor, (2, 5, 6))
+    return _backward(dy, x, others[0], x.shape[1], (True, True, True), others[1:], training=True)
 
 
 @model(
@@ -259,18 +199,12 @@ def library_batch_norm_backward(call: Call) -> Work | None:
 )
 def rms_norm_backward(call: Call) -> Work | None:
     """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
-    gradient, x, weight, asked = call.tensor(0), call.tensor(1), call.tensor(4), call.flags(5, 2)
-    if gradient is None or x is None or asked is None:
-        return None
+    gradient, x, weight, asked = call.need(0), call.need(1), call.tensor(4), known(call.flags(5, 2))
     gradients = [
         t.dense for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None
     ]
-    return vector_work(
-        (6 * asked[0] + 2 * asked[1]) * x.elements,
-        x.dtype,
-        [gradient, x, call.tensor(3), weight],
-        gradients,
-        {"shape": x.shape},
+    return per_element(
+        6 * asked[0] + 2 * asked[1], x, [gradient, x, call.tensor(3), weight], gradients
     )
 
 
@@ -284,12 +218,8 @@ def rms_norm_backward(call: Call) -> Work | None:
 )
 def batch_norm_stats(call: Call) -> Work | None:
     """``batch_norm_stats(x, eps)`` of synchronized batch norm."""
-    x = call.tensor(0)
-    if x is None or len(x.shape) < 2:
-        return None
-    return vector_work(
-        4 * x.elements, x.dtype, [x], [Tensor((2, x.shape[1]), "float32")], {"shape": x.shape}
-    )
+    x = call.need(0)
+    return per_element(4, x, [x], [Tensor((2, x.shape[1]), "float32")])
 
 
 @model(
@@ -302,22 +232,13 @@ def batch_norm_stats(call: Call) -> Work | None:
 )
 def batch_norm_elements(call: Call) -> Work | None:
     """``batch_norm_elemt(x, weight, bias, mean, invstd, eps)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    return vector_work(
-        2 * x.elements,
-        x.dtype,
-        [x, *(call.tensor(i) for i in range(1, 5))],
-        [x.dense],
-        {"shape": x.shape},
-    )
+    x = call.need(0)
+    return per_element(2, x, [x, *(call.tensor(i) for i in range(1, 5))], [x.dense])
 
 
 @model(
     "normalization",
-    "aten::batch_norm_backward_reduce",
-    "aten::batch_norm_backward_elemt",
+    *named("aten", "batch_norm_backward_reduce batch_norm_backward_elemt"),
     source=(
         "TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for dx; dy, x and"
         " values read once, the results written"
@@ -325,15 +246,13 @@ def batch_norm_elements(call: Call) -> Work | None:
 )
 def synchronised_backward(call: Call) -> Work | None:
     """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt``."""
-    dy, x = call.tensor(0), call.tensor(1)
-    if dy is None or x is None or len(x.shape) < 2:
+    dy, x = call.need(0), call.need(1)
+    if len(x.shape) < 2:
         return None
     sums = call.name.endswith("_reduce")
     result = Tensor((4, x.shape[1]), "float32") if sums else x.dense
     read = [call.tensor(i) for i in range(2, 5 if sums else 8)]
-    return vector_work(
-        (4 if sums else 5) * x.elements, x.dtype, [dy, x, *read], [result], {"shape": x.shape}
-    )
+    return per_element(4 if sums else 5, x, [dy, x, *read], [result])
 
 
 @model(
@@ -348,22 +267,13 @@ def batch_norm_update_stats(call: Call) -> Work | None:
     """``batch_norm_update_stats(x, running_mean, running_var, momentum)`` updates running
     statistics.
     """
-    x, running = call.tensor(0), [call.tensor(1), call.tensor(2)]
-    if x is None or len(x.shape) < 2:
-        return None
-    return vector_work(
-        4 * x.elements,
-        x.dtype,
-        [x, *running],
-        [Tensor((2, x.shape[1]), "float32"), *running],
-        {"shape": x.shape},
-    )
+    x, running = call.need(0), [call.tensor(1), call.tensor(2)]
+    return per_element(4, x, [x, *running], [Tensor((2, x.shape[1]), "float32"), *running])
 
 
 @model(
     "normalization",
-    "aten::batch_norm_gather_stats",
-    "aten::batch_norm_gather_stats_with_counts",
+    *named("aten", "batch_norm_gather_stats batch_norm_gather_stats_with_counts"),
     source=(
         "8 FLOPs per channel and rank to join means and deviations; they, the counts and the"
         " running statistics read, four values per channel written"
@@ -371,8 +281,8 @@ def batch_norm_update_stats(call: Call) -> Work | None:
 )
 def batch_norm_gather(call: Call) -> Work | None:
     """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], …, counts)``."""
-    x, mean, deviation, counts = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(7)
-    if x is None or mean is None or deviation is None or len(mean.shape) != 2:
+    _, mean, deviation, counts = call.need(0), call.need(1), call.need(2), call.tensor(7)
+    if len(mean.shape) != 2:
         return None
     running = [call.tensor(3), call.tensor(4)]
     return vector_work(
@@ -386,8 +296,7 @@ def batch_norm_gather(call: Call) -> Work | None:
 
 @model(
     "normalization",
-    "aten::_weight_norm_interface",
-    "aten::_weight_norm_interface_backward",
+    *named("aten", "_weight_norm_interface _weight_norm_interface_backward"),
     source=_WEIGHT,
 )
 def weight_norm(call: Call) -> Work | None:
@@ -400,13 +309,7 @@ def weight_norm(call: Call) -> Work | None:
     )
     if v is None or g is None or (back and (dw is None or norms is None)):
         return None
-    return vector_work(
-        (4 if back else 3) * v.elements,
-        v.dtype,
-        [dw, v, g, norms if back else None],
-        [v.dense, g.dense],
-        {"shape": v.shape},
-    )
+    return per_element(4 if back else 3, v, [dw, v, g, norms if back else None], [v.dense, g.dense])
 
 
 def _forward(
@@ -414,10 +317,9 @@ def _forward(
 ) -> Work | None:
     values = 2 + (weight is not None) + (bias is not None) + 2 * training
     flops = 6 * channels + (5 if training else 2) * x.elements
-    parameters: dict[str, object] = {"shape": x.shape, "channels": channels, "training": training}
-    return vector_work(
-        flops, x.dtype, [x, Tensor((values * channels,), x.dtype)], [x.dense], parameters
-    )
+    parameters = {"shape": x.shape, "channels": channels, "training": training}
+    read = [x, Tensor((values * channels,), x.dtype)]
+    return vector_work(flops, x.dtype, read, [x.dense], parameters)
 
 
 def _rms(
@@ -436,8 +338,8 @@ def _rms(
 
 
 def _backward(
-    gradient: Tensor | None,
-    x: Tensor | None,
+    dy: Tensor,
+    x: Tensor,
     weight: Tensor | None,
     channels: int,
     asked: tuple[bool, ...] | None,
@@ -445,21 +347,10 @@ def _backward(
     *,
     training: bool,
 ) -> Work | None:
-    if gradient is None or x is None or asked is None:
-        return None
-    flops = 4 * x.elements + (3 * channels if not training else 0)
-    if asked[0]:
-        flops += (5 if training else 2) * x.elements
-    gradients = [x.dense] if asked[0] else []
-    gradients += [
-        Tensor((channels,), x.dtype if weight is None else weight.dtype)
-        for wanted in asked[1:]
-        if wanted
-    ]
-    return vector_work(
-        flops,
-        x.dtype,
-        [gradient, x, weight, *statistics],
-        gradients,
-        {"shape": x.shape, "channels": channels, "training": training},
-    )
+    of_x, *of_parameters = known(asked)
+    each = 4 + of_x * (5 if training else 2)
+    flops = each * x.elements + (3 * channels if not training else 0)
+    gradient = Tensor((channels,), x.dtype if weight is None else weight.dtype)
+    gradients = [x.dense] * of_x + [gradient] * sum(of_parameters)
+    parameters = {"shape": x.shape, "channels": channels, "training": training}
+    return vector_work(flops, x.dtype, [dy, x, weight, *statistics], gradients, parameters)

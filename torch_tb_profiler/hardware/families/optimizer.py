@@ -5,7 +5,7 @@ Most versions record only the shapes of a list's tensors; without element types,
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
@@ -33,30 +33,18 @@ def foreach(call: Call) -> Work | None:
     lists = _lists(call)
     if not lists:
         return None
-    name = call.name.removeprefix("aten::_foreach_")
-    base = name.removesuffix("_")
-    total = sum(tensor.elements for tensor in lists[0])
-    operands = [tensor for entries in lists for tensor in entries]
-    dtype = promoted(list(lists[0]))
-    written = [Tensor((total,), dtype)]
-    if base in ("norm", "max"):
-        flops = total if base == "max" else 2 * total + len(lists[0])
-        return vector_work(
-            flops, dtype, operands, [Tensor((len(lists[0]),), dtype)], _shown(lists[0], total)
-        )
-    if base in _MOVES:
-        # The overwritten list is not read.
-        return vector_work(
-            0,
-            dtype,
-            operands if base == "clone" else operands[len(lists[0]) :],
-            written,
-            _shown(lists[0], total),
-        )
+    base = call.name.removeprefix("aten::_foreach_").removesuffix("_")
+    count, total = len(lists[0]), sum(tensor.elements for tensor in lists[0])
+    read = [tensor for entries in lists for tensor in entries]
     scaled = base in ("add", "sub") and len(lists) > 1 and call.value(2) not in (None, 1)
-    return vector_work(
-        (flops_of(base) + scaled) * total, dtype, operands, written, _shown(lists[0], total)
-    )
+    flops, results = (flops_of(base) + scaled) * total, total
+    if base in ("norm", "max"):
+        flops, results = (total if base == "max" else 2 * total + count), count
+    elif base in _MOVES:
+        # The overwritten list is not read.
+        flops, read = 0, read if base == "clone" else read[count:]
+    dtype = promoted(lists[0])
+    return vector_work(flops, dtype, read, [Tensor((results,), dtype)], _shown(lists[0], total))
 
 
 @model(
@@ -66,67 +54,34 @@ def foreach(call: Call) -> Work | None:
 )
 def unscale(call: Call) -> Work | None:
     """``_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)``."""
-    gradients = call.tensors(0)
-    if not gradients:
-        return None
+    gradients = known(call.tensors(0))
     total = sum(tensor.elements for tensor in gradients)
-    return vector_work(
-        total,
-        promoted(gradients),
-        [*gradients, call.tensor(1), call.tensor(2)],
-        gradients,
-        _shown(gradients, total),
-    )
+    read = [*gradients, call.tensor(1), call.tensor(2)]
+    return vector_work(total, promoted(gradients), read, gradients, _shown(gradients, total))
 
 
 @model("optimizer", "aten::_fused_adam_", "aten::_fused_adamw_", source=_ADAM)
 def adam(call: Call) -> Work | None:
     """``_fused_adam_(parameters, gradients, exp_avgs, exp_avg_sqs, maxima, steps, lr, …)``."""
-    lists, total = _lists(call), _total(call)
-    if total is None:
-        return None
-    decay, amsgrad = call.value(9), call.value(11)
-    if decay is None or not isinstance(amsgrad, bool):
-        return None
-    each = (
-        13
-        + (0 if decay == 0 else 1 if "adamw" in call.name else 2)
-        + amsgrad
-        + (call.tensor(13) is not None)
-    )
-    return _step(call, each, total, lists, counted=True, scaled=call.tensor(13) is not None)
+    decay, amsgrad, scaled = known(call.value(9)), call.boolean(11), call.tensor(13) is not None
+    decays = 0 if decay == 0 else 1 if "adamw" in call.name else 2
+    return _step(call, 13 + decays + amsgrad + scaled, counted=True, scaled=scaled)
 
 
 @model("optimizer", "aten::_fused_sgd_", source=_SGD)
 def sgd(call: Call) -> Work | None:
     """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, …)``."""
-    lists, total = _lists(call), _total(call)
-    if (
-        total is None
-        or call.value(3) is None
-        or call.value(4) is None
-        or not isinstance(call.value(7), bool)
-    ):
-        return None
-    momentum = 0 if call.value(4) == 0 else 2 + (call.value(6) != 0)
-    each = 2 + (2 if call.value(3) != 0 else 0) + momentum + (2 if call.value(7) else 0)
-    return _step(call, each, total, lists, counted=False, scaled=call.tensor(10) is not None)
+    decay, momentum, nesterov = known(call.value(3)), known(call.value(4)), call.boolean(7)
+    buffers = 0 if momentum == 0 else 2 + (call.value(6) != 0)
+    each = 2 + 2 * (decay != 0) + buffers + 2 * nesterov
+    return _step(call, each, counted=False, scaled=call.tensor(10) is not None)
 
 
 @model("optimizer", "aten::_fused_adagrad_", source=_ADAGRAD)
 def adagrad(call: Call) -> Work | None:
     """``_fused_adagrad_(parameters, gradients, sums, steps, lr, lr_decay, weight_decay, eps, …)``."""
-    lists, total = _lists(call), _total(call)
-    if total is None or call.value(6) is None:
-        return None
-    return _step(
-        call,
-        7 + (2 if call.value(6) != 0 else 0),
-        total,
-        lists,
-        counted=True,
-        scaled=call.tensor(9) is not None,
-    )
+    each = 7 + 2 * (known(call.value(6)) != 0)
+    return _step(call, each, counted=True, scaled=call.tensor(9) is not None)
 
 
 def _lists(call: Call) -> list[tuple[Tensor, ...]]:
@@ -134,25 +89,13 @@ def _lists(call: Call) -> list[tuple[Tensor, ...]]:
     return [entries for i in range(len(call.inputs)) if (entries := call.tensors(i))]
 
 
-def _total(call: Call) -> int | None:
-    parameters = call.tensors(0)
-    return sum(tensor.elements for tensor in parameters) if parameters else None
-
-
 def _shown(tensors: tuple[Tensor, ...], total: int) -> dict[str, object]:
     return {"tensors": len(tensors), "elements": total}
 
 
-def _step(
-    call: Call,
-    each: int,
-    total: int,
-    lists: list[tuple[Tensor, ...]],
-    *,
-    counted: bool,
-    scaled: bool = False,
-) -> Work | None:
+def _step(call: Call, each: int, *, counted: bool, scaled: bool) -> Work | None:
     """A step reads all lists and writes all but step counts and, unless unscaled, gradients."""
+    lists, total = _lists(call), sum(tensor.elements for tensor in known(call.tensors(0)))
     read = [tensor for entries in lists for tensor in entries]
     changed = lists[:-1] if counted else lists
     written = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, vector_work
 
 SOURCE = (
     "1 FLOP per element of every window (a comparison or an addition); input read, result (and"
@@ -37,14 +37,14 @@ _BACKWARD_WORDS = (
     "max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
     " _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool3d"
 )
-_BACKWARDS = tuple(f"aten::{word}_backward" for word in _BACKWARD_WORDS.split())
-_UPSAMPLING_WORDS = (
+_BACKWARDS = tuple(f"{name}_backward" for name in named("aten", _BACKWARD_WORDS))
+_UPSAMPLING = named(
+    "aten",
     "upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
     " _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d"
     " upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa"
-    " _upsample_lanczos2d_aa"
+    " _upsample_lanczos2d_aa",
 )
-_UPSAMPLING = tuple(f"aten::{word}" for word in _UPSAMPLING_WORDS.split())
 
 
 @model("pooling", *_MAXIMUM, *_AVERAGE, source=SOURCE)
@@ -52,19 +52,12 @@ def pool(call: Call) -> Work | None:
     """``max_pool2d(x, kernel, stride, padding, dilation, ceil_mode)``, ``avg_pool2d(x, kernel,
     stride, padding, …)``.
     """
-    x, spatial, maximum = call.tensor(0), _spatial(call.name), "max" in call.name
-    kernel, padding = call.integers(1, spatial), call.integers(3, spatial)
+    x, spatial, maximum = call.need(0), _spatial(call.name), "max" in call.name
+    kernel, padding = known(call.integers(1, spatial)), known(call.integers(3, spatial))
     # An empty stride means the kernel's size.
-    stride = call.integers(2, spatial) or (kernel if call.value(2) == [] else None)
-    dilation = call.integers(4, spatial) if maximum else (1,) * spatial
-    if (
-        x is None
-        or kernel is None
-        or padding is None
-        or stride is None
-        or dilation is None
-        or len(x.shape) <= spatial
-    ):
+    stride = kernel if call.value(2) == [] else known(call.integers(2, spatial))
+    dilation = known(call.integers(4, spatial)) if maximum else (1,) * spatial
+    if len(x.shape) <= spatial:
         return None
     ceil = call.value(5 if maximum else 4) is True
     ends = tuple(
@@ -73,13 +66,9 @@ def pool(call: Call) -> Work | None:
     )
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     positions = Tensor(out.shape, "int64") if call.name.endswith("_with_indices") else None
-    return vector_work(
-        out.elements * math.prod(kernel),
-        x.dtype,
-        [x],
-        [out, positions],
-        {"shape": x.shape, "kernel": kernel, "stride": stride},
-    )
+    parameters = {"shape": x.shape, "kernel": kernel, "stride": stride}
+    flops = out.elements * math.prod(kernel)
+    return vector_work(flops, x.dtype, [x], [out, positions], parameters)
 
 
 @model("pooling", *_ADAPTIVE, source=SOURCE)
@@ -87,19 +76,14 @@ def adaptive(call: Call) -> Work | None:
     """``adaptive_avg_pool2d(x, output_size)``: window i spans ``floor(i·length / n)`` to ``ceil((i
     + 1)·length / n)``.
     """
-    x, spatial = call.tensor(0), _spatial(call.name)
-    ends = call.integers(1, spatial)
-    if x is None or ends is None or len(x.shape) <= spatial or min(ends) < 0:
+    x, spatial = call.need(0), _spatial(call.name)
+    ends = known(call.integers(1, spatial))
+    if len(x.shape) <= spatial or min(ends) < 0:
         return None
-    outer = math.prod(x.shape[:-spatial])
-    covered = math.prod(
-        _covered(length, count) for length, count in zip(x.shape[-spatial:], ends, strict=True)
-    )
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     positions = Tensor(out.shape, "int64") if "max" in call.name else None
-    return vector_work(
-        outer * covered, x.dtype, [x], [out, positions], {"shape": x.shape, "output": ends}
-    )
+    flops = _covered(x.shape, ends, spatial)
+    return vector_work(flops, x.dtype, [x], [out, positions], {"shape": x.shape, "output": ends})
 
 
 @model("pooling", *_BACKWARDS, source=_BACKWARD)
@@ -107,80 +91,51 @@ def pool_backward(call: Call) -> Work | None:
     """``max_pool2d_with_indices_backward(dy, x, …, indices)``, ``avg_pool2d_backward(dy, x, kernel,
     …)``.
     """
-    gradient, x = call.tensor(0), call.tensor(1)
-    if gradient is None or x is None:
-        return None
+    gradient, x = call.need(0), call.need(1)
+    spatial, positions = _spatial(call.name), None
     if "max" in call.name:
         added, positions = gradient.elements, Tensor(gradient.shape, "int64")
     elif "adaptive" in call.name:
-        spatial = _spatial(call.name)
-        cover = (
-            _covered(length, count)
-            for length, count in zip(x.shape[-spatial:], gradient.shape[-spatial:], strict=True)
-        )
-        added, positions = math.prod(x.shape[:-spatial]) * math.prod(cover), None
+        added = _covered(x.shape, gradient.shape[-spatial:], spatial)
     else:
-        kernel = call.integers(2, _spatial(call.name))
-        if kernel is None:
-            return None
-        added, positions = gradient.elements * math.prod(kernel), None
-    return vector_work(
-        added,
-        x.dtype,
-        [gradient, positions],
-        [x.dense],
-        {"shape": x.shape, "output": gradient.shape},
-    )
+        added = gradient.elements * math.prod(known(call.integers(2, spatial)))
+    parameters = {"shape": x.shape, "output": gradient.shape}
+    return vector_work(added, x.dtype, [gradient, positions], [x.dense], parameters)
 
 
 @model("resampling", *_UPSAMPLING, source=_RESAMPLING)
 def upsample(call: Call) -> Work | None:
     """``upsample_bilinear2d(x, output_size, …, scale_factors)``."""
-    x, spatial = call.tensor(0), _spatial(call.name)
-    if x is None or len(x.shape) <= spatial:
+    x, spatial = call.need(0), _spatial(call.name)
+    if len(x.shape) <= spatial:
         return None
     ends = call.integers(1, spatial)
     if ends is None:
         factors = call.value(len(call.inputs) - 1)
         if not isinstance(factors, list) or len(factors) != spatial:
             return None
-        ends = tuple(
-            math.floor(length * factor)
-            for length, factor in zip(x.shape[-spatial:], factors, strict=True)
-        )
+        ends = tuple(math.floor(n * f) for n, f in zip(x.shape[-spatial:], factors, strict=True))
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
     flops = round(2 * _neighbours(call.name, x.shape, ends) * out.elements)
     # A smaller result does not read all nearest neighbours.
-    read = (
-        Tensor((out.elements,), x.dtype)
-        if "nearest" in call.name and out.elements < x.stored
-        else x
-    )
+    part = "nearest" in call.name and out.elements < x.stored
+    read = Tensor((out.elements,), x.dtype) if part else x
     return vector_work(flops, x.dtype, [read], [out], {"shape": x.shape, "output": ends})
 
 
 @model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)
 def upsample_backward(call: Call) -> Work | None:
     """``upsample_bilinear2d_backward(dy, output_size, input_size, …)``."""
-    gradient, sizes = call.tensor(0), call.integers(2)
-    if gradient is None or sizes is None:
-        return None
+    dy, sizes = call.need(0), known(call.integers(2))
     # The gradient of the nearest neighbour is added, too.
-    flops = round(2 * _neighbours(call.name, sizes, gradient.shape) or 1) * gradient.elements
-    return vector_work(
-        flops,
-        gradient.dtype,
-        [gradient],
-        [Tensor(sizes, gradient.dtype)],
-        {"shape": sizes, "output": gradient.shape},
-    )
+    flops = round(2 * _neighbours(call.name, sizes, dy.shape) or 1) * dy.elements
+    parameters = {"shape": sizes, "output": dy.shape}
+    return vector_work(flops, dy.dtype, [dy], [Tensor(sizes, dy.dtype)], parameters)
 
 
 @model(
     "resampling",
-    "aten::grid_sampler_2d",
-    "aten::grid_sampler_3d",
-    "aten::cudnn_grid_sampler",
+    *named("aten", "grid_sampler_2d grid_sampler_3d cudnn_grid_sampler"),
     source=(
         "2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of"
         " the result; input, grid and result once"
@@ -189,28 +144,20 @@ def upsample_backward(call: Call) -> Work | None:
 def grid_sample(call: Call) -> Work | None:
     """``grid_sampler_2d(x, grid, mode, …)``; modes: 0 linear, 1 nearest, 2 bicubic."""
     # cuDNN's is bilinear and two-dimensional.
+    x, grid = call.need(0), call.need(1)
     library = call.name == "aten::cudnn_grid_sampler"
-    x = call.tensor(0)
-    grid = call.tensor(1)
-    mode = 0 if library else call.value(2)
-    spatial = 2 if library else _spatial(call.name)
-    if x is None or grid is None or mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
+    mode, spatial = (0, 2) if library else (call.value(2), _spatial(call.name))
+    if mode not in (0, 1, 2) or len(grid.shape) != spatial + 2:
         return None
     out = Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
-    neighbours = (2**spatial, 0, 16)[mode]
-    return vector_work(
-        2 * neighbours * out.elements,
-        x.dtype,
-        [x, grid],
-        [out],
-        {"shape": x.shape, "output": out.shape[2:]},
-    )
+    flops = 2 * (2**spatial, 0, 16)[mode] * out.elements
+    parameters = {"shape": x.shape, "output": out.shape[2:]}
+    return vector_work(flops, x.dtype, [x, grid], [out], parameters)
 
 
 @model(
     "resampling",
-    "aten::grid_sampler_2d_backward",
-    "aten::grid_sampler_3d_backward",
+    *named("aten", "grid_sampler_2d_backward grid_sampler_3d_backward"),
     source=(
         "4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the"
         " grid's; dy, input and grid read, both written"
@@ -218,22 +165,14 @@ def grid_sample(call: Call) -> Work | None:
 )
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
-    gradient = call.tensor(0)
-    x = call.tensor(1)
-    grid = call.tensor(2)
-    mode = call.value(3)
-    asked = call.flags(6, 2)
-    if gradient is None or x is None or grid is None or mode not in (0, 1, 2) or asked is None:
+    dy, x, grid = call.need(0), call.need(1), call.need(2)
+    mode, (of_x, of_grid) = call.value(3), known(call.flags(6, 2))
+    if mode not in (0, 1, 2):
         return None
-    neighbours = (2 ** _spatial(call.name), 1, 16)[mode]
-    gradients = [tensor.dense for tensor, wanted in ((x, asked[0]), (grid, asked[1])) if wanted]
-    return vector_work(
-        2 * neighbours * sum(asked) * gradient.elements,
-        x.dtype,
-        [gradient, x, grid],
-        gradients,
-        {"shape": x.shape, "output": gradient.shape[2:]},
-    )
+    flops = 2 * (2 ** _spatial(call.name), 1, 16)[mode] * (of_x + of_grid) * dy.elements
+    gradients = [x.dense] * of_x + [grid.dense] * of_grid
+    parameters = {"shape": x.shape, "output": dy.shape[2:]}
+    return vector_work(flops, x.dtype, [dy, x, grid], gradients, parameters)
 
 
 def _spatial(name: str) -> int:
@@ -252,6 +191,10 @@ def _neighbours(name: str, whole: tuple[int, ...], ends: tuple[int, ...]) -> flo
     )
 
 
-def _covered(length: int, count: int) -> int:
-    """Elements of all windows: the length, plus one per window border that splits an element."""
-    return length + count - math.gcd(length, count) if count else 0
+def _covered(whole: tuple[int, ...], ends: tuple[int, ...], spatial: int) -> int:
+    """Elements of all adaptive windows: in each of the last dimensions its length, plus one per
+    window border that splits an element.
+    """
+    pairs = zip(whole[-spatial:], ends, strict=True)
+    covered = (length + n - math.gcd(length, n) if n else 0 for length, n in pairs)
+    return math.prod(whole[:-spatial]) * math.prod(covered)

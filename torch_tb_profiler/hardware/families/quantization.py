@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.call import Call, Tensor
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import scalar_type
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 _QUANTIZE = (
     "4 FLOPs per element: scale, round, shift, clamp; input, scales and zero points read once,"
@@ -21,16 +21,10 @@ def quantize(call: Call) -> Work | None:
     """``quantize_per_tensor(x, scale, zero_point, dtype)``, ``quantize_per_channel(x, scales,
     zero_points, axis, dtype)``.
     """
-    x, dtype = call.tensor(0), scalar_type(call.value(4 if call.name.endswith("channel") else 3))
-    if x is None or not dtype:
+    x, dtype = call.need(0), scalar_type(call.value(4 if call.name.endswith("channel") else 3))
+    if not dtype:
         return None
-    return vector_work(
-        4 * x.elements,
-        x.dtype,
-        [x, call.tensor(1), call.tensor(2)],
-        [Tensor(x.shape, dtype)],
-        {"shape": x.shape},
-    )
+    return per_element(4, x, [x, call.tensor(1), call.tensor(2)], [Tensor(x.shape, dtype)])
 
 
 @model(
@@ -40,63 +34,49 @@ def quantize(call: Call) -> Work | None:
 )
 def dequantize(call: Call) -> Work | None:
     """``dequantize(x)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    return vector_work(
-        2 * x.elements, "float32", [x], [Tensor(x.shape, "float32")], {"shape": x.shape}
-    )
+    x = call.need(0)
+    result = Tensor(x.shape, "float32")
+    return per_element(2, result, [x], [result])
 
 
 @model(
     "quantization",
-    "aten::fake_quantize_per_tensor_affine_cachemask",
-    "aten::fake_quantize_per_channel_affine_cachemask",
-    "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-    "aten::_fake_quantize_learnable_per_tensor_affine",
-    "aten::_fake_quantize_learnable_per_channel_affine",
+    *named(
+        "aten",
+        "fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask"
+        " _fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+        " _fake_quantize_learnable_per_tensor_affine"
+        " _fake_quantize_learnable_per_channel_affine",
+    ),
     source=_FAKE,
 )
 def fake(call: Call) -> Work | None:
     """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` returns the result and
     the clamp mask.
     """
-    x = call.tensor(0)
-    if x is None:
-        return None
+    x = call.need(0)
     mask = Tensor(x.shape, "bool") if "cachemask" in call.name else None
-    return vector_work(
-        6 * x.elements,
-        x.dtype,
-        [x, call.tensor(1), call.tensor(2)],
-        [x.dense, mask],
-        {"shape": x.shape},
-    )
+    return per_element(6, x, [x, call.tensor(1), call.tensor(2)], [x.dense, mask])
 
 
 @model(
     "quantization",
-    "aten::_fused_moving_avg_obs_fq_helper",
-    "aten::fused_moving_avg_obs_fake_quant",
+    *named("aten", "_fused_moving_avg_obs_fq_helper fused_moving_avg_obs_fake_quant"),
     source=_FAKE + "; 2 more for the extremes",
 )
 def observed(call: Call) -> Work | None:
     """``_fused_moving_avg_obs_fq_helper(x, …)``: extremes, moving averages, fake quantization."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    return vector_work(
-        8 * x.elements, x.dtype, [x], [x.dense, Tensor(x.shape, "bool")], {"shape": x.shape}
-    )
+    x = call.need(0)
+    return per_element(8, x, [x], [x.dense, Tensor(x.shape, "bool")])
 
 
 @model(
     "quantization",
-    "_C::static_scaled_fp8_quant",
-    "_C::dynamic_scaled_fp8_quant",
-    "_C::dynamic_per_token_scaled_fp8_quant",
-    "_C::static_scaled_int8_quant",
-    "_C::dynamic_scaled_int8_quant",
+    *named(
+        "_C",
+        "static_scaled_fp8_quant dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant"
+        " static_scaled_int8_quant dynamic_scaled_int8_quant",
+    ),
     source=(
         "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input"
         " read, result and scales once (vLLM)"
@@ -104,25 +84,19 @@ def observed(call: Call) -> Work | None:
 )
 def scaled(call: Call) -> Work | None:
     """``static_scaled_fp8_quant(out, x, scale)``; ``dynamic_…`` writes the scale."""
-    out, x, scale = call.first(3)
-    if out is None or x is None:
-        return None
-    dynamic = "dynamic" in call.name
-    return vector_work(
-        (4 if dynamic else 2) * x.elements,
-        x.dtype,
-        [x, None if dynamic else scale],
-        [out, scale if dynamic else None],
-        {"shape": x.shape},
-    )
+    out, x, scale = call.need(0), call.need(1), call.tensor(2)
+    if "dynamic" in call.name:
+        return per_element(4, x, [x], [out, scale])
+    return per_element(2, x, [x, scale], [out])
 
 
 @model(
     "quantization",
-    "fbgemm::FloatToHFP8Quantized",
-    "fbgemm::FloatToFP8RowwiseQuantized",
-    "fbgemm::HFP8QuantizedToFloat",
-    "fbgemm::FP8RowwiseQuantizedToFloat",
+    *named(
+        "fbgemm",
+        "FloatToHFP8Quantized FloatToFP8RowwiseQuantized"
+        " HFP8QuantizedToFloat FP8RowwiseQuantizedToFloat",
+    ),
     source=(
         "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for the scale of a row;"
         " input read, result written once (FBGEMM)"
@@ -130,36 +104,23 @@ def scaled(call: Call) -> Work | None:
 )
 def of_collectives(call: Call) -> Work | None:
     """``FloatToFP8RowwiseQuantized(x, forward)`` and back: each row ends with eight bytes of scale."""
-    x = call.tensor(0)
-    if x is None or not x.shape:
+    x = call.need(0)
+    if not x.shape:
         return None
     rows, back = "Rowwise" in call.name, call.name.endswith("ToFloat")
     row = x.shape[-1] + (0 if not rows else -8 if back else 8)
     if row < 0:
         return None
     out = Tensor((*x.shape[:-1], row), "float32" if back else "uint8")
-    elements = (out if back else x).elements
-    return vector_work(
-        (4 if rows and not back else 2) * elements, "float32", [x], [out], {"shape": x.shape}
-    )
-
-
-_GROUPS = tuple(
-    f"{library}::{word}"
-    for library, word in (
-        ("_C", "per_token_group_fp8_quant"),
-        ("_C", "per_token_group_quant_int8"),
-        ("sgl_kernel", "sgl_per_token_group_quant_fp8"),
-        ("sgl_kernel", "sgl_per_token_group_quant_int8"),
-        ("sgl_kernel", "sgl_per_token_quant_fp8"),
-        ("sgl_kernel", "sgl_per_tensor_quant_fp8"),
-    )
-)
+    flops = (4 if rows and not back else 2) * (out if back else x).elements
+    return vector_work(flops, "float32", [x], [out], {"shape": x.shape})
 
 
 @model(
     "quantization",
-    *_GROUPS,
+    *named("_C", "per_token_group_fp8_quant per_token_group_quant_int8"),
+    *named("sgl_kernel", "sgl_per_token_group_quant_fp8 sgl_per_token_group_quant_int8"),
+    *named("sgl_kernel", "sgl_per_token_quant_fp8 sgl_per_tensor_quant_fp8"),
     source=(
         "4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read,"
         " result and scales once (vLLM, SGLang)"
@@ -169,17 +130,10 @@ def by_groups(call: Call) -> Work | None:
     """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x,
     out, scale, is_static)``.
     """
-    x, out, scales = call.first(3)
-    if x is None or out is None or scales is None:
-        return None
-    is_static = call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True
-    return vector_work(
-        (2 if is_static else 4) * x.elements,
-        x.dtype,
-        [x, scales if is_static else None],
-        [out, None if is_static else scales],
-        {"shape": x.shape},
-    )
+    x, out, scales = call.need(0), call.need(1), call.need(2)
+    if call.name.endswith("sgl_per_tensor_quant_fp8") and call.value(3) is True:
+        return per_element(2, x, [x, scales], [out])
+    return per_element(4, x, [x], [out, scales])
 
 
 @model(
@@ -192,20 +146,14 @@ def by_groups(call: Call) -> Work | None:
 )
 def to_fp4(call: Call) -> Work | None:
     """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``."""
-    out, x, blocks, scale = call.first(4)
-    if out is None or x is None or blocks is None:
-        return None
-    return vector_work(4 * x.elements, x.dtype, [x, scale], [out, blocks], {"shape": x.shape})
+    out, x, blocks, scale = call.need(0), call.need(1), call.need(2), call.tensor(3)
+    return per_element(4, x, [x, scale], [out, blocks])
 
 
 @model(
     "quantization",
-    "fbgemm::quantize_fp8_per_tensor",
-    "fbgemm::quantize_fp8_per_row",
-    "fbgemm::quantize_fp8_per_col",
-    "bitsandbytes::int8_vectorwise_quant",
-    "bitsandbytes::quantize_4bit",
-    "bitsandbytes::quantize_blockwise",
+    *named("fbgemm", "quantize_fp8_per_tensor quantize_fp8_per_row quantize_fp8_per_col"),
+    *named("bitsandbytes", "int8_vectorwise_quant quantize_4bit quantize_blockwise"),
     source=(
         "4 FLOPs per element: magnitude, maximum, scale, clamp; input read, result and scales"
         " written once (FBGEMM, bitsandbytes)"
@@ -215,36 +163,26 @@ def with_scales(call: Call) -> Work | None:
     """``quantize_fp8_per_row(x, …)``, ``quantize_4bit(x, blocksize, …)``, ``quantize_blockwise(x,
     code, blocksize)``.
     """
-    x, word = call.tensor(0), call.name.partition("::")[2]
-    if x is None or not x.shape:
+    x, word = call.need(0), call.name.partition("::")[2]
+    if not x.shape:
         return None
     rows = x.elements // max(x.shape[-1], 1)
-    block = (
-        call.value(1 if word == "quantize_4bit" else 2)
-        if word in ("quantize_4bit", "quantize_blockwise")
-        else None
-    )
     scales = {"quantize_fp8_per_tensor": 1, "quantize_fp8_per_col": x.shape[-1]}.get(word, rows)
     if word in ("quantize_4bit", "quantize_blockwise"):
-        if not isinstance(block, int) or block < 1:
+        block = call.integer(1 if word == "quantize_4bit" else 2)
+        if block < 1:
             return None
         scales = -(-x.elements // block)
     result = Tensor(((x.elements + 1) // 2 if word == "quantize_4bit" else x.elements,), "uint8")
-    return vector_work(
-        4 * x.elements,
-        x.dtype,
-        [x, call.tensor(1)],
-        [result, Tensor((scales,), "float32")],
-        {"shape": x.shape},
-    )
+    return per_element(4, x, [x, call.tensor(1)], [result, Tensor((scales,), "float32")])
 
 
 @model(
     "quantization",
-    "bitsandbytes::dequantize_4bit",
-    "bitsandbytes::dequantize_blockwise",
-    "bitsandbytes::int8_mm_dequant",
-    "bitsandbytes::int8_vectorwise_dequant",
+    *named(
+        "bitsandbytes",
+        "dequantize_4bit dequantize_blockwise int8_mm_dequant int8_vectorwise_dequant",
+    ),
     source=(
         "1 FLOP per element of the result, 2 with scales of rows and of columns; packed input and"
         " scales read, result written (bitsandbytes)"
@@ -255,20 +193,12 @@ def from_packed(call: Call) -> Work | None:
     absmax, code, blocksize, dtype)``, ``int8_mm_dequant(x, row scales, column scales, dtype,
     bias)``, ``int8_vectorwise_dequant(x, scales)``.
     """
-    x, word = call.tensor(0), call.name.partition("::")[2]
-    shape = call.integers(4) if word == "dequantize_4bit" else x.shape if x is not None else None
+    x, word = call.need(0), call.name.partition("::")[2]
+    shape = known(call.integers(4)) if word == "dequantize_4bit" else x.shape
     asked = scalar_type(call.value({"dequantize_4bit": 5, "dequantize_blockwise": 4}.get(word, 3)))
-    dtype = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}.get(
-        word, asked
-    )
-    if x is None or shape is None or not dtype:
+    defaults = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}
+    out = Tensor(shape, defaults.get(word, asked))
+    if not out.dtype:
         return None
-    out = Tensor(shape, dtype)
-    scales = [tensor for i in (1, 2, 4) if (tensor := call.tensor(i)) is not None]
-    return vector_work(
-        (2 if word == "int8_mm_dequant" else 1) * out.elements,
-        dtype,
-        [x, *scales],
-        [out],
-        {"shape": shape},
-    )
+    each = 2 if word == "int8_mm_dequant" else 1
+    return per_element(each, out, [x, *map(call.tensor, (1, 2, 4))], [out])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import precision, scalar_type
 from torch_tb_profiler.hardware.families.gemm import SOURCE, listed_scales, product
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 _SCALED = SOURCE + "; the scales read once"
 _PACKED = (
@@ -27,14 +28,8 @@ def scaled_mm(call: Call) -> Work | None:
     """
     out = call.last(12)
     dtype = scalar_type(call.value(9)) if out is None else out.dtype
-    return product(
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(8),
-        *listed_scales(call, 2),
-        *listed_scales(call, 5),
-        out_dtype=dtype,
-    )
+    scales = [*listed_scales(call, 2), *listed_scales(call, 5)]
+    return product(*map(call.tensor, (0, 1, 8)), *scales, out_dtype=dtype)
 
 
 @model("gemm", "aten::_mixed_dtypes_linear", source=_PACKED)
@@ -42,64 +37,42 @@ def mixed_linear(call: Call) -> Work | None:
     """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; a byte holds two four-bit
     weights.
     """
-    x, weight, scale, bias = call.first(4)
-    if x is None or weight is None or scale is None or not x.shape or len(weight.shape) != 2:
+    x, weight, scale, bias = call.need(0), call.need(1), call.need(2), call.tensor(3)
+    if not x.shape or len(weight.shape) != 2:
         return None
     return _packed(x, scale.elements, [weight, scale, bias], biased=bias is not None)
 
 
-@model(
-    "gemm",
-    "aten::_sparse_semi_structured_mm",
-    "aten::_sparse_semi_structured_addmm",
-    "aten::_sparse_semi_structured_linear",
-    "aten::_cslt_sparse_mm",
-    source=_SPARSE,
-)
+_SEMI_STRUCTURED = {
+    "aten::_sparse_semi_structured_mm": (0, 1, 2, -1, 3),
+    "aten::_sparse_semi_structured_addmm": (1, 2, 3, 0, 6),
+    "aten::_sparse_semi_structured_linear": (1, 2, 0, 3, 5),
+    "aten::_cslt_sparse_mm": (0, -1, 1, 2, 4),
+}
+"""Indices of the kept weights, their positions, the dense matrix, what is added, and the type."""
+
+
+@model("gemm", *_SEMI_STRUCTURED, source=_SPARSE)
 def semi_structured(call: Call) -> Work | None:
     """``_sparse_semi_structured_mm(A[M, K/2], positions, B[K, N])``, ``…_addmm(C, A, …)``,
     ``…_linear(x[…, K], W[N, K/2], positions, bias)``, ``_cslt_sparse_mm(A, B[K, N], bias, …)``.
     """
-    word = call.name.rpartition("_")[2]
-    library = "_cslt" in call.name
-    weights = call.tensor(1 if word in ("linear", "addmm") else 0)
-    dense = call.tensor({"linear": 0, "addmm": 3}.get(word, 1 if library else 2))
-    if weights is None or dense is None or len(weights.shape) != 2 or len(dense.shape) < 2:
+    weight, position, other, addend, dtype = _SEMI_STRUCTURED[call.name]
+    weights, dense, added = call.need(weight), call.need(other), call.tensor(addend)
+    if len(weights.shape) != 2 or len(dense.shape) < 2:
         return None
-    outputs, k = (
-        (math.prod(dense.shape[:-1]), dense.shape[-1])
-        if word == "linear"
-        else (dense.elements // max(dense.shape[-2], 1), dense.shape[-2])
-    )
-    added = call.tensor({"linear": 3, "addmm": 0}.get(word, 2 if library else 99))
-    rows = weights.shape[0]
-    bias_flops = rows * outputs if added is not None else 0
-    positions = None if library else call.tensor(2 if word in ("linear", "addmm") else 1)
-    out = Tensor((rows, outputs), _requested_dtype(call) or dense.dtype)
-    return Work(
-        rows * outputs * k + bias_flops,
-        moved(weights, positions, dense, added, out),
-        "matrix",
-        precision(weights.dtype),
-        {"M": rows, "N": outputs, "K": k, "sparse": "2:4"},
-        bias_flops,
-    )
-
-
-def _requested_dtype(call: Call) -> str:
-    indices = {
-        "aten::_sparse_semi_structured_mm": 3,
-        "aten::_sparse_semi_structured_addmm": 6,
-        "aten::_sparse_semi_structured_linear": 5,
-    }
-    return scalar_type(call.value(indices.get(call.name, 4)))
+    k = dense.shape[-1 if call.name.endswith("_linear") else -2]
+    rows, outputs = weights.shape[0], dense.elements // max(k, 1)
+    out = Tensor((rows, outputs), scalar_type(call.value(dtype)) or dense.dtype)
+    tensors = [weights, call.tensor(position), dense, added, out]
+    sizes = {"M": rows, "N": outputs, "K": k, "sparse": "2:4"}
+    others = rows * outputs if added is not None else 0
+    return matrix_work(rows * outputs * k, weights, tensors, sizes, others)
 
 
 @model(
     "gemm",
-    "sgl_kernel::fp8_scaled_mm",
-    "sgl_kernel::int8_scaled_mm",
-    "sgl_kernel::fp8_blockwise_scaled_mm",
+    *named("sgl_kernel", "fp8_scaled_mm int8_scaled_mm fp8_blockwise_scaled_mm"),
     source=_SCALED + " (SGLang)",
 )
 def sglang_scaled_mm(call: Call) -> Work | None:
@@ -107,14 +80,7 @@ def sglang_scaled_mm(call: Call) -> Work | None:
     dtype = scalar_type(call.value(4))
     if not dtype:
         return None
-    return product(
-        call.tensor(0),
-        call.tensor(1),
-        call.tensor(5),
-        call.tensor(2),
-        call.tensor(3),
-        out_dtype=dtype,
-    )
+    return product(*map(call.tensor, (0, 1, 5, 2, 3)), out_dtype=dtype)
 
 
 @model(
@@ -124,10 +90,7 @@ def sglang_scaled_mm(call: Call) -> Work | None:
 )
 def vllm_scaled_mm_azp(call: Call) -> Work | None:
     """``cutlass_scaled_mm_azp(out, A, B, a_scales, b_scales, azp_adj, azp, bias)``."""
-    out, *read = call.tensor(0), *(call.tensor(i) for i in range(3, 7))
-    if out is None:
-        return None
-    return product(call.tensor(1), call.tensor(2), call.tensor(7), *read, out_dtype=out.dtype)
+    return product(*map(call.tensor, (1, 2, 7, 3, 4, 5, 6)), out_dtype=call.need(0).dtype)
 
 
 @model(
@@ -138,35 +101,18 @@ def vllm_scaled_mm_azp(call: Call) -> Work | None:
 )
 def fp4_mm(call: Call) -> Work | None:
     """``cutlass_scaled_fp4_mm(out, A[M, K/2], B[N, K/2], block scales of A and B, alpha)``."""
-    out, a, b, *scales = call.first(6)
-    if (
-        out is None
-        or a is None
-        or b is None
-        or len(a.shape) != 2
-        or len(b.shape) != 2
-        or a.shape[1] != b.shape[1]
-    ):
+    out, a, b, *scales = call.need(0), call.need(1), call.need(2), *map(call.tensor, (3, 4, 5))
+    if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[1]:
         return None
     (m, half), n = a.shape, b.shape[0]
-    return Work(
-        4 * m * n * half,
-        moved(a, b, *scales, out),
-        "matrix",
-        "fp4",
-        {"M": m, "N": n, "K": 2 * half},
-    )
+    work = matrix_work(4 * m * n * half, a, [a, b, *scales, out], {"M": m, "N": n, "K": 2 * half})
+    return replace(work, precision="fp4")
 
 
 @model("gemm", "sgl_kernel::bmm_fp8", source=_SCALED + " (FlashInfer, SGLang)")
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
-    out = call.tensor(2)
-    if out is None:
-        return None
-    return product(
-        call.tensor(0), call.tensor(1), None, call.tensor(3), call.tensor(4), out_dtype=out.dtype
-    )
+    return product(*map(call.tensor, (0, 1, -1, 3, 4)), out_dtype=call.need(2).dtype)
 
 
 @model(
@@ -180,20 +126,11 @@ def bmm_fp8(call: Call) -> Work | None:
 )
 def into_output(call: Call) -> Work | None:
     """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose."""
-    out, a, b = call.first(3)
-    if (
-        out is None
-        or a is None
-        or b is None
-        or len(out.shape) != 2
-        or len(a.shape) != 2
-        or out.shape[0] != a.shape[0]
-    ):
+    out, a, b = call.need(0), call.need(1), call.need(2)
+    if len(out.shape) != 2 or len(a.shape) != 2 or out.shape[0] != a.shape[0]:
         return None
     (m, k), n = a.shape, out.shape[1]
-    return Work(
-        2 * m * n * k, moved(a, b, out), "matrix", precision(a.dtype), {"M": m, "N": n, "K": k}
-    )
+    return matrix_work(2 * m * n * k, a, [a, b, out], {"M": m, "N": n, "K": k})
 
 
 _SIZED = {
@@ -208,9 +145,7 @@ _SIZED = {
 def sized(call: Call) -> Work | None:
     """``marlin_gemm(A, …, packed weight, scales, …, size_m, size_n, size_k, …)``."""
     index, read = _SIZED[call.name]
-    a, n = call.tensor(0), call.value(index)
-    if a is None or not isinstance(n, int):
-        return None
+    a, n = call.need(0), call.integer(index)
     return _packed(a, n, [call.tensor(i) for i in read])
 
 
@@ -223,24 +158,22 @@ def int4_gemm(call: Call) -> Work | None:
     """``gptq_gemm(A, W[K·bits/32, N], zeros, scales, …)``, ``awq_gemm(A, W[K, N/8], scales, zeros,
     …)``.
     """
-    a, weight = call.tensor(0), call.tensor(1)
+    a, weight = call.need(0), call.need(1)
     dim, each = _COLUMNS[call.name]
-    if a is None or weight is None or len(weight.shape) != 2:
+    if len(weight.shape) != 2:
         return None
     return _packed(a, weight.shape[dim] * each, [weight, call.tensor(2), call.tensor(3)])
 
 
-@model(
-    "gemm", "bitsandbytes::gemm_4bit", "bitsandbytes::gemv_4bit", source=_PACKED + " (bitsandbytes)"
-)
+@model("gemm", *named("bitsandbytes", "gemm_4bit gemv_4bit"), source=_PACKED + " (bitsandbytes)")
 def bitsandbytes_4bit(call: Call) -> Work | None:
     """``gemm_4bit(A, packed B, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, packed B,
     shape of B, …)``.
     """
-    a, shape = call.tensor(0), call.integers(2, 2)
+    a, shape = call.need(0), known(call.integers(2, 2))
     is_gemm = call.name.endswith("gemm_4bit")
     bias = call.tensor(6) if is_gemm else None
-    if a is None or shape is None or not a.shape or a.shape[-1] != shape[1]:
+    if not a.shape or a.shape[-1] != shape[1]:
         return None
     read = [call.tensor(i) for i in ((1, 3, 7, 8, 9) if is_gemm else (1, 3, 4))]
     return _packed(a, shape[0], [*read, bias], biased=bias is not None)
@@ -248,13 +181,8 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
 
 @model(
     "gemm",
-    "bitsandbytes::int8_linear_matmul",
-    "bitsandbytes::int8_scaled_mm",
-    "fbgemm::f8f8bf16_rowwise",
-    "fbgemm::f8f8bf16_tensorwise",
-    "fbgemm::f8f8bf16",
-    "fbgemm::i8i8bf16",
-    "fbgemm::i8i8bf16_dynamic",
+    *named("bitsandbytes", "int8_linear_matmul int8_scaled_mm"),
+    *named("fbgemm", "f8f8bf16_rowwise f8f8bf16_tensorwise f8f8bf16 i8i8bf16 i8i8bf16_dynamic"),
     "npu::npu_linear",
     source=_SCALED + " (bitsandbytes, FBGEMM, torch_npu)",
 )
@@ -262,16 +190,13 @@ def by_rows(call: Call) -> Work | None:
     """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``; FBGEMM's return
     bfloat16.
     """
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None or len(weight.shape) != 2:
+    x, weight = call.need(0), call.need(1)
+    if len(weight.shape) != 2:
         return None
     word = call.name.partition("::")[2]
-    bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, 99))
-    scales = (
-        [call.tensor(i) for i in (2, 3)]
-        if word != "npu_linear" and not word.endswith("matmul")
-        else []
-    )
+    bias = call.tensor({"npu_linear": 2, "f8f8bf16_rowwise": 4, "int8_scaled_mm": 4}.get(word, -1))
+    scaled = word != "npu_linear" and not word.endswith("matmul")
+    scales = [call.tensor(2), call.tensor(3)] if scaled else []
     dtype = {
         "npu_linear": "",
         "int8_linear_matmul": "int32",
@@ -281,12 +206,12 @@ def by_rows(call: Call) -> Work | None:
 
 
 @model(
-    "gemm", "fbgemm::f8i4bf16_rowwise", "fbgemm::bf16i4bf16_rowwise", source=_PACKED + " (FBGEMM)"
+    "gemm", *named("fbgemm", "f8i4bf16_rowwise bf16i4bf16_rowwise"), source=_PACKED + " (FBGEMM)"
 )
 def fbgemm_int4(call: Call) -> Work | None:
     """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; returns bfloat16."""
-    x, weight = call.tensor(0), call.tensor(1)
-    if x is None or weight is None or len(weight.shape) != 2:
+    x, weight = call.need(0), call.need(1)
+    if len(weight.shape) != 2:
         return None
     return _packed(x, weight.shape[0], [call.tensor(i) for i in range(1, 5)], out_dtype="bfloat16")
 
@@ -300,29 +225,16 @@ def fbgemm_int4(call: Call) -> Work | None:
 )
 def transformer_engine(call: Call) -> Work | None:
     """``te_gemm_ts(A, scale of A, …, B, …, D, …, bias, …)`` with 22 or 17 arguments; bytes are fp8."""
-    indices = {22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs))
-    if indices is None:
+    *operands, last = known({22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs)))
+    (a, b, out), bias = map(call.need, operands), call.tensor(last)
+    cube = a.elements * b.elements * out.elements
+    volume = math.isqrt(cube)
+    if not out.elements or volume**2 != cube or volume % out.elements:
         return None
-    a, b, out, bias = (call.tensor(i) for i in indices)
-    if a is None or b is None or out is None:
-        return None
-    volume = math.isqrt(a.elements * b.elements * out.elements)
-    if (
-        not out.elements
-        or volume**2 != a.elements * b.elements * out.elements
-        or volume % out.elements
-    ):
-        return None
-    bias_flops = out.elements if bias is not None and bias.elements else 0
-    kind = "fp8" if a.element_bytes == 1 else precision(a.dtype)
-    return Work(
-        2 * volume + bias_flops,
-        moved(a, b, out, bias),
-        "matrix",
-        kind,
-        {"M·N": out.elements, "K": volume // out.elements},
-        bias_flops,
-    )
+    others = out.elements if bias is not None and bias.elements else 0
+    parameters = {"M·N": out.elements, "K": volume // out.elements}
+    work = matrix_work(2 * volume, a, [a, b, out, bias], parameters, others)
+    return replace(work, precision="fp8") if a.element_bytes == 1 else work
 
 
 @model(
@@ -332,38 +244,22 @@ def transformer_engine(call: Call) -> Work | None:
 )
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""
-    x, ends, weight = call.first(3)
-    if (
-        x is None
-        or weight is None
-        or len(x.shape) != 2
-        or len(weight.shape) != 3
-        or weight.shape[1] != x.shape[1]
-    ):
+    x, ends, weight = call.need(0), call.tensor(1), call.need(2)
+    if len(x.shape) != 2 or len(weight.shape) != 3 or weight.shape[1] != x.shape[1]:
         return None
     (m, k), (groups, _, n) = x.shape, weight.shape
-    return Work(
-        2 * m * n * k,
-        moved(x, ends, weight, Tensor((m, n), x.dtype)),
-        "matrix",
-        precision(x.dtype),
-        {"G": groups, "M": m, "N": n, "K": k},
-    )
+    tensors = [x, ends, weight, Tensor((m, n), x.dtype)]
+    return matrix_work(2 * m * n * k, x, tensors, {"G": groups, "M": m, "N": n, "K": k})
 
 
 @model("gemm", "aten::_foreach_mm", source=SOURCE + ", summed over the pairs of a list")
 def pairs(call: Call) -> Work | None:
     """``_foreach_mm(As, Bs)``."""
-    lefts, rights = call.tensors(0), call.tensors(1)
-    if not lefts or not rights or len(lefts) != len(rights):
-        return None
-    works = [product(a, b) for a, b in zip(lefts, rights, strict=True)]
-    flops = [work.flops for work in works if work is not None]
-    data = [work.bytes for work in works if work is not None and work.bytes is not None]
-    if len(flops) != len(works):
-        return None
+    lefts, rights = known(call.tensors(0)), known(call.tensors(1))
+    works = [known(product(a, b)) for a, b in zip(lefts, rights, strict=True)]
+    data = [work.bytes for work in works if work.bytes is not None]
     return Work(
-        sum(flops),
+        sum(work.flops for work in works),
         sum(data) if len(data) == len(works) else None,
         "matrix",
         precision(lefts[0].dtype),
@@ -378,12 +274,5 @@ def _packed(
     if not a.shape or n < 0:
         return None
     m, k = math.prod(a.shape[:-1]), a.shape[-1]
-    bias_flops = m * n if biased else 0
-    return Work(
-        2 * m * n * k + bias_flops,
-        moved(a, *read, Tensor((m, n), out_dtype or a.dtype)),
-        "matrix",
-        precision(a.dtype),
-        {"M": m, "N": n, "K": k},
-        bias_flops,
-    )
+    tensors = [a, *read, Tensor((m, n), out_dtype or a.dtype)]
+    return matrix_work(2 * m * n * k, a, tensors, {"M": m, "N": n, "K": k}, m * n * biased)

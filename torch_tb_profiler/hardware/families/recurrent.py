@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-from torch_tb_profiler.hardware.call import Call, Tensor, moved
-from torch_tb_profiler.hardware.element_types import precision
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, per_element, vector_work
 
 SOURCE = (
     "2·T·B FLOPs per element of the weight matrices (a multiplication and an addition per time step"
@@ -33,34 +32,22 @@ def layers(call: Call) -> Work | None:
     second.
     """
     packed = call.tensors(1 if call.name == "aten::lstm" else 2) is None
-    index = 3 if packed else 2
-    return _network(
-        call, call.tensor(0), call.tensors(index), gated=call.name in ("aten::lstm", "aten::gru")
-    )
+    gated = call.name in ("aten::lstm", "aten::gru")
+    return _network(call, call.tensors(3 if packed else 2), gated=gated)
 
 
 @model("recurrent", "aten::_cudnn_rnn", "aten::miopen_rnn", source=SOURCE)
 def library(call: Call) -> Work | None:
     """``_cudnn_rnn(x, weights, stride, buffer, h, c, mode, …)``; mode 2 is LSTM, 3 GRU."""
-    return _network(
-        call,
-        call.tensor(0),
-        call.tensors(1),
-        gated=call.value(6 if "cudnn" in call.name else 5) in (2, 3),
-    )
+    mode = call.value(6 if "cudnn" in call.name else 5)
+    return _network(call, call.tensors(1), gated=mode in (2, 3))
 
 
 @model("recurrent", "aten::_cudnn_rnn_backward", "aten::miopen_rnn_backward", source=_BACKWARD)
 def library_backward(call: Call) -> Work | None:
     """``_cudnn_rnn_backward(x, weights, stride, buffer, h, c, y, dy, dh, dc, mode, …)``."""
-    x, weights, first = call.tensor(0), call.tensors(1), 6 if "cudnn" in call.name else 5
-    return _both_gradients(
-        _network(call, x, weights, gated=call.value(first + 4) in (2, 3)),
-        x,
-        weights,
-        call.tensor(first),
-        call.tensor(first + 1),
-    )
+    first = 6 if "cudnn" in call.name else 5
+    return _both_gradients(call, call.tensors(1), first, first + 1, mode=first + 4)
 
 
 @model("recurrent", "aten::mkldnn_rnn_layer_backward", source=_BACKWARD)
@@ -68,43 +55,29 @@ def layer_backward(call: Call) -> Work | None:
     """``mkldnn_rnn_layer_backward(x, W_ih, W_hh, b_ih, b_hh, h, c, y, …, dy, dh, dc, reverse, mode,
     …)``.
     """
-    x = call.tensor(0)
-    weights = tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None)
-    return _both_gradients(
-        _network(call, x, weights, gated=call.value(14) in (2, 3)),
-        x,
-        weights,
-        call.tensor(7),
-        call.tensor(10),
-    )
+    return _both_gradients(call, _of_layer(call), 7, 10, mode=14)
+
+
+def _of_layer(call: Call) -> tuple[Tensor, ...]:
+    return tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None)
 
 
 def _both_gradients(
-    forward: Work | None,
-    x: Tensor | None,
-    weights: tuple[Tensor, ...] | None,
-    output: Tensor | None,
-    gradient: Tensor | None,
+    call: Call, weights: tuple[Tensor, ...] | None, output: int, gradient: int, mode: int
 ) -> Work | None:
-    if forward is None or x is None or weights is None:
-        return None
-    values = [Tensor(tensor.shape, x.dtype) for tensor in weights]
-    data = moved(x, output, gradient, *values, x.dense, *values)
-    return Work(
-        2 * forward.flops,
-        data,
-        forward.unit,
-        forward.precision,
-        forward.parameters,
-        2 * forward.bias_flops,
-    )
+    """Twice the forward; ``output``, ``gradient``, ``mode``: indices of arguments."""
+    forward = known(_network(call, weights, gated=call.value(mode) in (2, 3)))
+    x = call.need(0)
+    values = [Tensor(tensor.shape, x.dtype) for tensor in known(weights)]
+    data = moved(x, call.tensor(output), call.tensor(gradient), *values, x.dense, *values)
+    flops, bias_flops = 2 * forward.flops, 2 * forward.bias_flops
+    return replace(forward, flops=flops, bytes=data, bias_flops=bias_flops)
 
 
 @model("recurrent", "aten::mkldnn_rnn_layer", source=SOURCE)
 def layer(call: Call) -> Work | None:
     """``mkldnn_rnn_layer(x, W_ih, W_hh, b_ih, b_hh, h, c, …, mode, …)``: one layer, one direction."""
-    weights = tuple(tensor for i in range(1, 5) if (tensor := call.tensor(i)) is not None)
-    return _network(call, call.tensor(0), weights, gated=call.value(9) in (2, 3))
+    return _network(call, _of_layer(call), gated=call.value(9) in (2, 3))
 
 
 @model("recurrent", "aten::_thnn_fused_lstm_cell", source=_LSTM_CELL)
@@ -126,17 +99,10 @@ def gru_cell(call: Call) -> Work | None:
 )
 def lstm_cell_backward(call: Call) -> Work | None:
     """``_thnn_fused_lstm_cell_backward_impl(dh, dc, c before, c after, gates, has_bias)``."""
-    before, after, gates = call.tensor(2), call.tensor(3), call.tensor(4)
-    if before is None or after is None or gates is None:
-        return None
-    gradients = [gates.dense, before.dense]
-    return vector_work(
-        20 * before.elements,
-        gates.dtype,
-        [call.tensor(0), call.tensor(1), before, after, gates],
-        gradients,
-        {"shape": before.shape},
-    )
+    before, after, gates = call.need(2), call.need(3), call.need(4)
+    read = [call.tensor(0), call.tensor(1), before, after, gates]
+    written, parameters = [gates.dense, before.dense], {"shape": before.shape}
+    return vector_work(20 * before.elements, gates.dtype, read, written, parameters)
 
 
 @model(
@@ -148,75 +114,44 @@ def gru_cell_backward(call: Call) -> Work | None:
     """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` returns gradients of gates and
     state.
     """
-    gradient, workspace = call.tensor(0), call.tensor(1)
-    if gradient is None or workspace is None:
-        return None
+    gradient, workspace = call.need(0), call.need(1)
     gates = Tensor((3 * gradient.elements,), gradient.dtype)
-    return vector_work(
-        16 * gradient.elements,
-        gradient.dtype,
-        [gradient, workspace],
-        [gates, gates, gradient.dense],
-        {"shape": gradient.shape},
-    )
+    return per_element(16, gradient, [gradient, workspace], [gates, gates, gradient.dense])
 
 
 def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
-    inputs, hidden, state = call.first(3)
-    if inputs is None or hidden is None or state is None:
-        return None
-    biases = [call.tensor(3), call.tensor(4)]
-    count = each + (biased if biases[0] is not None else 0)
+    inputs, hidden, state = call.need(0), call.need(1), call.need(2)
+    read = [inputs, hidden, state, call.tensor(3), call.tensor(4)]
+    flops = (each + (biased if read[3] is not None else 0)) * state.elements
     # The workspace holds the four gates of an LSTM, five values of a GRU.
     workspace = Tensor((state.elements * (4 if states == 2 else 5),), inputs.dtype)
-    results = [state.dense] * states
-    return vector_work(
-        count * state.elements,
-        inputs.dtype,
-        [inputs, hidden, state, *biases],
-        [*results, workspace],
-        {"shape": state.shape},
-    )
+    written = [*[state.dense] * states, workspace]
+    return vector_work(flops, inputs.dtype, read, written, {"shape": state.shape})
 
 
-def _network(
-    call: Call, x: Tensor | None, weights: tuple[Tensor, ...] | None, *, gated: bool
-) -> Work | None:
+def _network(call: Call, weights: tuple[Tensor, ...] | None, *, gated: bool) -> Work | None:
     """All layers and directions; the element type is the input's."""
-    if x is None or not weights or len(x.shape) < 2:
-        return None
+    x, weights = call.need(0), known(weights)
     matrices = [tensor for tensor in weights if len(tensor.shape) == 2]
-    if not matrices or not x.shape[-1]:
+    if len(x.shape) < 2 or not matrices or not x.shape[-1]:
         return None
     steps = x.elements // x.shape[-1]
     # Input and recurrent matrices alternate; a projection has neither gates nor a state.
-    recurrent = [
-        tensor
-        for tensor in matrices[1:]
-        if tensor.shape[0] in {first.shape[0] for first in matrices[:1]}
-    ]
-    hidden = recurrent[0].shape[1] if recurrent else matrices[0].shape[0]
-    gates = (
-        sum(tensor.shape[0] for tensor in matrices if tensor.shape[0] == matrices[0].shape[0]) // 2
-    )
+    rows = matrices[0].shape[0]
+    alike = [tensor for tensor in matrices if tensor.shape[0] == rows]
+    hidden = alike[1].shape[1] if len(alike) > 1 else rows
+    gates = rows * len(alike) // 2
     biases = sum(tensor.elements for tensor in weights if len(tensor.shape) == 1)
-    cells = max(1, gates // max(matrices[0].shape[0], 1))
+    cells = max(1, gates // max(rows, 1))
     vector = biases + 2 * gates + (5 * hidden * cells if gated else 0)
-    flops = 2 * steps * sum(math.prod(tensor.shape) for tensor in matrices) + steps * vector
+    flops = 2 * steps * sum(tensor.elements for tensor in matrices)
     values = [Tensor(tensor.shape, x.dtype) for tensor in weights]
-    directions = (
-        cells if call.name == "aten::mkldnn_rnn_layer" else 2 if _bidirectional(matrices) else 1
-    )
+    directions = 2 if _bidirectional(matrices) else 1
+    if call.name == "aten::mkldnn_rnn_layer":
+        directions = cells
     out = Tensor((steps, hidden * directions), x.dtype)
-    parameters: dict[str, object] = {
-        "T·B": steps,
-        "inputs": x.shape[-1],
-        "hidden": hidden,
-        "cells": cells,
-    }
-    return Work(
-        flops, moved(x, *values, out), "matrix", precision(x.dtype), parameters, steps * vector
-    )
+    parameters = {"T·B": steps, "inputs": x.shape[-1], "hidden": hidden, "cells": cells}
+    return matrix_work(flops, x, [x, *values, out], parameters, steps * vector)
 
 
 def _bidirectional(matrices: list[Tensor]) -> bool:

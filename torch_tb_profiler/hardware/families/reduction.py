@@ -9,7 +9,7 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind, scalar_type
 from torch_tb_profiler.hardware.families.elementwise import shown
 from torch_tb_profiler.hardware.results import broadcast, promoted, reduced
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
 
 SOURCE = (
     "FLOPs per element: 1 of sums, products, extremes (1 more per output of a mean), 2 of norms, 4"
@@ -62,23 +62,16 @@ _REDUCTIONS: dict[str, _Reduction] = {
 @model("reduction", *_REDUCTIONS, source=SOURCE)
 def reduction(call: Call) -> Work | None:
     """Any of the table, over all or some dimensions."""
-    rule, x = _REDUCTIONS[call.name], call.tensor(0)
-    if x is None:
-        return None
+    rule, x = _REDUCTIONS[call.name], call.need(0)
     other = call.tensor(1)
     if (
         call.name in ("aten::max", "aten::min")
         and other is not None
         and (other.shape or not x.shape)
     ):
-        shape, both = broadcast((x.shape, other.shape)), [x, other]
-        return vector_work(
-            math.prod(shape),
-            promoted(both),
-            both,
-            [Tensor(shape, promoted(both))],
-            shown(shape, both),
-        )
+        both = [x, other]
+        result = Tensor(broadcast((x.shape, other.shape)), promoted(both))
+        return vector_work(result.elements, result.dtype, both, [result], shown(result.shape, both))
     whole = _is_whole(call, rule)
     out = call.last(max(rule.dims + 1, 2)) if rule.outputs == 1 and not rule.indices else None
     if not whole and not call.recorded and out is None:
@@ -114,11 +107,8 @@ def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
     out = call.last(2) if rule.outputs == 1 and not rule.indices else None
     if out is not None:
         return out.dtype
-    asked = (
-        scalar_type(call.value(1 if whole and rule.dtype == _SUM.dtype else rule.dtype))
-        if rule.dtype >= 0
-        else ""
-    )
+    index = 1 if whole and rule.dtype == _SUM.dtype else rule.dtype
+    asked = scalar_type(call.value(index)) if rule.dtype >= 0 else ""
     if asked or rule.result:
         return asked or rule.result
     return "int64" if rule == _SUM and kind(dtype) in ("int", "bool") else dtype
@@ -126,46 +116,34 @@ def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
 
 @model(
     "reduction",
-    "aten::cumsum",
-    "aten::cumprod",
-    "aten::cumsum_",
-    "aten::cumprod_",
-    "aten::logcumsumexp",
-    "aten::_logcumsumexp",
+    *named("aten", "cumsum cumprod cumsum_ cumprod_ logcumsumexp _logcumsumexp"),
     source="1 FLOP per element; input read, result written once",
 )
 def scan(call: Call) -> Work | None:
     """``cumsum(x, dim, dtype)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
+    x = call.need(0)
     in_place = call.name.endswith("_")
     dtype = scalar_type(call.value(2)) or (
         "int64" if kind(x.dtype) in ("int", "bool") and not in_place else x.dtype
     )
-    if in_place:
-        return vector_work(x.elements, dtype, [x], [x], {"shape": x.shape})
-    return vector_work(x.elements, dtype, [x], [Tensor(x.shape, dtype)], {"shape": x.shape})
+    result = x if in_place else Tensor(x.shape, dtype)
+    return vector_work(x.elements, dtype, [x], [result], {"shape": x.shape})
 
 
 @model(
     "reduction",
-    "aten::_cummax_helper",
-    "aten::_cummin_helper",
+    *named("aten", "_cummax_helper _cummin_helper"),
     source="1 FLOP per element, a comparison; input read, values and int64 positions written",
 )
 def scan_of_extremes(call: Call) -> Work | None:
     """``_cummax_helper(x, values, indices, dim)``."""
-    x, values, indices = call.first(3)
-    if x is None:
-        return None
-    return vector_work(x.elements, x.dtype, [x], [values, indices], {"shape": x.shape})
+    x, values, indices = call.need(0), call.tensor(1), call.tensor(2)
+    return per_element(1, x, [x], [values, indices])
 
 
 @model(
     "reduction",
-    "aten::trace",
-    "aten::equal",
+    *named("aten", "trace equal"),
     source=(
         "1 FLOP per element: of the diagonal (trace), of both tensors' (equal); they read, one"
         " value written"
@@ -173,19 +151,15 @@ def scan_of_extremes(call: Call) -> Work | None:
 )
 def to_one(call: Call) -> Work | None:
     """``trace(x)``, ``equal(a, b)``."""
-    a, b = call.tensor(0), call.tensor(1)
-    if a is None or (call.name == "aten::trace") != (b is None):
+    a, b = call.need(0), call.tensor(1)
+    if (call.name == "aten::trace") != (b is None):
         return None
     if b is not None:
-        if a.shape != b.shape:
-            return None
-        return vector_work(a.elements, a.dtype, [a, b], [], {"shape": a.shape})
-    diagonal = Tensor((min(a.shape),), a.dtype) if len(a.shape) == 2 else None
-    if diagonal is None:
+        return per_element(1, a, [a, b], []) if a.shape == b.shape else None
+    if len(a.shape) != 2:
         return None
-    return vector_work(
-        diagonal.elements, a.dtype, [diagonal], [Tensor((), a.dtype)], {"shape": a.shape}
-    )
+    diagonal, one = Tensor((min(a.shape),), a.dtype), Tensor((), a.dtype)
+    return vector_work(diagonal.elements, a.dtype, [diagonal], [one], {"shape": a.shape})
 
 
 @model(
@@ -200,16 +174,11 @@ def selective_scan(call: Call) -> Work | None:
     """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``, in place of delta or
     z.
     """
-    u, delta, a, *rest = call.first(8)
-    if u is None or delta is None or a is None or len(a.shape) != 2 or u.shape != delta.shape:
+    u, delta, a, *rest = call.need(0), call.need(1), call.need(2), *map(call.tensor, range(3, 8))
+    if len(a.shape) != 2 or u.shape != delta.shape:
         return None
-    return vector_work(
-        7 * u.elements * a.shape[1],
-        u.dtype,
-        [u, delta, a, *rest],
-        [u],
-        {"shape": u.shape, "states": a.shape[1]},
-    )
+    states = a.shape[1]
+    return per_element(7 * states, u, [u, delta, a, *rest], [u], states=states)
 
 
 @model(
@@ -222,17 +191,12 @@ def selective_scan(call: Call) -> Work | None:
 )
 def distances(call: Call) -> Work | None:
     """``_cdist_forward(x1[…, P, M], x2[…, R, M], p, compute_mode)``."""
-    a, b = call.tensor(0), call.tensor(1)
-    if a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
+    a, b = call.need(0), call.need(1)
+    if len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-1]:
         return None
     shape = (*broadcast((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-2])
-    return vector_work(
-        3 * math.prod(shape) * a.shape[-1],
-        a.dtype,
-        [a, b],
-        [Tensor(shape, a.dtype)],
-        {"shape": shape, "columns": a.shape[-1]},
-    )
+    result, columns = Tensor(shape, a.dtype), a.shape[-1]
+    return per_element(3 * columns, result, [a, b], [result], columns=columns)
 
 
 @model(
@@ -245,16 +209,10 @@ def distances(call: Call) -> Work | None:
 )
 def distances_backward(call: Call) -> Work | None:
     """``_cdist_backward(dy, x1[…, P, M], x2[…, R, M], p, distances)``."""
-    gradient, a, b, known = call.tensor(0), call.tensor(1), call.tensor(2), call.tensor(4)
-    if gradient is None or a is None or b is None or not a.shape:
-        return None
-    return vector_work(
-        5 * gradient.elements * a.shape[-1],
-        a.dtype,
-        [gradient, a, b, known],
-        [a.dense],
-        {"shape": gradient.shape, "columns": a.shape[-1]},
-    )
+    dy, a, b, known = call.need(0), call.need(1), call.need(2), call.tensor(4)
+    columns = a.shape[-1]
+    parameters = {"shape": dy.shape, "columns": columns}
+    return vector_work(5 * dy.elements * columns, a.dtype, [dy, a, b, known], [a.dense], parameters)
 
 
 @model(
@@ -264,63 +222,34 @@ def distances_backward(call: Call) -> Work | None:
 )
 def histogram(call: Call) -> Work | None:
     """``histc(x, bins, min, max)``."""
-    x, bins = call.tensor(0), call.value(1)
-    if x is None or not isinstance(bins, int):
-        return None
-    return vector_work(2 * x.elements, x.dtype, [x], [Tensor((bins,), x.dtype)], {"shape": x.shape})
+    x, bins = call.need(0), call.integer(1)
+    return per_element(2, x, [x], [Tensor((bins,), x.dtype)])
 
 
 @model(
     "softmax",
-    "aten::_softmax",
-    "aten::_log_softmax",
-    "aten::_safe_softmax",
-    "aten::_masked_softmax",
+    *named("aten", "_softmax _log_softmax _safe_softmax _masked_softmax"),
     source=_SOFTMAX,
 )
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
-    mask = call.tensor(1)
+    x, mask = call.need(0), call.tensor(1)
     wide = call.value(2) is True and call.name in ("aten::_softmax", "aten::_log_softmax")
-    return vector_work(
-        5 * x.elements,
-        x.dtype,
-        [x, mask],
-        [Tensor(x.shape, "float32" if wide else x.dtype)],
-        {"shape": x.shape, "dim": call.value(1)},
-    )
+    result = Tensor(x.shape, "float32" if wide else x.dtype)
+    return per_element(5, x, [x, mask], [result], dim=call.value(1))
 
 
 @model(
     "softmax",
-    "aten::_softmax_backward_data",
-    "aten::_log_softmax_backward_data",
-    "aten::_masked_softmax_backward",
+    *named("aten", "_softmax_backward_data _log_softmax_backward_data _masked_softmax_backward"),
     source=_SOFTMAX_BACKWARD,
 )
 def softmax_backward(call: Call) -> Work | None:
     """``_softmax_backward_data(dy, y, dim, input_dtype)``, ``_masked_softmax_backward(dy, y, mask,
     dim)``.
     """
-    gradient, y = call.tensor(0), call.tensor(1)
-    if gradient is None or y is None:
-        return None
+    gradient, y = call.need(0), call.need(1)
     if "_masked" in call.name:
-        return vector_work(
-            4 * y.elements,
-            y.dtype,
-            [gradient, y, call.tensor(2)],
-            [y.dense],
-            {"shape": y.shape, "dim": call.value(3)},
-        )
+        return per_element(4, y, [gradient, y, call.tensor(2)], [y.dense], dim=call.value(3))
     dtype = scalar_type(call.value(3)) or y.dtype
-    return vector_work(
-        4 * y.elements,
-        y.dtype,
-        [gradient, y],
-        [Tensor(y.shape, dtype)],
-        {"shape": y.shape, "dim": call.value(2)},
-    )
+    return per_element(4, y, [gradient, y], [Tensor(y.shape, dtype)], dim=call.value(2))

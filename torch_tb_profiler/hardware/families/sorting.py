@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, model, per_element
 
 _SORT = (
     "no FLOPs (comparisons do not count); the input read once, values and int64 indices written"
@@ -14,22 +14,18 @@ _SORT = (
 @model("sort", "aten::sort", "aten::argsort", source=_SORT)
 def sort(call: Call) -> Work | None:
     """``sort(x, …)``."""
-    x = call.tensor(0)
-    if x is None:
-        return None
+    x = call.need(0)
     values = None if call.name == "aten::argsort" else x.dense
-    return vector_work(0, x.dtype, [x], [values, Tensor(x.shape, "int64")], {"shape": x.shape})
+    return per_element(0, x, [x], [values, Tensor(x.shape, "int64")])
 
 
 @model("sort", "aten::topk", "aten::kthvalue", "aten::mode", source=_SORT)
 def top(call: Call) -> Work | None:
     """``topk(x, k, dim)``; ``kthvalue`` and ``mode`` return one per row."""
-    x, is_topk = call.tensor(0), call.name == "aten::topk"
+    x, is_topk = call.need(0), call.name == "aten::topk"
     k = call.value(1) if is_topk else 1
-    dim = call.value({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name])
-    if x is None or not isinstance(k, int) or not isinstance(dim, int) or not x.shape:
+    dim = call.integer({"aten::topk": 2, "aten::kthvalue": 2, "aten::mode": 1}[call.name])
+    if not isinstance(k, int) or not x.shape:
         return None
     selected = Tensor((x.elements // max(x.shape[dim], 1) * k,), x.dtype)
-    return vector_work(
-        0, x.dtype, [x], [selected, Tensor(selected.shape, "int64")], {"shape": x.shape, "k": k}
-    )
+    return per_element(0, x, [x], [selected, Tensor(selected.shape, "int64")], k=k)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from torch_tb_profiler.errors import NotATrace, SourceError
@@ -15,7 +15,7 @@ from torch_tb_profiler.importers.sqlite.database import Database
 from torch_tb_profiler.importers.sqlite.nsight import TABLES as NSIGHT_TABLES
 from torch_tb_profiler.importers.sqlite.nsight import read_nsight
 from torch_tb_profiler.importers.sqlite.nvprof import read_nvprof
-from torch_tb_profiler.importers.window import Text
+from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 
@@ -23,8 +23,6 @@ MOST_BYTES = 64 << 30
 """Largest database unpacked into a temporary file."""
 _READ_BYTES = 4 << 20
 _HINT = "Choose a file written by nsys export --type sqlite or nvprof -o."
-
-Progress = Callable[[int, "int | None"], None]
 
 
 def read_sqlite(stream: Text, path: str | None = None, progress: Progress | None = None) -> Trace:
@@ -82,10 +80,7 @@ def _read(database: Database, builder: TraceBuilder) -> Trace:
 def _unpacked(stream: Text) -> Iterator[str]:
     """A temporary file with the bytes of a stream, removed on exit."""
     try:
-        with tempfile.NamedTemporaryFile(
-            prefix="torch_tb_profiler-", suffix=".sqlite", delete=False
-        ) as file:
-            path = file.name
+        handle, path = tempfile.mkstemp(".sqlite", "torch_tb_profiler-")
     except OSError as error:
         raise SourceError(
             f"No temporary file could be created: {error.strerror}.",
@@ -93,7 +88,7 @@ def _unpacked(stream: Text) -> Iterator[str]:
         ) from error
     try:
         try:
-            with open(path, "wb") as target:
+            with open(handle, "wb") as target:
                 size = 0
                 while data := stream.read(_READ_BYTES):
                     size += len(data)

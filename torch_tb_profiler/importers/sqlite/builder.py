@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from msgspec import Raw
 from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.events import Args, Event
 from torch_tb_profiler.importers.gather import Gatherer
-from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, distinct_rows
+from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, distinct_rows, mapped
 from torch_tb_profiler.importers.sqlite.spill import Spill
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Ints, TableSpec
+from torch_tb_profiler.store.columns import Array, Ints, Mask, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -41,6 +41,16 @@ DATABASE_TABLES = "databaseTables"
 
 Side = Mapping[str, Any]
 """Columns of a side table (without ``span``) for every row of a chunk; missing ones are unknown."""
+
+
+def header_of(
+    profiler: str, devices: list[dict[str, Any]]
+) -> tuple[dict[str, Any], dict[int, int]]:
+    """The header as Kineto writes it, and the number of multiprocessors by device id."""
+    header: dict[str, Any] = {PROFILER: profiler}
+    if devices:
+        header["deviceProperties"] = devices
+    return header, {gpu["id"]: gpu["numSms"] for gpu in devices if gpu.get("numSms", 0) > 0}
 
 
 class TraceBuilder:
@@ -74,6 +84,11 @@ class TraceBuilder:
         """Numbers of names."""
         return self.gathered.texts.column(texts)
 
+    def named(self, name_of: Callable[..., str], *columns: Ints) -> Array:
+        """Numbers of the names that a function makes of the numbers of each row."""
+        distinct, inverse = distinct_rows(*columns)
+        return self.names(name_of(*row) for row in distinct)[inverse]
+
     def texts(self, values: Iterable[bytes]) -> Array:
         """Numbers of JSON texts; ``NONE`` if empty."""
         return self.gathered.blobs.column(values) + NONE
@@ -88,15 +103,9 @@ class TraceBuilder:
 
     def correlations(self, process: Ints, number: Ints) -> Ints:
         """Correlation ids made unique across processes; −1 none."""
-        distinct, inverse = np.unique(process, return_inverse=True)
-        offset = (
-            np.array(
-                [self._processes.setdefault(p, len(self._processes)) for p in distinct.tolist()],
-                np.int64,
-            )
-            * _PER_PROCESS
-        )
-        return np.where((number > 0) & (number < _PER_PROCESS), number + offset[inverse], -1)
+        known = self._processes
+        offset = mapped(lambda p: known.setdefault(p, len(known)), process) * _PER_PROCESS
+        return np.where((number > 0) & (number < _PER_PROCESS), number + offset, -1)
 
     def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
         """Track numbers of host threads; ``mark`` is appended to the thread id."""
@@ -108,10 +117,9 @@ class TraceBuilder:
 
     def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
         """Track numbers of streams; a stream is unique per device, process and context."""
-        distinct, inverse = distinct_rows(device, process, context, stream)
-        return np.array([self._stream(key) for key in distinct], np.int32)[inverse]
+        return mapped(self._stream, device, process, context, stream).astype(np.int32)
 
-    def _stream(self, key: tuple[int, ...]) -> int:
+    def _stream(self, *key: int) -> int:
         number = self._streams.get(key)
         if number is None:
             device, process, context, stream = key
@@ -171,8 +179,7 @@ class TraceBuilder:
         Rows without a start are counted and dropped; without an end, the duration is 0.
         """
         n = len(start)
-        good = (start > -_LATEST) & (start < _LATEST)
-        self.counts.add(d.NO_TIME, n - int(good.sum()))
+        good = self._timed(start)
         ended = (end > -_LATEST) & (end < _LATEST)
         dur = np.where(ended, end - start, 0)
         self.counts.add(d.NO_DURATION, int((good & ~ended).sum()))
@@ -225,9 +232,8 @@ class TraceBuilder:
         args: Array | None = None,
     ) -> None:
         """Add rows to ``instants``."""
-        good = (time > -_LATEST) & (time < _LATEST)
+        good = self._timed(time)
         n = len(time)
-        self.counts.add(d.NO_TIME, n - int(good.sum()))
         columns = {
             "time": time,
             "track": track,
@@ -238,6 +244,12 @@ class TraceBuilder:
             "ordinal": np.asarray(ordinal, np.int32),
         }
         self._put("instants", {key: column[good] for key, column in columns.items()})
+
+    def _timed(self, time: Ints) -> Mask:
+        """Mask of the rows with a valid time; the others are counted."""
+        good: Mask = (time > -_LATEST) & (time < _LATEST)
+        self.counts.add(d.NO_TIME, int((~good).sum()))
+        return good
 
     def flows(
         self, ordinal: Ints, time: Ints, track: Array, identity: Ints, category: str, phase: str

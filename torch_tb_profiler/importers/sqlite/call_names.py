@@ -27,7 +27,8 @@ def driver_call(number: int) -> str:
     return _DRIVER.get(number) or f"cbid {number}"
 
 
-def _numbered(text: str) -> dict[int, str]:
+def numbered(text: str) -> dict[int, str]:
+    """Names by number: each line is a number and the names from there on."""
     names_by_number: dict[int, str] = {}
     for line in text.split("\n"):
         first, *names = line.split() or ("0",)
@@ -35,7 +36,7 @@ def _numbered(text: str) -> dict[int, str]:
     return names_by_number
 
 
-_RUNTIME = _numbered("""
+_RUNTIME = numbered("""
 1 cudaDriverGetVersion cudaRuntimeGetVersion cudaGetDeviceCount cudaGetDeviceProperties cudaChooseDevice cudaGetChannelDesc
 7 cudaCreateChannelDesc cudaConfigureCall cudaSetupArgument cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaLaunch
 14 cudaFuncSetCacheConfig cudaFuncGetAttributes cudaSetDevice cudaGetDevice cudaSetValidDevices cudaSetDeviceFlags cudaMalloc
@@ -123,7 +124,7 @@ _RUNTIME = _numbered("""
 477 cudaLibraryGetKernelCount cudaLibraryEnumerateKernels cudaKernelSetAttributeForDevice cudaStreamGetDevice cudaStreamGetDevice
 482 cudaMemcpyBatchAsync cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync cudaEventElapsedTime_v2
 """)
-_DRIVER = _numbered("""
+_DRIVER = numbered("""
 1 cuInit cuDriverGetVersion cuDeviceGet cuDeviceGetCount cuDeviceGetName cuDeviceComputeCapability cuDeviceTotalMem cuDeviceGetProperties
 9 cuDeviceGetAttribute cuCtxCreate cuCtxDestroy cuCtxAttach cuCtxDetach cuCtxPushCurrent cuCtxPopCurrent cuCtxGetDevice cuCtxSynchronize
 18 cuModuleLoad cuModuleLoadData cuModuleLoadDataEx cuModuleLoadFatBinary cuModuleUnload cuModuleGetFunction cuModuleGetGlobal

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, distinct_rows
+from torch_tb_profiler.importers.sqlite.database import MISSING, Database, mapped
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
@@ -49,9 +49,10 @@ class Captures:
                 process, thread = process_of(numbers["globalTid"]), thread_of(numbers["globalTid"])
                 track = builder.threads(process, thread).tolist()
                 captures = zip(ordinal.tolist(), numbers["start"].tolist(), track, strict=True)
-                nodes = rows.lists("graphNodeId", "originalGraphNodeId")
-                keys = zip(process.tolist(), *nodes, strict=True)
-                for (number, node, original), captured in zip(keys, captures, strict=True):
+                nodes = rows.tuples("graphNodeId", "originalGraphNodeId")
+                for number, (node, original), captured in zip(
+                    process.tolist(), nodes, captures, strict=True
+                ):
                     if node > 0 and captured[1] != MISSING:
                         # Only the first row counts: later ones are updates.
                         self._captured.setdefault((number, node), captured)
@@ -64,8 +65,7 @@ class Captures:
         """
         if not self._captured:
             return
-        distinct, inverse = distinct_rows(process, np.maximum(node, 0))
-        flow_id = np.array([self._flow_id(*key) for key in distinct], np.int64)[inverse]
+        flow_id = mapped(self._flow_id, process, np.maximum(node, 0))
         rows = np.flatnonzero(flow_id >= 0)
         if len(rows):
             self._builder.flows(

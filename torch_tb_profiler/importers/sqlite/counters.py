@@ -16,8 +16,6 @@ _METRICS, _NETWORK, _MEMORY = "GPU_METRICS", "NET_NIC_METRIC", "CUDA_GPU_MEMORY_
 _GENERIC = "GENERIC_EVENTS"
 NSIGHT_TABLES = (_METRICS, _GENERIC, _NETWORK, _MEMORY)
 NVPROF_TABLES = ("CUPTI_ACTIVITY_KIND_MEMORY2",)
-_NSIGHT_WORDS, _NVPROF_WORDS = (2, 0, 1), (3, 1, 2)
-"""Codes of device memory, allocation and release, in CUPTI's enums; Nsight Systems counts from 0."""
 _MOST_BYTES = 1 << 48
 _OF_A_GPU = ("SM Active", "SMs Active")
 """Keys that distinguish samples of GPU metrics from other generic events."""
@@ -26,24 +24,18 @@ _LONGEST_SAMPLE, _LONGEST_NUMBER = 1 << 14, 18
 
 def gpu_metrics(database: Database, builder: TraceBuilder) -> None:
     """Read samples of GPU counters. The low byte of ``typeId`` is the GPU."""
-    names: dict[tuple[int, ...], str] = {}
-    for rows in database.rows("TARGET_INFO_GPU_METRICS", ["typeId", "metricId"], ["metricName"]):
-        for *key, name in rows.tuples("typeId", "metricId", "metricName"):
-            names[tuple(key)] = name
+    names: dict[tuple[int, ...], str] = {
+        (kind, metric): name
+        for rows in database.rows("TARGET_INFO_GPU_METRICS", ["typeId", "metricId"], ["metricName"])
+        for kind, metric, name in rows.tuples("typeId", "metricId", "metricName")
+    }
     builder.begin(_METRICS)
     seen: set[int] = set()
     for rows in database.rows(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
         kinds, inverse = np.unique(rows.numbers["typeId"], return_inverse=True)
         seen.update(kinds.tolist())
-        _samples(
-            builder,
-            rows,
-            "timestamp",
-            ("typeId", "metricId"),
-            names,
-            ("GPU metrics", "hardware_counters"),
-            _gpus(builder, kinds)[inverse],
-        )
+        labels, track = ("GPU metrics", "hardware_counters"), _gpus(builder, kinds)[inverse]
+        _samples(builder, rows, "timestamp", ("typeId", "metricId"), names, labels, track)
     _generic_metrics(database, builder, seen)
 
 
@@ -62,17 +54,16 @@ def _generic_metrics(database: Database, builder: TraceBuilder, seen: set[int]) 
     for rows in database.rows(_GENERIC, ["rawTimestamp", "timestamp", "typeId"], ["data"]):
         numbers, ordinal = rows.numbers, builder.ordinals(rows)
         fresh = ~np.isin(numbers["typeId"], list(seen))
-        samples = [
-            _sample(text) if is_fresh else b""
-            for text, is_fresh in zip(rows.texts["data"], fresh.tolist(), strict=True)
-        ]
-        chosen = np.array([i for i, sample in enumerate(samples) if sample], np.int64)
+        texts = rows.texts["data"]
+        samples = {
+            i: sample for i in np.flatnonzero(fresh).tolist() if (sample := _sample(texts[i]))
+        }
+        chosen = np.array(list(samples), np.int64)
         builder.counts.add(d.NOT_READ, int(fresh.sum()) - len(chosen))
         time = np.where(
             numbers["timestamp"] == MISSING, numbers["rawTimestamp"], numbers["timestamp"]
         )
         name = np.full(len(chosen), builder.gathered.texts["GPU metrics"], np.int32)
-        texts = builder.texts(samples[i] for i in chosen.tolist())
         builder.instants(
             ordinal[chosen],
             time[chosen],
@@ -80,7 +71,7 @@ def _generic_metrics(database: Database, builder: TraceBuilder, seen: set[int]) 
             "hardware_counters",
             _gpus(builder, numbers["typeId"][chosen]),
             "C",
-            texts,
+            builder.texts(samples.values()),
         )
 
 
@@ -115,24 +106,16 @@ def network_metrics(database: Database, builder: TraceBuilder) -> None:
             names[tuple(key)] = f"{name} [{unit}]" if unit else name
     cards = _cards(database)
     builder.begin(_NETWORK)
-    for rows in database.rows(
-        _NETWORK, ["start", "globalId", "metricsListId", "metricsIdx", "value"]
-    ):
+    columns = ["start", "globalId", "metricsListId", "metricsIdx", "value"]
+    for rows in database.rows(_NETWORK, columns):
         cards_seen, inverse = np.unique(rows.numbers["globalId"], return_inverse=True)
         tracks = [
             (cards.get(card, "network card"), "" if card == MISSING else str(card))
             for card in cards_seen.tolist()
         ]
         track = builder.gathered.tracks.column(tracks)[inverse]
-        _samples(
-            builder,
-            rows,
-            "start",
-            ("metricsListId", "metricsIdx"),
-            names,
-            ("Network metrics", "network_counters"),
-            track,
-        )
+        labels = ("Network metrics", "network_counters")
+        _samples(builder, rows, "start", ("metricsListId", "metricsIdx"), names, labels, track)
 
 
 def _cards(database: Database) -> dict[int, str]:
@@ -160,12 +143,10 @@ def _samples(
     distinct, inverse = distinct_rows(*(rows.numbers[c] for c in (*key, "value")))
     written = []
     for *number, value in distinct:
-        label = (
-            names.get(tuple(number)) or names.get((MISSING, number[-1])) or f"metric {number[-1]}"
-        )
-        written.append(
-            b"" if value == MISSING else json.dumps({label: value}, separators=(",", ":")).encode()
-        )
+        label = names.get(tuple(number)) or names.get((MISSING, number[-1]))
+        sample = {label or f"metric {number[-1]}": value}
+        text = "" if value == MISSING else json.dumps(sample, separators=(",", ":"))
+        written.append(text.encode())
     name = np.full(rows.count, builder.gathered.texts[labels[0]], np.int32)
     builder.instants(
         builder.ordinals(rows),
@@ -181,13 +162,13 @@ def _samples(
 def memory_usage(database: Database, builder: TraceBuilder) -> None:
     """Read device memory held by each process (``nsys profile --cuda-memory-usage=true``)."""
     columns = ("start", "deviceId", "bytes", "memKind", "memoryOperationType")
-    _memory(database, builder, _MEMORY, columns, _NSIGHT_WORDS)
+    _memory(database, builder, _MEMORY, columns, (2, 0, 1))
 
 
 def allocations(database: Database, builder: TraceBuilder) -> None:
     """Read the same from nvprof (``--track-memory-allocations on``)."""
     columns = ("timestamp", "deviceId", "bytes", "memoryKind", "memoryOperationType")
-    _memory(database, builder, NVPROF_TABLES[0], columns, _NVPROF_WORDS)
+    _memory(database, builder, NVPROF_TABLES[0], columns, (3, 1, 2))
 
 
 def _memory(
@@ -195,9 +176,10 @@ def _memory(
     builder: TraceBuilder,
     table: str,
     columns: Sequence[str],
-    words: tuple[int, int, int],
+    codes: tuple[int, int, int],
 ) -> None:
-    kind, allocation, release = words
+    """``codes``: of device memory, allocation and release in the enums of the exporter."""
+    kind, allocation, release = codes
     builder.begin(table)
     parts: list[tuple[Ints, ...]] = []
     for rows in database.rows(table, columns):
@@ -221,12 +203,10 @@ def _memory(
         total = np.cumsum(change[row])
         # What is released without an allocation was allocated before the recording.
         before = max(0, -int(total.min()))
-        samples = builder.texts(
-            json.dumps({"bytes": value}).encode() for value in (total + before).tolist()
-        )
-        name = builder.names(
-            ["Memory of the device, at least" if before else "Memory of the device"]
-        )
+        values = (total + before).tolist()
+        samples = builder.texts(json.dumps({"bytes": value}).encode() for value in values)
+        title = "Memory of the device, at least" if before else "Memory of the device"
+        name = builder.names([title])
         track = builder.gathered.tracks.column([("" if number == MISSING else number, "memory")])
         n = len(row)
         builder.instants(

@@ -7,41 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PLAIN = {
-    "v": "void",
-    "w": "wchar_t",
-    "b": "bool",
-    "c": "char",
-    "a": "signed char",
-    "h": "unsigned char",
-    "s": "short",
-    "t": "unsigned short",
-    "i": "int",
-    "j": "unsigned int",
-    "l": "long",
-    "m": "unsigned long",
-    "x": "long long",
-    "y": "unsigned long long",
-    "n": "__int128",
-    "o": "unsigned __int128",
-    "f": "float",
-    "d": "double",
-    "e": "long double",
-    "g": "__float128",
-    "z": "...",
-}
-PLAIN_D = {
-    "d": "decimal64",
-    "e": "decimal128",
-    "f": "decimal32",
-    "h": "half",
-    "i": "char32_t",
-    "s": "char16_t",
-    "u": "char8_t",
-    "a": "auto",
-    "c": "decltype(auto)",
-    "n": "decltype(nullptr)",
-}
+
+def _words(text: str) -> dict[str, str]:
+    """``code word; code word …`` as a dict."""
+    return dict(entry.strip().split(" ", 1) for entry in text.split(";"))
+
+
+PLAIN = _words("""
+    v void; w wchar_t; b bool; c char; a signed char; h unsigned char; s short; t unsigned short; i int;
+    j unsigned int; l long; m unsigned long; x long long; y unsigned long long; n __int128;
+    o unsigned __int128; f float; d double; e long double; g __float128; z ...
+""")
+PLAIN_D = _words("""
+    d decimal64; e decimal128; f decimal32; h half; i char32_t; s char16_t; u char8_t; a auto;
+    c decltype(auto); n decltype(nullptr)
+""")
 ENDING = {"l": "l", "m": "ul", "j": "u", "x": "ll", "y": "ull"}
 STANDARD = {
     "t": "std",
@@ -52,55 +32,13 @@ STANDARD = {
     "o": "std::ostream",
     "d": "std::iostream",
 }
-OPERATORS = {
-    "nw": " new",
-    "na": " new[]",
-    "dl": " delete",
-    "da": " delete[]",
-    "ps": "+",
-    "ng": "-",
-    "ad": "&",
-    "de": "*",
-    "co": "~",
-    "pl": "+",
-    "mi": "-",
-    "ml": "*",
-    "dv": "/",
-    "rm": "%",
-    "an": "&",
-    "or": "|",
-    "eo": "^",
-    "aS": "=",
-    "pL": "+=",
-    "mI": "-=",
-    "mL": "*=",
-    "dV": "/=",
-    "rM": "%=",
-    "aN": "&=",
-    "oR": "|=",
-    "eO": "^=",
-    "ls": "<<",
-    "rs": ">>",
-    "lS": "<<=",
-    "rS": ">>=",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "gt": ">",
-    "le": "<=",
-    "ge": ">=",
-    "ss": "<=>",
-    "nt": "!",
-    "aa": "&&",
-    "oo": "||",
-    "pp": "++",
-    "mm": "--",
-    "cm": ",",
-    "pm": "->*",
-    "pt": "->",
-    "cl": "()",
-    "ix": "[]",
-}
+OPERATORS = _words("""
+    nw  new; na  new[]; dl  delete; da  delete[]; ps +; ng -; ad &; de *; co ~; pl +; mi -; ml *; dv /; rm %;
+    an &; or |; eo ^; aS =; pL +=; mI -=; mL *=; dV /=; rM %=; aN &=; oR |=; eO ^=; ls <<; rs >>; lS <<=; rS >>=;
+    eq ==; ne !=; lt <; gt >; le <=; ge >=; ss <=>; nt !; aa &&; oo ||; pp ++; mm --; cm ,; pm ->*; pt ->;
+    cl (); ix []
+""")
+"""The names of new and delete begin with a blank."""
 
 
 @dataclass(frozen=True)

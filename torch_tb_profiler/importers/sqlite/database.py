@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, SourceError
+from torch_tb_profiler.importers.window import Progress
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import sqlite_bytes
+from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.defects import (
-    DAMAGED_TABLE,
-    TRUNCATED,
-    UNFINISHED_DATABASE,
-    DefectCounts,
-)
+from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
@@ -48,8 +45,6 @@ _HINT = (
     " profile.nvprof."
 )
 
-Progress = Callable[[int, "int | None"], None]
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -64,16 +59,18 @@ class Rows:
     texts: dict[str, list[str]]
     blobs: dict[str, list[bytes]]
 
-    def lists(self, *columns: str) -> list[list[Any]]:
-        """The values of some columns of numbers and texts."""
-        return [
+    def tuples(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """The values of some columns of numbers and texts, row by row."""
+        values = (
             self.numbers[name].tolist() if name in self.numbers else self.texts[name]
             for name in columns
-        ]
+        )
+        return zip(*values, strict=True)
 
-    def tuples(self, *columns: str) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns, row by row."""
-        return zip(*self.lists(*columns), strict=True)
+    def properties(self, row: int, keys: Mapping[str, str]) -> dict[str, int]:
+        """The known numbers of a row; ``keys``: column → what it is called in the result."""
+        values = {key: int(self.numbers[column][row]) for column, key in keys.items()}
+        return {key: value for key, value in values.items() if value != MISSING}
 
 
 class Database:
@@ -131,22 +128,15 @@ class Database:
             raise NotATrace(_damage(path, self._size, error), _HINT) from error
         self._tables = {name.lower(): name for (name,) in listed if isinstance(name, str)}
         # SQLite accepts an incomplete last page and reads zeros there.
-        counts.add(TRUNCATED, int(_whole(path) > self._size))
-        counts.add(
-            UNFINISHED_DATABASE,
-            int(any(_holds_something(path + ending) for ending in ("-wal", "-journal"))),
-        )
+        counts.add(d.TRUNCATED, int(_whole(path) > self._size))
+        pending = any(_holds_something(path + ending) for ending in ("-wal", "-journal"))
+        counts.add(d.UNFINISHED_DATABASE, int(pending))
 
     def __enter__(self) -> Database:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
-
-    @property
-    def rows_read(self) -> int:
-        """Rows read so far from all tables."""
-        return self._done
 
     @property
     def tables(self) -> list[str]:
@@ -197,16 +187,14 @@ class Database:
             NotATrace: the tables have more rows than fit into the file.
         """
         present = {name.lower() for name in self.columns(table)}
-        selected = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
-        selected += [_text(c) if c.lower() in present else "''" for c in texts] + [
-            _blob(c) if c.lower() in present else "x''" for c in blobs
-        ]
         if not present:
             return
-        query = (
-            f"SELECT {', '.join(selected)} FROM [{table}] NOT"
-            f" INDEXED{f' WHERE {where}' if where else ''}"
-        )
+        selected = [_number(c) if c.lower() in present else str(MISSING) for c in numbers]
+        selected += [_text(c) if c.lower() in present else "''" for c in texts]
+        selected += [_blob(c) if c.lower() in present else "x''" for c in blobs]
+        query = f"SELECT {', '.join(selected)} FROM [{table}] NOT INDEXED"
+        if where:
+            query += f" WHERE {where}"
         first = 0
         for chunk in self._chunks(table, query):
             self._report(len(chunk), counted=not where)
@@ -223,7 +211,7 @@ class Database:
                 first += len(chunk)
             return
         except self._failure:
-            self._counts.add(DAMAGED_TABLE, int(table not in self._damaged))
+            self._counts.add(d.DAMAGED_TABLE, int(table not in self._damaged))
             self._damaged.add(table)
         # The error lost the rows fetched before the damage: read them again, one by one.
         rest: list[tuple[Any, ...]] = []
@@ -296,6 +284,12 @@ def distinct_rows(*columns: Ints) -> tuple[list[tuple[int, ...]], Ints]:
     return list(zip(*(column[first].tolist() for column in columns), strict=True)), inverse
 
 
+def mapped(value_of: Callable[..., int], *columns: Ints) -> Ints:
+    """What a function says of the numbers of each row, int64; it is asked once per distinct row."""
+    distinct, inverse = distinct_rows(*columns)
+    return np.array([value_of(*row) for row in distinct], np.int64)[inverse]
+
+
 class Texts:
     """The table of interned texts: ``StringIds`` (id, value) or ``StringTable`` (_id_, value)."""
 
@@ -344,13 +338,12 @@ class Texts:
 
     def text(self, number: int) -> str:
         """The text of a number; ``""`` for none."""
+        if not self._query:
+            return self._known.get(number, "")
         known = self._known.get(number)
         if known is None:
-            if self._query:
-                self._make_room()
-            known = self._known[number] = (
-                str(self._database.value(self._query, number) or "") if self._query else ""
-            )
+            self._make_room()
+            known = self._known[number] = str(self._database.value(self._query, number) or "")
         return known
 
 
@@ -389,13 +382,13 @@ def _rows(
     blobs: Sequence[str],
 ) -> Rows:
     columns = list(zip(*values, strict=True))
-    first_text = len(numbers)
+    first_text, first_blob = len(numbers), len(numbers) + len(texts)
     return Rows(
         first,
         len(values),
-        {name: np.array(columns[i], np.int64) for i, name in enumerate(numbers)},
-        {name: list(columns[first_text + i]) for i, name in enumerate(texts)},
-        {name: list(columns[first_text + len(texts) + i]) for i, name in enumerate(blobs)},
+        {name: np.array(column, np.int64) for name, column in zip(numbers, columns, strict=False)},
+        dict(zip(texts, map(list, columns[first_text:first_blob]), strict=True)),
+        dict(zip(blobs, map(list, columns[first_blob:]), strict=True)),
     )
 
 

@@ -8,27 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
+from torch_tb_profiler.importers.sqlite.call_names import numbered
 from torch_tb_profiler.importers.sqlite.captures import Captures
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
+from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, mapped
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
-COPIES = {
-    1: "HtoD",
-    2: "DtoH",
-    3: "HtoA",
-    4: "AtoH",
-    5: "AtoA",
-    6: "AtoD",
-    7: "DtoA",
-    8: "DtoD",
-    9: "HtoH",
-    10: "PtoP",
-    11: "HtoD",
-    12: "DtoH",
-    13: "DtoD",
-}
+COPIES = numbered("1 HtoD DtoH HtoA AtoH AtoA AtoD DtoA DtoD HtoH PtoP HtoD DtoH DtoD")
 """``CUpti_ActivityMemcpyKind`` as Kineto spells it; 11 to 13: unified memory (Nsight Systems only)."""
 UNIFIED = 11
 SYNCHRONISATIONS = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
@@ -98,20 +85,19 @@ class DeviceWork:
         for rows in self._database.rows(table, columns):
             numbers = rows.numbers
             self._processes.update(np.unique(dialect.process(numbers["globalPid"])).tolist())
-            grid, block = [numbers[c] for c in _GRID], [numbers[c] for c in _BLOCK]
+            grid = [numbers[c] for c in _GRID]
             static, dynamic = numbers["staticSharedMemory"], numbers["dynamicSharedMemory"]
             sides = {
                 "grid": builder.tuples(*grid),
-                "block": builder.tuples(*block),
+                "block": builder.tuples(*(numbers[c] for c in _BLOCK)),
                 "registers": numbers["registersPerThread"],
                 "shared_memory": np.where(
                     (static < 0) | (dynamic < 0), MISSING, static + np.maximum(dynamic, 0)
                 ),
                 "blocks_per_sm": self._blocks_per_sm(self._devices(numbers), grid),
             }
-            self._add(
-                rows, builder.names(self._kernel_names(numbers)), "kernel", Role.KERNEL, sides
-            )
+            names = builder.names(self._kernel_names(numbers))
+            self._add(rows, names, "kernel", Role.KERNEL, sides)
 
     def _kernel_names(self, numbers: Mapping[str, Ints]) -> list[str]:
         chosen = np.full(len(numbers["start"]), MISSING)
@@ -121,10 +107,8 @@ class DeviceWork:
 
     def _blocks_per_sm(self, device: Ints, grid: list[Ints]) -> Array:
         """Kineto's ``blocks per SM``: blocks of the grid / multiprocessors; NaN unknown."""
-        known, inverse = np.unique(device, return_inverse=True)
-        counts = np.array(
-            [self._dialect.multiprocessors.get(number, 0) for number in known.tolist()], np.float64
-        )[inverse]
+        known = self._dialect.multiprocessors
+        counts = mapped(lambda number: known.get(number, 0), device).astype(np.float64)
         usable = (counts > 0) & np.logical_and.reduce(
             [(side > 0) & (side < _LARGEST) for side in grid]
         )
@@ -139,84 +123,74 @@ class DeviceWork:
 
     def copies(self, table: str) -> None:
         """Read a table of copies."""
-        self._builder.begin(table)
-        for rows in self._database.rows(
-            table, (*_PLACE, "bytes", "copyKind", "srcKind", "dstKind")
-        ):
-            distinct, inverse = distinct_rows(
-                *(rows.numbers[c] for c in ("copyKind", "srcKind", "dstKind"))
-            )
-            named = self._builder.names([self._copy_name(*row) for row in distinct])
-            self._add(
-                rows, named[inverse], "gpu_memcpy", Role.MEMCPY, {"bytes": rows.numbers["bytes"]}
-            )
-
-    def _copy_name(self, kind: int, source: int, destination: int) -> str:
         kinds = self._dialect.memory_kinds
-        direction = (
-            ""
-            if source == destination == MISSING
-            else f" ({kinds.get(source, 'Unknown')} -> {kinds.get(destination, 'Unknown')})"
-        )
-        return (
-            "Memcpy"
-            f" {COPIES.get(kind, 'Unknown')}{direction or (' (Managed)' if kind >= UNIFIED else '')}"
-        )
+
+        def name_of(kind: int, source: int, destination: int) -> str:
+            ends = (kinds.get(source, "Unknown"), kinds.get(destination, "Unknown"))
+            managed = " (Managed)" if kind >= UNIFIED else ""
+            known = source != MISSING or destination != MISSING
+            detail = f" ({' -> '.join(ends)})" if known else managed
+            return f"Memcpy {COPIES.get(kind, 'Unknown')}{detail}"
+
+        columns = ("copyKind", "srcKind", "dstKind")
+        self._read(table, columns, name_of, "gpu_memcpy", Role.MEMCPY)
 
     def memsets(self, table: str) -> None:
         """Read a table of memsets."""
-        column = self._dialect.memory_kind
-        self._builder.begin(table)
-        for rows in self._database.rows(table, (*_PLACE, "bytes", column)):
-            distinct, inverse = np.unique(rows.numbers[column], return_inverse=True)
-            named = self._builder.names(
-                [
-                    f"Memset ({self._dialect.memory_kinds.get(kind, 'Unknown')})"
-                    for kind in distinct.tolist()
-                ]
-            )
-            self._add(
-                rows, named[inverse], "gpu_memset", Role.MEMSET, {"bytes": rows.numbers["bytes"]}
-            )
+        kinds = self._dialect.memory_kinds
+        self._read(
+            table,
+            (self._dialect.memory_kind,),
+            lambda kind: f"Memset ({kinds.get(kind, 'Unknown')})",
+            "gpu_memset",
+            Role.MEMSET,
+        )
 
     def graphs(self, table: str) -> None:
         """Read a table of graph launches, each recorded as one piece of work."""
-        self._builder.begin(table)
-        for rows in self._database.rows(table, (*_PLACE, "graphId")):
-            distinct, inverse = np.unique(rows.numbers["graphId"], return_inverse=True)
-            named = self._builder.names(
-                [
-                    "CUDA_graph" if number == MISSING else f"CUDA_graph_{number}"
-                    for number in distinct.tolist()
-                ]
-            )
-            self._add(rows, named[inverse], "kernel", Role.KERNEL, {})
+        self._read(
+            table,
+            ("graphId",),
+            lambda number: "CUDA_graph" if number == MISSING else f"CUDA_graph_{number}",
+            "kernel",
+            Role.KERNEL,
+        )
 
     def synchronisations(self, table: str) -> None:
         """Read a table of waits: of the host, or of streams for events."""
-        column = self._dialect.synchronisation
+        self._read(
+            table,
+            (self._dialect.synchronisation,),
+            lambda kind: SYNCHRONISATIONS.get(kind, "Synchronisation"),
+            "cuda_sync",
+            Role.SYNC,
+        )
+
+    def _read(
+        self,
+        table: str,
+        columns: tuple[str, ...],
+        name_of: Callable[..., str],
+        category: str,
+        role: Role,
+    ) -> None:
+        """Read a table of work whose names follow from the numbers in some columns."""
+        moves = role in (Role.MEMCPY, Role.MEMSET)
         self._builder.begin(table)
-        for rows in self._database.rows(table, (*_PLACE, column)):
-            distinct, inverse = np.unique(rows.numbers[column], return_inverse=True)
-            named = self._builder.names(
-                [SYNCHRONISATIONS.get(kind, "Synchronisation") for kind in distinct.tolist()]
-            )
-            self._add(rows, named[inverse], "cuda_sync", Role.SYNC, None)
+        for rows in self._database.rows(table, (*_PLACE, *columns, *(("bytes",) if moves else ()))):
+            names = self._builder.named(name_of, *(rows.numbers[c] for c in columns))
+            side = {"bytes": rows.numbers["bytes"]} if moves else {}
+            self._add(rows, names, category, role, None if role == Role.SYNC else side)
 
     def _devices(self, numbers: Mapping[str, Ints]) -> Ints:
         """The device of each row of a chunk."""
         dialect, device = self._dialect, numbers["deviceId"]
         if dialect.devices:
-            known, inverse = np.unique(numbers["contextId"], return_inverse=True)
-            of_context = np.array(
-                [dialect.devices.get(number, MISSING) for number in known.tolist()], np.int64
-            )[inverse]
+            of_context = mapped(lambda n: dialect.devices.get(n, MISSING), numbers["contextId"])
             device = np.where(device == MISSING, of_context, device)
         if dialect.gpus:
-            pairs, inverse = distinct_rows(dialect.process(numbers["globalPid"]), device)
-            device = np.array(
-                [dialect.gpus.get((p, number), number) for p, number in pairs], np.int64
-            )[inverse]
+            process = dialect.process(numbers["globalPid"])
+            device = mapped(lambda *key: dialect.gpus.get(key, key[1]), process, device)
         return device
 
     def _add(
@@ -226,26 +200,14 @@ class DeviceWork:
         process, context = self._dialect.process(numbers["globalPid"]), numbers["contextId"]
         device = self._devices(numbers)
         # Waits for a context or an event have no stream: CUPTI writes the largest number.
-        stream = np.where(
-            (numbers["streamId"] >= (1 << 32) - 1)
-            | ((numbers["streamId"] < 0) & (numbers["streamId"] != MISSING)),
-            -1,
-            numbers["streamId"],
-        )
+        none = (numbers["streamId"] >= (1 << 32) - 1) | (numbers["streamId"] < 0)
+        stream = np.where(none & (numbers["streamId"] != MISSING), -1, numbers["streamId"])
         arguments = None if side is None else {"device": device, "stream": stream, **side}
         ordinal, track = builder.ordinals(rows), builder.streams(device, process, context, stream)
+        start, end = numbers["start"], numbers["end"]
+        link = builder.correlations(process, numbers["correlationId"])
         builder.spans(
-            ordinal,
-            numbers["start"],
-            numbers["end"],
-            name,
-            category,
-            track,
-            role,
-            correlation=builder.correlations(process, numbers["correlationId"]),
-            device=arguments,
+            ordinal, start, end, name, category, track, role, correlation=link, device=arguments
         )
         if self._dialect.captures is not None:
-            self._dialect.captures.replayed(
-                process, numbers["graphNodeId"], ordinal, numbers["start"], track
-            )
+            self._dialect.captures.replayed(process, numbers["graphNodeId"], ordinal, start, track)

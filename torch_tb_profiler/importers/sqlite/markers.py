@@ -88,8 +88,7 @@ def read_marker(text: str) -> Marker:
             return marker
     if "=" not in text:
         return Marker(text, Role.OPERATOR if _OPERATOR.match(text) else Role.ANNOTATION)
-    name, _, _ = text.rpartition(_IDS) if _IDS in text else (text, "", "")
-    name, sizes = _cut_sizes(name)
+    name, sizes = _cut_sizes(text.rpartition(_IDS)[0] if _IDS in text else text)
     name, operation = _cut_number(name, _OPERATIONS)
     name, sequence = _cut_number(name, _SEQUENCES)
     if not name or (sizes is None and operation < 0 and sequence < 0):
@@ -152,14 +151,8 @@ def _pyprof(text: str) -> Marker | None:
     module, operation, arguments = value.get("mod"), value.get("op"), value.get("args")
     if isinstance(module, str) and isinstance(operation, str):
         dims, types, concrete = _arguments(arguments if isinstance(arguments, list) else [])
-        return Marker(
-            f"{module}.{operation}",
-            Role.OPERATOR,
-            Kind.CALL,
-            dims=dims,
-            types=types,
-            concrete=concrete,
-        )
+        name = f"{module}.{operation}"
+        return Marker(name, Role.OPERATOR, Kind.CALL, dims=dims, types=types, concrete=concrete)
     written = value.get("strRepr")
     return Marker(written) if isinstance(written, str) and written else None
 
@@ -190,41 +183,31 @@ def _depth(text: str) -> int:
 
 def _arguments(arguments: list[Any]) -> tuple[bytes, bytes, bytes]:
     """``Input Dims``, ``Input type`` and ``Concrete Inputs`` from PyProf's list of arguments."""
-    dims: list[Any] = []
-    types: list[Any] = []
-    concrete: list[str] = []
-    for argument in arguments:
-        if not isinstance(argument, dict):
-            continue
-        shape, value = _shape(argument.get("shape")), argument.get("value")
-        listed = (
-            [v for v in value if isinstance(v, dict) and _shape(v.get("shape")) is not None]
-            if isinstance(value, (list, tuple))
-            else []
+    described = [_argument(each) for each in arguments if isinstance(each, dict)]
+    dims, types, concrete = (
+        json.dumps([columns[i] for columns in described], separators=(",", ":")).encode()
+        for i in range(3)
+    )
+    return dims, types, concrete
+
+
+def _argument(argument: dict[str, Any]) -> tuple[list[Any], Any, str]:
+    """Shape, type and value of an argument, as Kineto would write them."""
+    shape, value = _shape(argument.get("shape")), argument.get("value")
+    if shape is not None:
+        return shape, _element(argument.get("dtype")), ""
+    if value is None:
+        return [], "", ""
+    if not isinstance(value, (list, tuple)):
+        return [], "Scalar", str(value)
+    tensors = [v for v in value if isinstance(v, dict) and _shape(v.get("shape")) is not None]
+    if tensors:
+        return (
+            [_shape(v["shape"]) for v in tensors],
+            [_element(v.get("dtype")) for v in tensors],
+            "",
         )
-        if shape is not None:
-            dims.append(shape)
-            types.append(_element(argument.get("dtype")))
-            concrete.append("")
-        elif listed:
-            dims.append([_shape(v["shape"]) for v in listed])
-            types.append([_element(v.get("dtype")) for v in listed])
-            concrete.append("")
-        else:
-            dims.append([])
-            types.append(
-                ""
-                if value is None
-                else "ScalarList"
-                if isinstance(value, (list, tuple))
-                else "Scalar"
-            )
-            concrete.append(
-                "" if value is None else str(list(value) if isinstance(value, tuple) else value)
-            )
-    return tuple(
-        json.dumps(values, separators=(",", ":")).encode() for values in (dims, types, concrete)
-    )  # type: ignore[return-value]
+    return [], "ScalarList", str(list(value))
 
 
 def _shape(value: Any) -> list[int] | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.importers.sqlite.builder import PROFILER, TraceBuilder
+from torch_tb_profiler.importers.sqlite.builder import TraceBuilder, header_of
 from torch_tb_profiler.importers.sqlite.call_names import plain_name
 from torch_tb_profiler.importers.sqlite.captures import TABLES as CAPTURE_TABLES
 from torch_tb_profiler.importers.sqlite.captures import Captures
@@ -21,7 +21,7 @@ from torch_tb_profiler.importers.sqlite.counters import gpu_metrics, memory_usag
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
-from torch_tb_profiler.importers.sqlite.ranges import Ranges
+from torch_tb_profiler.importers.sqlite.ranges import Ranges, mark_name
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -72,13 +72,8 @@ _MEMORY_KINDS = {
     6: "Managed Static",
     7: "Unknown",
 }
-_CATEGORY = 33
-_MARK = 34
-_THREAD_NAME = 39
-_PUSH_POP = 59
-_START_END = 60
-_DOMAIN = 75
-_DOMAIN_END = 76
+_CATEGORY, _MARK, _THREAD_NAME, _PUSH_POP, _START_END = 33, 34, 39, 59, 60
+_DOMAIN, _DOMAIN_END = 75, 76
 _NAMING = (_CATEGORY, _DOMAIN, _DOMAIN_END)
 """Kinds of rows that name domains and categories."""
 _INFORMATION = 1
@@ -166,13 +161,9 @@ class _NsightReader:
                 plain_name(self._texts.text(n)) or "call without a name" for n in name_ids.tolist()
             ]
             # Driver calls are named cu…, runtime calls cuda….
-            driver = np.array(
-                [name.startswith("cu") and not name.startswith("cuda") for name in names], np.bool_
-            )[inverse]
-            runtime, low = builder.categories(("cuda_runtime", "cuda_driver"))
-            category = np.where(
-                driver | (numbers["eventClass"] == _DRIVER_CLASS), low, runtime
-            ).astype(np.int32)
+            by_name = [name.startswith("cu") and not name.startswith("cuda") for name in names]
+            driver = np.array(by_name, np.bool_)[inverse] | (numbers["eventClass"] == _DRIVER_CLASS)
+            category = builder.categories(("cuda_runtime", "cuda_driver"))[driver.astype(np.int8)]
             correlation = builder.correlations(process, numbers["correlationId"])
             builder.spans(
                 ordinal[call],
@@ -198,14 +189,8 @@ class _NsightReader:
 
     def _add_messages(self, ordinal: Ints, time: Ints, texts: list[str], process: Ints) -> None:
         names = self._builder.names(f"Nsight Systems: {text}" for text in texts)
-        self._builder.instants(
-            ordinal,
-            time,
-            names,
-            "diagnostics",
-            self._builder.threads(process_of(process), np.full(len(time), MISSING)),
-            "i",
-        )
+        track = self._builder.threads(process_of(process), np.full(len(time), MISSING))
+        self._builder.instants(ordinal, time, names, "diagnostics", track, "i")
 
     def _threads(self, thread: Ints, mark: str = "") -> Array:
         return self._builder.threads(process_of(thread), thread_of(thread), mark)
@@ -219,22 +204,14 @@ class _NsightReader:
             numbers, ordinal = rows.numbers, builder.ordinals(rows)
             call = ~self._message_rows(rows, ordinal)
             # MPI and UCX use textId for their names.
-            name_ids, inverse = np.unique(
+            names = builder.named(
+                lambda number: plain_name(self._texts.text(number)) or category,
                 np.where(numbers["nameId"] == MISSING, numbers["textId"], numbers["nameId"]),
-                return_inverse=True,
             )
-            names = builder.names(
-                [plain_name(self._texts.text(n)) or category for n in name_ids.tolist()]
-            )[inverse]
             track = self._threads(numbers["globalTid"])
+            start, end = numbers["start"], numbers["end"]
             builder.spans(
-                ordinal[call],
-                numbers["start"][call],
-                numbers["end"][call],
-                names[call],
-                category,
-                track[call],
-                role,
+                ordinal[call], start[call], end[call], names[call], category, track[call], role
             )
 
     def _named(self, kind: int, *keys: str) -> dict[tuple[int, ...], str]:
@@ -245,17 +222,9 @@ class _NsightReader:
                 _NVTX, ["globalTid", "textId", *keys], ["text"], where=f"[eventType] = {kind}"
             ):
                 texts = self._texts_of(rows.texts["text"], rows.numbers["textId"])
-                columns = (
-                    process_of(rows.numbers["globalTid"]),
-                    *(rows.numbers[key] for key in keys),
-                )
-                names.update(
-                    (key, text)
-                    for key, text in zip(
-                        zip(*(c.tolist() for c in columns), strict=True), texts, strict=True
-                    )
-                    if text
-                )
+                process = process_of(rows.numbers["globalTid"]).tolist()
+                named = zip(process, rows.tuples(*keys), texts, strict=True)
+                names.update({(number, *key): text for number, key, text in named if text})
         return names
 
     def _texts_of(self, texts: list[str], numbers: Ints) -> list[str]:
@@ -312,14 +281,10 @@ class _NsightReader:
                 )
             selected = np.flatnonzero(kind[known] == _MARK)
             row = known[selected]
-            marks = [
-                ": ".join(filter(None, (of_domain[i], texts[i] or "mark without a text")))
-                for i in selected.tolist()
-            ]
             builder.instants(
                 ordinal[row],
                 numbers["start"][row],
-                builder.names(marks),
+                builder.names(mark_name(of_domain[i], texts[i]) for i in selected.tolist()),
                 "nvtx",
                 self._threads(numbers["globalTid"][row]),
                 "i",
@@ -346,11 +311,10 @@ class _NsightReader:
             )
 
     def _stream_names(self) -> None:
-        for rows in self._database.rows(
-            "TARGET_INFO_NVTX_CUDA_STREAM", ["processId", "contextId", "streamId"], ["name"]
-        ):
-            for *key, name in rows.tuples("processId", "contextId", "streamId", "name"):
-                self._builder.own_names[key[0], key[1], key[2]] = name
+        columns = ["processId", "contextId", "streamId"]
+        for rows in self._database.rows("TARGET_INFO_NVTX_CUDA_STREAM", columns, ["name"]):
+            keys = rows.tuples(*columns)
+            self._builder.own_names.update(zip(keys, rows.texts["name"], strict=True))
 
     def _names(self) -> None:
         for rows in self._database.rows("ThreadNames", ["globalTid", "nameId"]):
@@ -365,42 +329,33 @@ class _NsightReader:
             )
             for number, text in zip(process.tolist(), rows.texts["name"], strict=True):
                 if number != MISSING and text:
-                    self._builder.name(
-                        "process_name",
-                        (number, ""),
-                        text.replace("\\", "/").rpartition("/")[2] or text,
-                    )
+                    name = text.replace("\\", "/").rpartition("/")[2] or text
+                    self._builder.name("process_name", (number, ""), name)
 
     def _name_thread(self, thread: int, text: str) -> None:
         if thread == MISSING or not text:
             return
-        process, number = (
-            int(part[0]) for part in (process_of(np.array([thread])), thread_of(np.array([thread])))
-        )
-        track = (process, str(number))
-        self._builder.name("thread_name", track, text)
+        process, number = (int(of(np.array([thread]))[0]) for of in (process_of, thread_of))
+        self._builder.name("thread_name", (process, str(number)), text)
         self._builder.name(
-            "thread_name", (track[0], track[1] + " ranges"), f"{text} (start/end ranges)"
+            "thread_name", (process, f"{number} ranges"), f"{text} (start/end ranges)"
         )
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
-        """The header as Kineto writes it, and the number of multiprocessors by device id."""
-        header: dict[str, Any] = {PROFILER: f"Nsight Systems {self._version()}".rstrip()}
+        """See ``header_of``."""
+        devices = [{**gpu, "id": number} for number, gpu in self._devices()]
+        header, multiprocessors = header_of(f"Nsight Systems {self._version()}".rstrip(), devices)
         for rows in self._database.rows("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]):
             began = int(rows.numbers["utcEpochNs"][0])
             if 0 < began < 1 << 62:
                 header["baseTimeNanoseconds"] = began
-        devices = [{**gpu, "id": number} for number, gpu in self._devices()]
-        if devices:
-            header["deviceProperties"] = devices
-        return header, {gpu["id"]: gpu["numSms"] for gpu in devices if gpu.get("numSms", 0) > 0}
+        return header, multiprocessors
 
     def _version(self) -> str:
         for table in _META_DATA:
             for rows in self._database.rows(table, [], ["name", "value"]):
-                return dict(zip(rows.texts["name"], rows.texts["value"], strict=True)).get(
-                    "EXPORT_PRODUCT_VERSION", ""
-                )[:_LONGEST_VERSION]
+                values: dict[str, str] = dict(rows.tuples("name", "value"))
+                return values.get("EXPORT_PRODUCT_VERSION", "")[:_LONGEST_VERSION]
         return ""
 
     def _gpus_of_processes(self) -> dict[tuple[int, int], int]:
@@ -410,12 +365,8 @@ class _NsightReader:
             for pid, cuda, gpu in rows.tuples("pid", "cudaId", "gpuId"):
                 if MISSING not in (pid, cuda, gpu):
                     gpus[pid, cuda] = gpu
-        return (
-            gpus
-            if len({(cuda, gpu) for (_, cuda), gpu in gpus.items()})
-            > len({cuda for _, cuda in gpus})
-            else {}
-        )
+        distinct = {(cuda, gpu) for (_, cuda), gpu in gpus.items()}
+        return gpus if len(distinct) > len({cuda for _, cuda in gpus}) else {}
 
     def _devices(self) -> list[tuple[int, dict[str, Any]]]:
         """(CUDA device id, properties); ``TARGET_INFO_CUDA_DEVICE`` links them to the GPUs."""
@@ -434,26 +385,16 @@ class _NsightReader:
         }
         gpus: dict[int, dict[str, Any]] = {}
         for rows in self._database.rows("TARGET_INFO_GPU", ["id", "cuDevice", *keys], ["name"]):
-            for i, number in enumerate(rows.numbers["id"].tolist()):
-                properties = {
-                    key: int(rows.numbers[column][i])
-                    for column, key in keys.items()
-                    if rows.numbers[column][i] != MISSING
-                }
-                gpus[number if number != MISSING else i] = {
-                    "name": rows.texts["name"][i],
-                    **properties,
-                }
+            for i, (number, name) in enumerate(rows.tuples("id", "name")):
+                properties = {"name": name, **rows.properties(i, keys)}
+                gpus[i if number == MISSING else number] = properties
         if self._gpus:
             return sorted(gpus.items())
         devices: dict[int, dict[str, Any]] = {}
-        for rows in self._database.rows(
-            "TARGET_INFO_CUDA_DEVICE", ["gpuId", "cudaId", "numMultiprocessors"]
-        ):
-            for gpu, cuda, count in rows.tuples("gpuId", "cudaId", "numMultiprocessors"):
+        columns = ["gpuId", "cudaId", "numMultiprocessors"]
+        for rows in self._database.rows("TARGET_INFO_CUDA_DEVICE", columns):
+            for gpu, cuda, count in rows.tuples(*columns):
                 if cuda != MISSING:
-                    devices.setdefault(
-                        cuda,
-                        {**({} if count == MISSING else {"numSms": count}), **gpus.get(gpu, {})},
-                    )
+                    counted = {} if count == MISSING else {"numSms": count}
+                    devices.setdefault(cuda, counted | gpus.get(gpu, {}))
         return sorted((devices or gpus).items())

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.importers.sqlite.builder import PROFILER, TraceBuilder
+from torch_tb_profiler.importers.sqlite.builder import TraceBuilder, header_of
 from torch_tb_profiler.importers.sqlite.call_names import driver_call, runtime_call
 from torch_tb_profiler.importers.sqlite.counters import NVPROF_TABLES as COUNTER_TABLES
 from torch_tb_profiler.importers.sqlite.counters import allocations
 from torch_tb_profiler.importers.sqlite.database import CHUNK_ROWS, MISSING, Database, Rows, Texts
 from torch_tb_profiler.importers.sqlite.demangle import demangled
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
-from torch_tb_profiler.importers.sqlite.ranges import Ranges
+from torch_tb_profiler.importers.sqlite.ranges import Ranges, mark_name
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
@@ -69,7 +69,7 @@ _OVERHEAD_NAMES = {
     8 << 16: "UVM Activity Init",
 }
 """``CUpti_ActivityOverheadKind`` as Kineto spells it."""
-_INSTANT, _START, _END = 1, 2, 4
+_INSTANT, _START, _END = _FLAGS = 1, 2, 4
 _PROCESS_OBJECT, _THREAD_OBJECT, _STREAM_OBJECT = 1, 2, 5
 """``CUpti_ActivityObjectKind``: the bytes are process and thread, else device, context and stream."""
 _LOW32 = (1 << 32) - 1
@@ -130,24 +130,16 @@ class _NvprofReader:
             table, ["cbid", "start", "end", "processId", "threadId", "correlationId"]
         ):
             columns = rows.numbers
-            cbids, inverse = np.unique(columns["cbid"], return_inverse=True)
-            names = builder.names(
-                ["call without a number" if n == MISSING else name_of(n) for n in cbids.tolist()]
-            )[inverse]
-            # Device work has no process, so ids are unique per file.
-            correlation = builder.correlations(
-                np.full(rows.count, MISSING), columns["correlationId"]
+            names = builder.named(
+                lambda n: "call without a number" if n == MISSING else name_of(n), columns["cbid"]
             )
+            # Device work has no process, so ids are unique per file.
+            process = np.full(rows.count, MISSING)
+            link = builder.correlations(process, columns["correlationId"])
             track = self._threads(columns["processId"], columns["threadId"])
+            ordinal, start, end = builder.ordinals(rows), columns["start"], columns["end"]
             builder.spans(
-                builder.ordinals(rows),
-                columns["start"],
-                columns["end"],
-                names,
-                category,
-                track,
-                Role.RUNTIME,
-                correlation=correlation,
+                ordinal, start, end, names, category, track, Role.RUNTIME, correlation=link
             )
 
     def _threads(self, process: Ints, thread: Ints) -> Array:
@@ -181,31 +173,19 @@ class _NvprofReader:
             _OVERHEADS, ["overheadKind", "objectKind", "start", "end"], blobs=["objectId"]
         ):
             columns = rows.numbers
-            kinds, inverse = np.unique(columns["overheadKind"], return_inverse=True)
-            names = builder.names(
-                [_OVERHEAD_NAMES.get(kind, "Overhead") for kind in kinds.tolist()]
-            )[inverse]
-            track = self._objects(columns["objectKind"], rows.blobs["objectId"])
-            builder.spans(
-                builder.ordinals(rows),
-                columns["start"],
-                columns["end"],
-                names,
-                "overhead",
-                track,
-                Role.OVERHEAD,
+            names = builder.named(
+                lambda kind: _OVERHEAD_NAMES.get(kind, "Overhead"), columns["overheadKind"]
             )
+            track = self._objects(columns["objectKind"], rows.blobs["objectId"])
+            ordinal, start, end = builder.ordinals(rows), columns["start"], columns["end"]
+            builder.spans(ordinal, start, end, names, "overhead", track, Role.OVERHEAD)
 
     def _markers(self) -> None:
         builder = self._builder
         builder.begin(_MARKERS)
-        parts: list[dict[str, Array]] = []
-        for rows in self._database.rows(
-            _MARKERS,
-            ["flags", "timestamp", "id", "objectKind", "name", "domain"],
-            blobs=["objectId"],
-        ):
-            parts.append(self._marker_columns(rows))
+        columns = ["flags", "timestamp", "id", "objectKind", "name", "domain"]
+        chunks = self._database.rows(_MARKERS, columns, blobs=["objectId"])
+        parts = [self._marker_columns(rows) for rows in chunks]
         if not parts:
             return
         markers = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -226,15 +206,8 @@ class _NvprofReader:
             )
         ranges.finish()
         row = np.flatnonzero(markers["kind"] == _INSTANT)
-        pairs = zip(
-            self._texts.texts(markers["domain"][row]),
-            self._texts.texts(markers["name"][row]),
-            strict=True,
-        )
-        names = builder.names(
-            ": ".join(filter(None, (domain, text or "mark without a text")))
-            for domain, text in pairs
-        )
+        domains, texts = (self._texts.texts(markers[key][row]) for key in ("domain", "name"))
+        names = builder.names(map(mark_name, domains, texts))
         builder.instants(
             markers["ordinal"][row], markers["time"][row], names, "nvtx", markers["track"][row], "i"
         )
@@ -242,11 +215,7 @@ class _NvprofReader:
     def _marker_columns(self, rows: Rows) -> dict[str, Array]:
         numbers = rows.numbers
         flags, named = numbers["flags"], numbers["name"] > 0
-        kind = np.where(
-            flags & _INSTANT,
-            _INSTANT,
-            np.where(flags & _START, _START, np.where(flags & _END, _END, 0)),
-        )
+        kind = np.select([flags & flag != 0 for flag in _FLAGS], _FLAGS)
         # Without flags, a marker with a name is a begin.
         kind = np.where((flags == MISSING) | (kind == 0), np.where(named, _START, _END), kind)
         return {
@@ -264,17 +233,10 @@ class _NvprofReader:
         row = np.flatnonzero((markers["kind"] != _INSTANT) & (markers["time"] != MISSING))
         self._builder.counts.add(d.NO_TIME, int((markers["kind"] != _INSTANT).sum()) - len(row))
         ends = markers["kind"] == _END
-        order = row[
-            np.lexsort(
-                (markers["ordinal"][row], ends[row], markers["time"][row], markers["id"][row])
-            )
-        ]
-        tied = (
-            ~ends[order[:-1]]
-            & ends[order[1:]]
-            & (markers["id"][order[:-1]] == markers["id"][order[1:]])
-        )
-        paired = np.flatnonzero(tied)
+        keys = (markers["ordinal"], ends, markers["time"], markers["id"])
+        order = row[np.lexsort([key[row] for key in keys])]
+        identity, ending = markers["id"][order], ends[order]
+        paired = np.flatnonzero(~ending[:-1] & ending[1:] & (identity[:-1] == identity[1:]))
         self._builder.counts.add(d.UNMATCHED_BEGIN, int((~ends[row]).sum()) - len(paired))
         self._builder.counts.add(d.UNMATCHED_END, int(ends[row].sum()) - len(paired))
         begin, end = order[paired], order[paired + 1]
@@ -302,7 +264,7 @@ class _NvprofReader:
                     )
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
-        """The header as Kineto writes it, and the number of multiprocessors by device id."""
+        """See ``header_of``."""
         keys = {
             "globalMemorySize": "totalGlobalMem",
             "numMultiprocessors": "numSms",
@@ -317,23 +279,8 @@ class _NvprofReader:
         }
         devices: dict[int, dict[str, Any]] = {}
         for rows in self._database.rows(_KIND + "DEVICE", ["id", "name", *keys]):
-            for i, number in enumerate(rows.numbers["id"].tolist()):
-                properties = {
-                    key: int(rows.numbers[column][i])
-                    for column, key in keys.items()
-                    if rows.numbers[column][i] != MISSING
-                }
-                devices[number] = {
-                    "id": number,
-                    "name": self._texts.text(int(rows.numbers["name"][i])),
-                    **properties,
-                }
+            for i, (number, name) in enumerate(rows.tuples("id", "name")):
+                described = {"id": number, "name": self._texts.text(name)}
+                devices[number] = described | rows.properties(i, keys)
         devices.pop(MISSING, None)
-        header: dict[str, Any] = {PROFILER: "nvprof"}
-        if devices:
-            header["deviceProperties"] = [devices[number] for number in sorted(devices)]
-        return header, {
-            number: properties["numSms"]
-            for number, properties in devices.items()
-            if properties.get("numSms", 0) > 0
-        }
+        return header_of("nvprof", [devices[number] for number in sorted(devices)])

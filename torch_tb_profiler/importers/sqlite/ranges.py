@@ -28,6 +28,11 @@ _SOME_FORWARD_THREAD = 1
 """Stands for the unknown forward thread of a backward operator; the sequence number links them."""
 
 
+def mark_name(domain: str, text: str) -> str:
+    """The name of an instant; ``domain``: empty for the default one."""
+    return ": ".join(filter(None, (domain, text or "mark without a text")))
+
+
 @dataclass(frozen=True)
 class _PendingRange:
     """A range that needs the ranges around it."""
@@ -66,11 +71,8 @@ class Ranges:
             ]
         own = np.array([marker.kind == Kind.RANGE for marker in markers], np.bool_)
         for i in np.flatnonzero(~own).tolist():
-            self._pending.append(
-                _PendingRange(
-                    int(track[i]), int(start[i]), int(end[i]), int(ordinal[i]), markers[i]
-                )
-            )
+            place = int(track[i]), int(start[i]), int(end[i]), int(ordinal[i])
+            self._pending.append(_PendingRange(*place, markers[i]))
         ranges = [marker for marker, is_own in zip(markers, own.tolist(), strict=True) if is_own]
         self._put(ranges, ordinal[own], start[own], end[own], track[own])
 
@@ -112,10 +114,7 @@ class Ranges:
 
     def finish(self) -> None:
         """Add PyProf's calls with their source lines, and the lines without a call."""
-        pending, self._pending = (
-            sorted(self._pending, key=lambda h: (h.track, h.start, -h.end, h.ordinal)),
-            [],
-        )
+        pending = sorted(self._pending, key=lambda h: (h.track, h.start, -h.end, h.ordinal))
         done: list[_PendingRange] = []
         around: list[int] = []
         used: set[int] = set()
@@ -127,18 +126,11 @@ class Ranges:
             if item.marker.kind == Kind.LOCATION:
                 around.append(number)
                 continue
-            enclosing = around[-1] if around else -1
             used.update(around)
-            done.append(
-                item
-                if enclosing < 0
-                else replace(
-                    item,
-                    marker=msgspec.structs.replace(
-                        item.marker, lines=pending[enclosing].marker.lines
-                    ),
-                )
-            )
+            if around:
+                lines = pending[around[-1]].marker.lines
+                item = replace(item, marker=msgspec.structs.replace(item.marker, lines=lines))
+            done.append(item)
         done += [
             item
             for number, item in enumerate(pending)

@@ -36,6 +36,7 @@ export function counters(more: Partial<CountersTablePayload> = {}): CountersTabl
       [4096, null],
       [37.5, null],
     ],
+    headline: "2 kernels measured with 3 counters each; 1 counter sampled over time",
     matching: "2 of 2 ranges were tied to their launches by order.",
     measured: "ranges",
     bandwidth: 3.35e12,

@@ -8,7 +8,6 @@ import {
   pathText,
   sampledCharts,
   scaled,
-  topSentence,
   unitOf,
   widthOf,
 } from "./model";
@@ -43,15 +42,6 @@ it("says what a name means", () => {
   expect(hintOf(info("instructions", "FP32 add"))).toBe("a, in instructions");
   expect(hintOf(info(""))).toBe("");
   expect(pathText(["aten::conv2d", "aten::convolution"])).toBe("aten::conv2d → aten::convolution");
-});
-
-it("says what was measured", () => {
-  expect(topSentence(counters())).toBe(
-    "2 kernels measured with 3 counters each; 1 counter sampled over time",
-  );
-  expect(topSentence(counters({ pooled: 7, sampled_counters: [] }))).toBe(
-    "9 kernels measured with 3 counters each",
-  );
 });
 
 it("draws the means of a device per step, and nothing outside the steps", () => {

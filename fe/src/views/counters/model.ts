@@ -2,10 +2,9 @@
 
 import type { CounterInfo, CounterSamplesTable, CountersTablePayload } from "../../api/types.gen";
 import {
+  format,
   formatBytes,
-  formatCount,
   formatNumber,
-  formatRate,
   formatShare,
   formatTime,
   type Unit,
@@ -15,27 +14,23 @@ import type { CellKind, Roof, RoofPoint, StackedBar } from "../../widgets";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf, unitText } from "../roofs";
 
-const KINDS: Readonly<Record<string, CellKind>> = {
+const UNITS: Readonly<Record<string, Exclude<Unit, "count">>> = {
   bytes: "bytes",
-  ns: "time",
+  ns: "ns",
   share: "share",
   "%": "share",
   "bytes/s": "B/s",
   FLOP: "FLOP",
   "FLOP/s": "FLOP/s",
 };
-const UNITS: Readonly<Partial<Record<CellKind, Unit>>> = {
-  time: "ns",
-  bytes: "bytes",
-  share: "share",
-  "B/s": "B/s",
-  FLOP: "FLOP",
-  "FLOP/s": "FLOP/s",
-};
 
 /** How a counter's values are written; counts and units that scale in no known way are plain numbers. */
-export const kindOf = ({ unit }: CounterInfo): CellKind => KINDS[unit] ?? "number";
-export const unitOf = (counter: CounterInfo): Unit => UNITS[kindOf(counter)] ?? "number";
+export const unitOf = ({ unit }: CounterInfo): Exclude<Unit, "count"> => UNITS[unit] ?? "number";
+
+export function kindOf(counter: CounterInfo): CellKind {
+  const unit = unitOf(counter);
+  return unit === "ns" ? "time" : unit;
+}
 
 /** Shares are fractions on the page; some counters are per cent. */
 export const scaled = <T extends number | null>(
@@ -67,27 +62,6 @@ const ARROW = " → ";
 
 /** The operators around a launch as one text, from the outermost inwards; empty where there is none. */
 export const pathText = (operators: readonly string[]): string => operators.join(ARROW);
-
-const plural = (count: number, word: string): string =>
-  `${formatCount(count)} ${word}${count === 1 ? "" : "s"}`;
-
-/** What was measured, in words. */
-export function topSentence({
-  profiled,
-  counters,
-  sampled_counters,
-  pooled,
-}: CountersTablePayload): string {
-  const ranges = profiled.kernel.length + pooled;
-  return [
-    ...(ranges
-      ? [`${plural(ranges, "kernel")} measured with ${plural(counters.length, "counter")} each`]
-      : []),
-    ...(sampled_counters.length
-      ? [`${plural(sampled_counters.length, "counter")} sampled over time`]
-      : []),
-  ].join("; ");
-}
 
 /** The names of steps by their numbers; null where the number is not known. */
 export const stepNames = (
@@ -178,10 +152,10 @@ export function measuredChart(
       group: groups.indexOf(unitText(profiled, row)),
       figures: [
         ...(timed ? [["Time", formatTime(time)] as const] : []),
-        ["FLOPs", formatRate(flops[row] ?? 0, "FLOP")],
+        ["FLOPs", format(flops[row] ?? 0, "FLOP")],
         ["Memory traffic", formatBytes(traffic)],
         ["Intensity", `${formatNumber(intensity[row])} FLOP/B`],
-        [timed ? "FLOP/s" : "At most", formatRate(rate, "FLOP/s")],
+        [timed ? "FLOP/s" : "At most", format(rate, "FLOP/s")],
         ...(timed && peak[row] ? [["Of the peak", formatShare(rate / peak[row])] as const] : []),
         ...(timed && bandwidth
           ? [["Of the bandwidth", formatShare((traffic * 1e9) / time / bandwidth)] as const]

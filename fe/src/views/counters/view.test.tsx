@@ -22,7 +22,7 @@ function show(params: Params = {}): {
   setSteps: ReturnType<typeof vi.fn>;
 } {
   const [setParam, setSteps] = [vi.fn(), vi.fn()];
-  render(<CountersView {...viewProps(params, { setParam, setSteps, navigate: vi.fn() })} />);
+  render(<CountersView {...viewProps(params, { setParam, setSteps })} />);
   return { setParam, setSteps };
 }
 const text = (): string => document.body.textContent;

@@ -23,7 +23,8 @@ import {
 import { useAllSteps } from "../all_steps";
 import { declaredColumns, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
-import { Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { linkedTo, timelineColumns } from "../links";
+import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import {
   byUse,
@@ -34,7 +35,6 @@ import {
   sampledCharts,
   scaled,
   stepNames,
-  topSentence,
   unitOf,
   widthOf,
 } from "./model";
@@ -70,10 +70,7 @@ function CountersPage(props: PageProps) {
   const { payload } = props;
   return (
     <>
-      <section class="headline" aria-label="In short">
-        <p class="headline-first">{topSentence(payload)}</p>
-        {payload.matching ? <p class="headline-more">{payload.matching}</p> : null}
-      </section>
+      <InShort sentences={[payload.headline, payload.matching]} />
       {payload.no_roofline ? <Notes notes={[payload.no_roofline]} /> : null}
       {payload.profiled.kernel.length ? <Measured {...props} /> : null}
       {payload.profiled.kernel.length ? <Profiled {...props} /> : null}
@@ -130,10 +127,9 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   const { kernel, op_stack, top_op, bottom_op, launch, event } = profiled;
   const operator = (names: readonly (string | null)[]): Partial<Column> => ({
     unknown: () => "none",
-    href: (row) => (names[row] ? hrefOf("operator", exactly(names[row])) : null),
+    href: linkedTo(hrefOf, "operator", names),
   });
-  const shown = (row: number): number =>
-    [launch[row] ?? -1, event[row] ?? -1].find((number) => number >= 0) ?? -1;
+  const shown = launch.map((number, row) => (number < 0 ? (event[row] ?? -1) : number));
   return [
     ...declaredColumns(COUNTERS, profiled, {
       kernel: {
@@ -147,8 +143,8 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
       bottom_op: operator(bottom_op),
       step: { kind: "text", values: stepNames(profiled.step, steps) },
     }),
-    ...knownColumns([
-      ...byUse(payload.values).map((place): Column => {
+    ...knownColumns(
+      byUse(payload.values).map((place): Column => {
         const counter = counters[place] ?? { name: "", label: "", unit: "" };
         const { name, label } = counter;
         return {
@@ -161,17 +157,8 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
           hint: hintOf(counter),
         };
       }),
-      {
-        key: "timeline",
-        label: "Timeline",
-        kind: "text",
-        width: 84,
-        term: "counters_timeline",
-        values: kernel.map((_, row) => (shown(row) < 0 ? null : "launch")),
-        unknown: () => "",
-        href: (row) => (shown(row) < 0 ? null : hrefOf("trace", { sel: String(shown(row)) })),
-      },
-    ]),
+    ),
+    ...timelineColumns("counters", 84, "launch", shown, hrefOf),
   ];
 }
 

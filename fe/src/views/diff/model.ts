@@ -94,7 +94,7 @@ export function readTable(text: string | undefined, { table }: DiffTable): Chang
   return (filled.find(({ value }) => value === text) ?? filled[0])?.value ?? "operator";
 }
 
-const STATUSES: readonly ChangeStatus[] = ["changed", "new", "gone", "same"];
+export const STATUSES: readonly ChangeStatus[] = ["changed", "new", "gone", "same"];
 
 export function readStatus(text: string | undefined): ChangeStatus | null {
   return STATUSES.find((status) => status === text) ?? null;

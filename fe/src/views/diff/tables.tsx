@@ -25,26 +25,24 @@ import {
   readTable,
   type Side,
   statusCounts,
+  STATUSES,
   TABLES,
   treeDelta,
 } from "./model";
 
 type TableProps = ViewProps & { payload: DiffPayload; b: Side };
 
-interface Links {
-  label: string;
-  /** Numbers of events; null: not there. */
-  events: readonly (number | null)[];
-  /** Names to search for where no event is known; null: nothing to search. */
-  names: readonly (string | null)[];
-  href: (params: Record<string, string>) => string;
-}
+type Known<T> = readonly (T | null)[];
 
-/** A column of links to a side's timeline: to the longest event, or to all of the name. */
-function timelineColumn({ label, events, names, href }: Links): Column {
-  const values = events.map((event, row) =>
-    event === null ? (names[row] ?? null) : String(event),
-  );
+/** Links to a side's timeline: to the longest event, else to all of the name; none where neither is known. */
+function timelineColumn(
+  { hrefOf, selection, b }: TableProps,
+  label: "A" | "B",
+  events: Known<number>,
+  names: Known<string> = [],
+): Column {
+  const values = events.map((event, row) => (event === null ? names[row] : String(event)) ?? null);
+  const side = label === "A" ? selection : b.selection;
   return {
     key: `timeline_${label}`,
     label: `Timeline ${label}`,
@@ -55,32 +53,25 @@ function timelineColumn({ label, events, names, href }: Links): Column {
     short: values.map((value) => (value === null ? null : "show")),
     unknown: () => "",
     href: (row) => {
-      const [event, name] = [events[row] ?? null, names[row] ?? null];
-      return event !== null
-        ? href({ sel: String(event) })
-        : name !== null
-          ? href(onTimeline(name))
-          : null;
+      const value = values[row] ?? null;
+      const known = (events[row] ?? null) !== null;
+      return value === null
+        ? null
+        : hrefOf("trace", known ? { sel: value } : onTimeline(value), side);
     },
-  };
-}
-
-function sidesOf({ hrefOf, selection, b }: TableProps): { a: Links["href"]; b: Links["href"] } {
-  return {
-    a: (params) => hrefOf("trace", params, selection),
-    b: (params) => hrefOf("trace", params, b.selection),
   };
 }
 
 function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
   const changes = pickRows(props.payload.changes, rows);
-  const href = sidesOf(props);
   const { status, name_b } = changes;
   const searched = changes.name.map((name, i) =>
     changes.table[i] === "category" || changes.table[i] === "module" || changes.rest[i]
       ? null
       : name,
   );
+  const inA = searched.map((name, i) => (status[i] === "new" ? null : name));
+  const inB = searched.map((name, i) => (status[i] === "gone" ? null : (name_b[i] ?? name)));
   return [
     ...declaredColumns(DIFF, changes, {
       name: {
@@ -92,18 +83,8 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
         values: changes.beyond.map((value) => (value === null ? 2 : Number(value))),
       },
     }),
-    timelineColumn({
-      label: "A",
-      events: changes.event_a,
-      names: searched.map((name, i) => (status[i] === "new" ? null : name)),
-      href: href.a,
-    }),
-    timelineColumn({
-      label: "B",
-      events: changes.event_b,
-      names: searched.map((name, i) => (status[i] === "gone" ? null : (name_b[i] ?? name))),
-      href: href.b,
-    }),
+    timelineColumn(props, "A", changes.event_a, inA),
+    timelineColumn(props, "B", changes.event_b, inB),
   ];
 }
 
@@ -117,7 +98,7 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
   const columns = useColumns(() => changeColumns(props, rows), [changes, rows]);
   const whole = wholes.find((item) => item.table === table);
   const counts = statusCounts(changes, table);
-  const statuses = (["changed", "new", "gone", "same"] as const).map((value) => ({
+  const statuses = STATUSES.map((value) => ({
     value,
     label: `${value} ${formatCount(counts[value])}`,
     disabled: counts[value] === 0,
@@ -202,11 +183,9 @@ export function TreeTable(props: TableProps & { device: boolean }) {
   const { tree } = payload;
   const [sort, setSort] = useState<Sort | null>({ key: "delta_ns", descending: true });
   const columns = useColumns(() => {
-    const href = sidesOf(props);
     const name = tree.parent.map((_, node) =>
       bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null),
     );
-    const nothing = name.map(() => null);
     const declared = declaredColumns(DIFF_TREE, tree, {
       name_a: {
         values: name,
@@ -231,8 +210,8 @@ export function TreeTable(props: TableProps & { device: boolean }) {
       ...shown.slice(0, 3),
       delta,
       ...shown.slice(3),
-      timelineColumn({ label: "A", events: tree.event_a, names: nothing, href: href.a }),
-      timelineColumn({ label: "B", events: tree.event_b, names: nothing, href: href.b }),
+      timelineColumn(props, "A", tree.event_a),
+      timelineColumn(props, "B", tree.event_b),
     ];
   }, [tree, device]);
   if (!tree.parent.length)

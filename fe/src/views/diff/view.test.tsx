@@ -50,7 +50,7 @@ function show(params: Params = {}): {
   setParam: ReturnType<typeof vi.fn>;
   setSteps: ReturnType<typeof vi.fn>;
 } {
-  const actions = { setParam: vi.fn(), setSteps: vi.fn(), navigate: vi.fn() };
+  const actions = { setParam: vi.fn(), setSteps: vi.fn() };
   render(
     <DiffView
       selection={{ run: "r", worker: "w", span: "1" }}

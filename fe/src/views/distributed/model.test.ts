@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { distributed, lateItem, MS, worker } from "./fixtures";
+import { distributed, worker } from "./fixtures";
 import {
   barTable,
-  beforeText,
   incomplete,
-  laggards,
-  notesOf,
   operationRows,
   readStep,
   readWorker,
-  topSentences,
   valuesAt,
   workerBars,
   workerName,
@@ -65,122 +61,11 @@ describe("workerBars", () => {
   });
 });
 
-describe("who holds the others back", () => {
-  it("is the one that all waiting of all steps was for most, not the one that is last most often", () => {
-    const late = [
-      lateItem(0, { worker: 0, caused_ns: 5 }),
-      lateItem(1, { worker: 0, caused_ns: 5 }),
-      lateItem(2, { worker: 2, caused_ns: 100 }),
-    ];
-    expect(
-      laggards({ ...distributed(), late }).map(({ worker: place, causedNs }) => [place, causedNs]),
-    ).toEqual([
-      [2, 100],
-      [0, 10],
-    ]);
-  });
-  it("is told with steps, wait, cause and gain", () => {
-    expect(topSentences(distributed())).toEqual([
-      "Rank 1 is late in 3 of 4 steps: the others wait up to 12.0 ms per step for it.",
-      "On time it could save up to 11.0 ms in each of them, 8.3 % of the time of all steps.",
-      "Before that its host works 12.0 ms longer than that of the rank that waits longest in the step that cost most; the largest part: aten::mm in Net.layer1, train.py(12): forward, by 11.0 ms on the host.",
-    ]);
-  });
-  it("is told with a second one that costs much, and of one step without a mean", () => {
-    const two = distributed(3, 4, {
-      late: [
-        lateItem(1),
-        lateItem(2, { worker: 2, caused_ns: 5 * MS }),
-        lateItem(3, { worker: 0, caused_ns: 4 * MS }),
-      ],
-    });
-    const sentences = topSentences(two);
-    expect(sentences[0]).toBe(
-      "Rank 1 is late in 1 of 4 steps: the others wait up to 12.0 ms for it.",
-    );
-    expect(sentences[1]).toBe(
-      "On time it could save up to 11.0 ms, 2.8 % of the time of all steps.",
-    );
-    expect(sentences.at(-1)).toBe(
-      "Rank 2 is late in 1 of 4 steps: the others wait up to 12.0 ms for it.",
-    );
-    expect(
-      topSentences(
-        distributed(3, 4, { late: [lateItem(1), lateItem(2, { worker: 2, caused_ns: MS })] }),
-      ).length,
-    ).toBe(3);
-  });
-  it("is nobody when the gain is below 1 % of the steps, or nothing at all", () => {
-    const little = distributed(3, 4, { late: [lateItem(1, { lead_ns: 0.5 * MS })] });
-    expect(topSentences(little)).toEqual([
-      "No worker holds the others back for long: the latest, rank 1, costs 0.1 % of the steps.",
-    ]);
-    expect(topSentences(distributed(3, 4, { late: [] }))[0]).toBe(
-      "No worker holds the others back: they arrive at every collective together.",
-    );
-    expect(topSentences(distributed(3, 4, { late: [lateItem(1, { caused_ns: 0 })] }))[0]).toContain(
-      "together",
-    );
-  });
-  it("is not known with one worker, without a match, and without communication", () => {
-    expect(topSentences(distributed(1))[0]).toContain("recording of one worker");
-    expect(topSentences(distributed(3, 4, { matched: 0 }))[0]).toContain("could be matched");
-    expect(
-      topSentences(
-        distributed(2, 1, {
-          workers: [worker(0, { collectives: 0 }), worker(1, { collectives: 0 })],
-        }),
-      )[0],
-    ).toBe("No communication was recorded.");
-  });
-  it("is not told before it is known", () => {
-    const none = { late: [], matched: 0, progress: 0.5 };
-    expect(topSentences(distributed(3, 4, none))).toEqual(["The workers are still being read."]);
-    expect(topSentences(distributed(3, 4, { progress: 0.5 }))[0]).toContain(
-      "So far: Rank 1 is late",
-    );
-  });
-  it("needs no rank", () =>
-    expect(
-      topSentences({
-        ...distributed(),
-        workers: [worker(0), worker(1, { rank: null, worker: "node-7" }), worker(2)],
-      })[0],
-    ).toMatch(/^node-7 is late/));
-});
-
-it("what ran before is told as far as it is known", () => {
-  const none = {
-    before_name: null,
-    before_side: null,
-    before_operator: null,
-    before_module: null,
-    before_line: null,
-    before_ns: null,
-  };
-  expect(beforeText(lateItem(0, none))).toBe("");
-  expect(beforeText(lateItem(0, { ...none, before_line: "a.py(3): f", before_ns: 2000 }))).toBe(
-    "a.py(3): f, by 2.00 µs",
-  );
-  expect(beforeText(undefined)).toBe("");
-});
-
 it("operations are those of all workers, or of one", () => {
   expect([
     operationRows({ worker: [-1, 0, 1, -1] }, null),
     operationRows({ worker: [-1, 0, 1, -1] }, 1),
   ]).toEqual([[0, 3], [2]]);
-});
-
-it("notes begin with the workers that could not be read", () => {
-  expect(notesOf(distributed(2, 1, { notes: ["a"] }))).toEqual(["a"]);
-  const failed = (count: number): string =>
-    notesOf({
-      ...distributed(),
-      workers: Array.from({ length: count }, (_, rank) => worker(rank, { state: "failed" })),
-    })[0] ?? "";
-  expect(failed(2)).toContain("of rank 0, rank 1 could not");
-  expect(failed(6)).toContain("of 6 workers could not");
 });
 
 it("workers are still to come until all is there", () => {

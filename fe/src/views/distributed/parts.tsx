@@ -13,7 +13,7 @@ import {
   Term,
 } from "../../widgets";
 import { pick } from "../columns";
-import { barTable, beforeText, type Table, workerBars, workerName } from "./model";
+import { barTable, type Table, workerBars, workerName } from "./model";
 
 interface ChartProps {
   payload: DistributedPayload;
@@ -118,7 +118,7 @@ export function LateMap({ payload }: { payload: DistributedPayload }) {
   const note = (worker: number, step: number): string => {
     const item = late.find((candidate) => candidate.step === step && candidate.worker === worker);
     return item
-      ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${beforeText(item) || "not known"}.`
+      ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${item.before || "not known"}.`
       : "";
   };
   return (

@@ -3,7 +3,7 @@ import { OPERATIONS } from "../../api/tables.gen";
 import type { DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
-import { type Column, Grid, Panel, Select } from "../../widgets";
+import { type CellKind, type CellValue, type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { columnsOf, declaredColumns, pickRows, useColumns } from "../columns";
 import { beforeName, nameAt, operationRows, readWorker } from "./model";
@@ -11,6 +11,19 @@ import { beforeName, nameAt, operationRows, readWorker } from "./model";
 type TableProps = ViewProps & { payload: DistributedPayload };
 
 const column = columnsOf("distributed");
+
+/** Makes columns of what comes row by row. */
+const columnsOfRows =
+  <T,>(rows: readonly T[]) =>
+  (
+    key: string,
+    label: string,
+    kind: CellKind,
+    width: number,
+    value: (row: T) => CellValue,
+    more?: Partial<Column>,
+  ): Column =>
+    column(key, label, kind, width, rows.map(value), more);
 
 /** A table with less than this is as high as its rows. */
 const HEIGHT = 380;
@@ -33,36 +46,24 @@ export function LateTable(props: TableProps) {
         ? hrefOf("trace", { sel: String(number) }, traceOf(props, item.worker))
         : null;
     };
-    const of = <K extends keyof (typeof late)[number]>(key: K): (typeof late)[number][K][] =>
-      late.map((item) => item[key]);
+    const of = columnsOfRows(late);
     return [
-      column(
-        "step",
-        "Step",
-        "text",
-        62,
-        late.map((item) => stepName(steps[item.step] ?? "")),
-      ),
-      column(
-        "last",
-        "Last",
-        "text",
-        82,
-        late.map((item) => nameAt(workers, item.worker)),
-        { href: (row) => event(row, "event") },
-      ),
-      column("kind", "At", "text", 112, of("kind")),
-      column("caused", "Caused wait", "time", 112, of("caused_ns"), { bar: true }),
-      column("longest", "Longest wait", "time", 88, of("longest_ns")),
-      column("lead", "Behind the next", "time", 92, of("lead_ns")),
-      column("collectives", "Collectives", "count", 92, of("collectives"), { hidden: true }),
-      column("before", "What took longer before", "code", 190, late.map(beforeName), {
+      of("step", "Step", "text", 62, ({ step }) => stepName(steps[step] ?? "")),
+      of("last", "Last", "text", 82, ({ worker }) => nameAt(workers, worker), {
+        href: (row) => event(row, "event"),
+      }),
+      of("kind", "At", "text", 112, ({ kind }) => kind),
+      of("caused", "Caused wait", "time", 112, (item) => item.caused_ns, { bar: true }),
+      of("longest", "Longest wait", "time", 88, (item) => item.longest_ns),
+      of("lead", "Behind the next", "time", 92, (item) => item.lead_ns),
+      of("collectives", "Collectives", "count", 92, (item) => item.collectives, { hidden: true }),
+      of("before", "What took longer before", "code", 190, beforeName, {
         href: (row) => event(row, "before_event"),
       }),
-      column("before_ns", "Longer by", "time", 84, of("before_ns")),
-      column("before_side", "Where", "text", 66, of("before_side")),
-      column("module", "Module", "code", 120, of("before_module")),
-      column("line", "Source line", "code", 170, of("before_line"), { grow: true }),
+      of("before_ns", "Longer by", "time", 84, (item) => item.before_ns),
+      of("before_side", "Where", "text", 66, (item) => item.before_side),
+      of("module", "Module", "code", 120, (item) => item.before_module),
+      of("line", "Source line", "code", 170, (item) => item.before_line, { grow: true }),
     ];
   }, [payload]);
   return (
@@ -119,41 +120,17 @@ export function OperationsTable({ payload, params, setParam }: TableProps) {
 /** Collectives that the workers did not record alike. */
 export function UnmatchedTable({ payload }: { payload: DistributedPayload }) {
   const { unmatched, workers } = payload;
-  const columns = useMemo<Column[]>(
-    () => [
-      column(
-        "operation",
-        "Operation",
-        "text",
-        140,
-        unmatched.map(({ kind }) => kind),
-      ),
-      column(
-        "group",
-        "Group",
-        "text",
-        120,
-        unmatched.map(({ group }) => group),
-      ),
-      column(
-        "reason",
-        "Why",
-        "text",
-        420,
-        unmatched.map(({ reason }) => reason),
-        { grow: true },
-      ),
-      column(
-        "counts",
-        "Recorded",
-        "text",
-        320,
-        unmatched.map(({ counts }) => countsText(counts, workers)),
-        { grow: true },
-      ),
-    ],
-    [unmatched, workers],
-  );
+  const columns = useMemo(() => {
+    const of = columnsOfRows(unmatched);
+    return [
+      of("operation", "Operation", "text", 140, ({ kind }) => kind),
+      of("group", "Group", "text", 120, ({ group }) => group),
+      of("reason", "Why", "text", 420, ({ reason }) => reason, { grow: true }),
+      of("counts", "Recorded", "text", 320, ({ counts }) => countsText(counts, workers), {
+        grow: true,
+      }),
+    ];
+  }, [unmatched, workers]);
   return (
     <Panel title="Not matched" term="distributed_unmatched" flush>
       <Grid
@@ -188,44 +165,30 @@ export function WorkersTable(props: TableProps) {
   const { payload, hrefOf } = props;
   const { workers } = payload;
   const columns = useColumns(() => {
-    const of = <K extends keyof (typeof workers)[number]>(key: K): (typeof workers)[number][K][] =>
-      workers.map((item) => item[key]);
+    const of = columnsOfRows(workers);
+    const unknown = (row: number): string =>
+      workers[row]?.state === "ready" ? "none recorded" : "not read";
     return [
-      column("worker", "Worker", "text", 170, of("worker"), {
+      of("worker", "Worker", "text", 170, ({ worker }) => worker, {
         term: "worker",
         href: (row) => hrefOf("overview", {}, traceOf(props, row)),
       }),
-      column("rank", "Rank", "count", 64, of("rank"), { term: "rank" }),
-      column("rank_source", "Rank from", "text", 104, of("rank_source"), { hidden: true }),
-      column("node", "Node", "text", 130, of("node")),
-      column("process", "Process", "text", 80, of("process")),
-      column(
-        "devices",
-        "Devices",
-        "text",
-        290,
-        workers.map(({ devices }) => devices.join("; ")),
-        {
-          grow: true,
-          unknown: (row) => (workers[row]?.state === "ready" ? "none recorded" : "not read"),
-        },
+      of("rank", "Rank", "count", 64, ({ rank }) => rank, { term: "rank" }),
+      of("rank_source", "Rank from", "text", 104, (item) => item.rank_source, { hidden: true }),
+      of("node", "Node", "text", 130, ({ node }) => node),
+      of("process", "Process", "text", 80, ({ process }) => process),
+      of("devices", "Devices", "text", 290, (item) => item.devices.join("; "), {
+        grow: true,
+        unknown,
+      }),
+      of("backend", "Backend", "text", 78, ({ backend }) => backend, { term: "backend" }),
+      of("collectives", "Collectives", "count", 90, ({ state, collectives }) =>
+        state === "ready" ? collectives : null,
       ),
-      column("backend", "Backend", "text", 78, of("backend"), { term: "backend" }),
-      column(
-        "collectives",
-        "Collectives",
-        "count",
-        90,
-        workers.map(({ state, collectives }) => (state === "ready" ? collectives : null)),
-      ),
-      column("offset", "Clock offset", "delta", 100, of("offset_ns")),
-      column("error", "Clock error", "time", 92, of("error_ns")),
-      column(
-        "state",
-        "State",
-        "text",
-        90,
-        workers.map(({ state, message }) => (message ? `${state}: ${message}` : state)),
+      of("offset", "Clock offset", "delta", 100, (item) => item.offset_ns),
+      of("error", "Clock error", "time", 92, (item) => item.error_ns),
+      of("state", "State", "text", 90, ({ state, message }) =>
+        message ? `${state}: ${message}` : state,
       ),
     ];
   }, [payload]);

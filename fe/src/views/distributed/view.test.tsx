@@ -36,7 +36,6 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
       steps={{ first: null, last: null, skipCold: false }}
       setSteps={vi.fn()}
       setParam={setParam}
-      navigate={vi.fn()}
       params={params}
       hrefOf={(view, more = {}, selection) =>
         `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`
@@ -128,6 +127,7 @@ it("shows of one worker what can be known", async () => {
   answers = [
     distributed(1, 4, {
       matched: 0,
+      headline: ["This is the recording of one worker."],
       late: [],
       waiting: { waiting_ns: none, transfer_ns: none, unsplit_ns: none, late_ns: none },
       skew_ns: null,

@@ -7,8 +7,8 @@ import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { Loaded, MissingList, Notes } from "../loaded";
-import { communicates, incomplete, notesOf, readStep, topSentences } from "./model";
+import { InShort, Loaded, MissingList, Notes } from "../loaded";
+import { communicates, incomplete, readStep } from "./model";
 import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
 import { LateTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";
@@ -37,7 +37,6 @@ function DistributedPage(props: PageProps) {
   const { payload } = props;
   const { workers } = payload;
   const several = workers.length > 1;
-  const [first, ...rest] = topSentences(payload);
   return (
     <>
       {incomplete(payload) ? (
@@ -47,11 +46,8 @@ function DistributedPage(props: PageProps) {
           detail={`${formatCount(payload.ready)} of ${formatCount(workers.length)} are here`}
         />
       ) : null}
-      <section class="headline" aria-label="In short">
-        <p class="headline-first">{first}</p>
-        {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
-      </section>
-      <Notes notes={notesOf(payload)} />
+      <InShort sentences={payload.headline} />
+      <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />
       <FindingsStrip {...props} view="distributed" />
       {payload.steps.length ? <Charts {...props} /> : null}

@@ -69,6 +69,7 @@ export function efficiency(more: Partial<EfficiencyPayload> = {}): EfficiencyPay
     modelled_ns: 10_000,
     rows: rows(),
     pooled: 0,
+    headline: ["The steps reach 18.8 % of what NVIDIA H100 80GB HBM3 can do", "That is much."],
     notes: ["A note."],
     missing: [],
     ...more,
@@ -89,6 +90,7 @@ export function onHost(): EfficiencyPayload {
       peaks: [],
     },
     mfu: null,
+    headline: ["The steps do 186 TFLOP/s", "Nothing ran on an accelerator."],
     steps: efficiency().steps.map((step) => ({ ...step, mfu: null })),
     families: { ...efficiency().families, matrix_ns: nothing, matrix_unknown_ns: nothing },
     rows: rows({

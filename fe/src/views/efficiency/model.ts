@@ -1,17 +1,16 @@
 /** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
 
 import type {
-  DevicePeaks,
   EfficiencyTable,
   EfficiencyGroup,
   EfficiencyPayload,
   StepMfu,
 } from "../../api/types.gen";
 import {
+  format,
   formatBytes,
   formatCount,
   formatNumber,
-  formatRate,
   formatShare,
   formatTime,
 } from "../../base/units";
@@ -67,7 +66,7 @@ export function peakText({ peak, precision }: EfficiencyTable, row: number): str
   const rate = peak[row];
   return rate === null || rate === undefined
     ? ""
-    : `${formatRate(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
+    : `${format(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
 }
 
 /** Every figure of a row, label and text; what is not known is left out. */
@@ -83,13 +82,13 @@ export function figuresOf(rows: EfficiencyTable, row: number): [string, string][
     ["Calls", formatCount(rows.calls[row])],
     ...(rows.parameters[row] ? [["Parameters", rows.parameters[row]] as [string, string]] : []),
     ...(isModelled(rows, row) ? [] : [["FLOPs", NOT_MODELLED] as [string, string]]),
-    ...known("FLOPs per call", rows.flops[row], (value) => formatRate(value, "FLOP")),
+    ...known("FLOPs per call", rows.flops[row], (value) => format(value, "FLOP")),
     ...known("Bytes per call", rows.bytes[row], formatBytes),
     ...known("Intensity", rows.intensity[row], (value) => `${formatNumber(value)} FLOP/B`),
-    ...known("FLOP/s", rows.flops_rate[row], (value) => formatRate(value, "FLOP/s")),
+    ...known("FLOP/s", rows.flops_rate[row], (value) => format(value, "FLOP/s")),
     ...(rows.fast[row] ? [["Of the peak", `not known: ${FAST}`] as [string, string]] : []),
     ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
-    ...known("Bytes/s", rows.bytes_rate[row], (value) => formatRate(value, "B/s")),
+    ...known("Bytes/s", rows.bytes_rate[row], (value) => format(value, "B/s")),
     ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
     ...(rows.bound[row] === "unknown" ? [] : [["Bound by", rows.bound[row]] as [string, string]]),
     ...known("At the peak", rows.ideal_ns[row], formatTime),
@@ -165,66 +164,6 @@ export function rateOfSteps(steps: readonly StepMfu[]): number | null {
     sum(steps.map((step) => step.wall_ns)),
   ];
   return flops > 0 && wall > 0 ? (flops * 1e9) / wall : null;
-}
-
-const deviceName = ({ name }: DevicePeaks, otherwise: string): string => name ?? `the ${otherwise}`;
-
-/** The answer in words; the first sentence is the headline. */
-export function topSentences(payload: EfficiencyPayload): string[] {
-  const { mfu, device, has_device, computation_ns, modelled_ns, vocabulary } = payload;
-  const rate = rateOfSteps(payload.steps);
-  const gain = mostToGain(payload);
-  const name = deviceName(device, vocabulary.device);
-  return [
-    headline(payload, rate, name),
-    ...(mfu !== null && rate !== null
-      ? [
-          `That is ${formatRate(rate, "FLOP/s")} over the whole time of the ${payload.steps.length === 1 ? "step" : "steps"}.`,
-        ]
-      : []),
-    ...(!has_device && rate !== null
-      ? ["Nothing ran on an accelerator: times are those of the host, whose peaks are not known."]
-      : []),
-    ...(modelled_ns > 0
-      ? [
-          `${formatShare(modelled_ns / computation_ns)} of the ${timeWord(payload)} time of computation${besides(payload)} is in operators whose work is modelled.`,
-        ]
-      : []),
-    ...(gain ? [gain] : []),
-  ];
-}
-
-/** What the time of computation leaves out. */
-function besides({ families }: EfficiencyPayload): string {
-  const left = ASIDE.filter((family) => families.family.includes(family));
-  return left.length ? ` (without ${left.join(" and ")})` : "";
-}
-
-function headline(
-  { mfu, steps, modelled_ns }: EfficiencyPayload,
-  rate: number | null,
-  name: string,
-): string {
-  const subject = steps.length === 1 ? "The step" : "The steps";
-  const verb = (one: string, many: string): string => (steps.length === 1 ? one : many);
-  if (mfu !== null)
-    return `${subject} ${verb("reaches", "reach")} ${formatShare(mfu)} of what ${name} can do (MFU)`;
-  if (rate !== null) return `${subject} ${verb("does", "do")} ${formatRate(rate, "FLOP/s")}`;
-  return modelled_ns > 0
-    ? `${subject} ${verb("holds", "hold")} no product of matrices, convolution or attention`
-    : "No operator of the steps could be modelled";
-}
-
-/** What the peaks would save, and the row that would save most of it. */
-function mostToGain(payload: EfficiencyPayload): string | null {
-  const { rows } = payload;
-  const gain = (row: number): number => rows.recoverable_ns[row] ?? 0;
-  let most = 0;
-  for (let row = 1; row < ownRows(payload); row++) if (gain(row) > gain(most)) most = row;
-  const all = sum(rows.recoverable_ns);
-  if (!gain(most)) return null;
-  const name = rows.short_name[most] ?? rows.kernel[most] ?? rows.name[most] ?? "one row";
-  return `At most ${formatTime(all)} would be gained at the peaks, ${formatTime(rows.recoverable_ns[most])} of it in ${name}${rows.parameters[most] ? ` (${rows.parameters[most]})` : ""}.`;
 }
 
 export interface FamilyRow {

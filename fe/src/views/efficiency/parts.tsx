@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
-import { format, formatRate, formatShare, formatTime, type Unit } from "../../base/units";
+import { format, formatShare, formatTime, type Unit } from "../../base/units";
 import { capitalised, stepName } from "../../base/words";
 import {
   Figure,
@@ -12,17 +12,7 @@ import {
   Term,
   Tooltip,
 } from "../../widgets";
-import { type FamilyRow, rateOfSteps, timeWord, topSentences } from "./model";
-
-export function Headline({ payload }: { payload: EfficiencyPayload }) {
-  const [first, ...rest] = topSentences(payload);
-  return (
-    <section class="headline" aria-label="In short">
-      <p class="headline-first">{first}</p>
-      {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
-    </section>
-  );
-}
+import { type FamilyRow, rateOfSteps, timeWord } from "./model";
 
 /** A figure that says on hover where it is from. */
 function Sourced({ text, source }: { text: string; source: string }) {
@@ -54,7 +44,7 @@ export function DeviceCard({ device }: { device: DevicePeaks }) {
           ? null
           : fact(
               "efficiency_bandwidth",
-              <Sourced text={formatRate(bandwidth, "B/s")} source={device.bandwidth_source} />,
+              <Sourced text={format(bandwidth, "B/s")} source={device.bandwidth_source} />,
             )}
       </dl>
       {peaks.length ? <PeakTable peaks={peaks} /> : null}
@@ -69,7 +59,7 @@ function PeakTable({ peaks }: { peaks: readonly Peak[] }) {
   ];
   const cell = (unit: string, precision: string): JSX.Element | string => {
     const peak = peaks.find((item) => item.unit === unit && item.precision === precision);
-    return peak ? <Sourced text={formatRate(peak.rate, "FLOP/s")} source={peak.source} /> : "–";
+    return peak ? <Sourced text={format(peak.rate, "FLOP/s")} source={peak.source} /> : "–";
   };
   return (
     <table class="plain-table peaks">
@@ -172,7 +162,7 @@ function StepFigures({ step }: { step: StepMfu }) {
     <dl class="facts">
       {step.mfu === null ? null : fact("efficiency_mfu", formatShare(step.mfu))}
       {fact("efficiency_step_rate", format(rateOf(step), "FLOP/s"), "FLOP/s")}
-      {fact("efficiency_step_flops", formatRate(step.flops, "FLOP"))}
+      {fact("efficiency_step_flops", format(step.flops, "FLOP"))}
       {fact("efficiency_step_wall", formatTime(step.wall_ns))}
     </dl>
   );

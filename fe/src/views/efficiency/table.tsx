@@ -3,9 +3,12 @@
 import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
+import type { ViewProps } from "../../state/view";
 import type { Column } from "../../widgets";
 import { CopyButton } from "../../widgets";
-import { columnsOf, declaredColumns, knownColumns } from "../columns";
+import { columnsOf, declaredColumns } from "../columns";
+import { exactly } from "../grid_params";
+import { linkedTo, timelineColumns } from "../links";
 import { Totals } from "../totals";
 import {
   callText,
@@ -19,29 +22,18 @@ import {
   timeWord,
 } from "./model";
 
-export interface RowLinks {
-  operator: (name: string) => string;
-  kernel: (name: string) => string;
-  /** The kernels of a call, in this page. */
-  kernels: (search: { search: string; regex: string }) => string;
-  event: (event: number) => string;
-}
+type Href = ViewProps["hrefOf"];
 
 /** A share of the bandwidth beyond it cannot come from memory. */
 const ROUNDING = 1.005;
 
-const column = columnsOf("efficiency");
-
 /** The declared columns with what only the page has: links, notes, why a figure is unknown. */
-export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): Column[] {
+export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Column[] {
   const { rows, group, vocabulary } = payload;
   const calls = ownRows(payload);
   const rest = (row: number): boolean => row >= calls;
   const reason = (row: number): string | null =>
     rest(row) || isModelled(rows, row) ? null : NOT_MODELLED;
-  const linked = (names: readonly (string | null)[], href: (name: string) => string) => {
-    return (row: number): string | null => (names[row] && !rest(row) ? href(names[row]) : null);
-  };
   const columns = declaredColumns(
     EFFICIENCY,
     rows,
@@ -50,9 +42,12 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
       name: {
         width: group === "kernel" ? 170 : 200,
         unknown: () => "launched by no operator",
-        href: linked(rows.name, links.operator),
+        href: linkedTo(hrefOf, "operator", rows.name.slice(0, calls)),
       },
-      kernel: { short: rows.short_name, href: linked(rows.kernel, links.kernel) },
+      kernel: {
+        short: rows.short_name,
+        href: linkedTo(hrefOf, "kernel", rows.kernel.slice(0, calls)),
+      },
       // What has no model is told apart by its shapes.
       parameters: {
         values: rows.parameters.map((text, row) => text ?? rows.input_shapes[row] ?? null),
@@ -83,28 +78,12 @@ export function efficiencyColumns(payload: EfficiencyPayload, links: RowLinks): 
     vocabulary,
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
-  const added = knownColumns([
-    column(
-      "timeline",
-      "Timeline",
-      "text",
-      92,
-      rows.event.map((event) => (event < 0 ? null : "longest")),
-      {
-        unknown: () => "",
-        href: (row) => ((rows.event[row] ?? -1) < 0 ? null : links.event(rows.event[row] ?? -1)),
-      },
-    ),
-    column(
-      "call",
-      "Call",
-      "code",
-      300,
-      rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row))),
-      { hidden: true },
-    ),
-  ]);
-  return [...columns, ...added];
+  const texts = rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row)));
+  return [
+    ...columns,
+    ...timelineColumns("efficiency", 92, "longest", rows.event, hrefOf),
+    columnsOf("efficiency")("call", "Call", "code", 300, texts, { hidden: true }),
+  ];
 }
 
 /** Figures of work, unknown where no model gives them. */
@@ -120,20 +99,15 @@ const FIGURES = [
 
 /** All of a row: below it in the table, and below the chart when its point is chosen. */
 export function RowDetail({
-  payload,
+  payload: { rows, group, has_device },
   row,
-  links,
+  hrefOf,
 }: {
   payload: EfficiencyPayload;
   row: number;
-  links: RowLinks;
+  hrefOf: Href;
 }) {
-  const { rows, group } = payload;
-  const [name, kernel, event] = [
-    rows.name[row] ?? null,
-    rows.kernel[row] ?? null,
-    rows.event[row] ?? -1,
-  ];
+  const [name, kernel, event] = [rows.name[row], rows.kernel[row] ?? null, rows.event[row] ?? -1];
   const texts = [kernel, callText(rows, row)].filter((text) => text !== null);
   return (
     <div class="kernel-detail">
@@ -145,12 +119,16 @@ export function RowDetail({
       ))}
       <Totals parts={figuresOf(rows, row).map(([label, text]) => ({ label, text }))} />
       <p class="detail-links">
-        {group === "operator" && payload.has_device ? (
-          <a href={links.kernels(searchFor(rows, row))}>Its kernels</a>
+        {group === "operator" && has_device ? (
+          <a href={hrefOf("efficiency", { ...searchFor(rows, row), group: "kernel" })}>
+            Its kernels
+          </a>
         ) : null}
-        {kernel ? <a href={links.kernel(kernel)}>Kernel view</a> : null}
-        {name ? <a href={links.operator(name)}>Operator view</a> : null}
-        {event >= 0 ? <a href={links.event(event)}>Longest on the timeline</a> : null}
+        {kernel ? <a href={hrefOf("kernel", exactly(kernel))}>Kernel view</a> : null}
+        {name ? <a href={hrefOf("operator", exactly(name))}>Operator view</a> : null}
+        {event >= 0 ? (
+          <a href={hrefOf("trace", { sel: String(event) })}>Longest on the timeline</a>
+        ) : null}
       </p>
     </div>
   );

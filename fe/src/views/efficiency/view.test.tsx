@@ -30,9 +30,7 @@ function show(
   more: Partial<ViewProps> = {},
 ): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn> } {
   const [setParam, setSteps] = [vi.fn(), vi.fn()];
-  render(
-    <EfficiencyView {...viewProps(params, { setParam, setSteps, navigate: vi.fn() })} {...more} />,
-  );
+  render(<EfficiencyView {...viewProps(params, { setParam, setSteps })} {...more} />);
   return { setParam, setSteps };
 }
 const text = (): string => document.body.textContent;

@@ -11,8 +11,8 @@ import { Card, Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from
 import { useColumns } from "../columns";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, toggleSearch } from "../grid_params";
-import { Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { gridParams, toggleSearch } from "../grid_params";
+import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import tables from "../tables.css?inline";
 import css from "./efficiency.css?inline";
 import {
@@ -27,8 +27,8 @@ import {
   searchFor,
   timeWord,
 } from "./model";
-import { DeviceCard, Families, Headline, StepChart } from "./parts";
-import { efficiencyColumns, RowDetail, type RowLinks } from "./table";
+import { DeviceCard, Families, StepChart } from "./parts";
+import { efficiencyColumns, RowDetail } from "./table";
 
 adoptStyles(tables);
 adoptStyles(css);
@@ -65,17 +65,11 @@ function EfficiencyPage(props: PageProps) {
   const drawable = useMemo(() => drawableRows(payload), [payload]);
   const families = useMemo(() => familiesOf(payload.rows, drawable), [payload, drawable]);
   const rows = useMemo(() => familyRows(payload, families), [payload, families]);
-  const links: RowLinks = {
-    operator: (name) => hrefOf("operator", exactly(name)),
-    kernel: (name) => hrefOf("kernel", exactly(name)),
-    kernels: (search) => hrefOf("efficiency", { ...search, group: "kernel" }),
-    event: (event) => hrefOf("trace", { sel: String(event) }),
-  };
   const { steps: allSteps } = useAllSteps("efficiency", props, payload, { group: payload.group });
-  const shared = { ...props, drawable, families, links, search: params.search ?? "" };
+  const shared = { ...props, drawable, families, search: params.search ?? "" };
   return (
     <>
-      <Headline payload={payload} />
+      <InShort sentences={payload.headline} />
       <FindingsStrip view="efficiency" selection={props.selection} hrefOf={hrefOf} />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />
@@ -111,7 +105,6 @@ function EfficiencyPage(props: PageProps) {
 type PanelProps = PageProps & {
   drawable: readonly number[];
   families: readonly string[];
-  links: RowLinks;
   search: string;
 };
 
@@ -119,7 +112,7 @@ function RooflinePanel({
   payload,
   drawable,
   families,
-  links,
+  hrefOf,
   search,
   params,
   setParam,
@@ -185,16 +178,16 @@ function RooflinePanel({
       </Figure>
       {selected.map((point) => (
         <div key={point.key} class="chosen">
-          <RowDetail payload={payload} row={Number(point.key)} links={links} />
+          <RowDetail payload={payload} row={Number(point.key)} hrefOf={hrefOf} />
         </div>
       ))}
     </Card>
   );
 }
 
-function TablePanel({ payload, links, params, setParam }: PanelProps) {
+function TablePanel({ payload, hrefOf, params, setParam }: PanelProps) {
   const { rows, group, pooled } = payload;
-  const columns = useColumns(() => efficiencyColumns(payload, links), [payload]);
+  const columns = useColumns(() => efficiencyColumns(payload, hrefOf), [payload]);
   const count = rows.calls.length;
   return (
     <Panel
@@ -208,7 +201,7 @@ function TablePanel({ payload, links, params, setParam }: PanelProps) {
         rowCount={count}
         rowKey={(row) => rowKey(rows, row)}
         pinned={pooled ? [count - 1] : []}
-        detail={(row) => <RowDetail payload={payload} row={row} links={links} />}
+        detail={(row) => <RowDetail payload={payload} row={row} hrefOf={hrefOf} />}
         storage={`efficiency-${group}`}
         tools={
           payload.has_device ? (

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { KERNELS } from "../../api/tables.gen";
 import type { KernelPayload } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
-import { followed, matrixTime, rowKey, timeByKernel, unattributed } from "./model";
+import { matrixTime, rowKey, timeByKernel, unattributed } from "./model";
 
 function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
   return {
@@ -69,19 +69,6 @@ describe("unattributed", () => {
       { reason: "replayed by a graph launch", calls: 4, ns: 40 },
       { reason: "no launch was recorded", calls: 3, ns: 30 },
     ]);
-  });
-});
-
-describe("followed", () => {
-  it("is unknown, not 0, when there is no kernel", () => {
-    expect(followed({ device_events: 5, kernels: 0, with_launch: 0, with_operator: 0 })).toEqual({
-      launch: null,
-      operator: null,
-    });
-    expect(followed({ device_events: 12, kernels: 10, with_launch: 7, with_operator: 3 })).toEqual({
-      launch: 0.7,
-      operator: 0.3,
-    });
   });
 });
 

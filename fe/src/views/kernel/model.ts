@@ -1,6 +1,6 @@
 /** What the Kernel page computes from its payload: the charts' parts, who launched what, and what is not known. */
 
-import type { Attribution, KernelGroup, KernelPayload } from "../../api/types.gen";
+import type { KernelGroup, KernelPayload } from "../../api/types.gen";
 import { NO, YES } from "../../base/columns";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
@@ -51,17 +51,6 @@ export function unattributed(payload: KernelPayload): Unattributed[] {
     by.set(why, entry);
   });
   return [...by.values()].sort((a, b) => b.ns - a.ns);
-}
-
-export interface Followed {
-  launch: number | null;
-  operator: number | null;
-}
-
-export function followed({ kernels, with_launch, with_operator }: Attribution): Followed {
-  return kernels > 0
-    ? { launch: with_launch / kernels, operator: with_operator / kernels }
-    : { launch: null, operator: null };
 }
 
 /** The name under which a row can be found again. */

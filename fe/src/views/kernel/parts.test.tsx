@@ -164,21 +164,14 @@ it("KernelDetail shows the full name as text, to be copied", () => {
 });
 
 describe("Launchers", () => {
-  const launcher = {
-    operator: "aten::mm",
-    reason: null,
-    grid: "[1,1,1]",
-    block: null,
-    calls: 2,
-    ns: 1500,
-  };
-  it("links to the operator", () => {
-    render(
-      <Launchers
-        launchers={[launcher, { ...launcher, operator: null, reason: "no launch recorded" }]}
-        operatorHref={links}
-      />,
-    );
+  it("links to the operator, and says why it is not known", () => {
+    const rows = kernelRows(["a", "a"], {
+      operator: ["aten::mm", null],
+      no_operator: [null, "no_launch"],
+    });
+    const reasons = [{ key: "no_launch", text: "no launch recorded" }];
+    const payload = kernels([], { rows, reasons });
+    render(<Launchers payload={payload} rows={[0, 1]} operatorHref={links} />);
     expect(screen.getByText("aten::mm").getAttribute("href")).toBe("#operator=aten::mm");
     expect(text()).toContain("not known: no launch recorded");
   });

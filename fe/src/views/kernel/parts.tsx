@@ -5,14 +5,7 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
 import { declaredColumns } from "../columns";
-import {
-  followed,
-  matrixTime,
-  reasonText,
-  timeByKernel,
-  type MatrixTime,
-  type Unattributed,
-} from "./model";
+import { matrixTime, reasonText, timeByKernel, type MatrixTime, type Unattributed } from "./model";
 
 interface KernelChartsProps {
   payload: KernelPayload;
@@ -71,30 +64,19 @@ export function AttributionLine({
   onWhy?: () => void;
 }) {
   const { kernels, with_launch, with_operator, device_events } = attribution;
-  const shares = followed(attribution);
-  const part = (
-    count: number,
-    share: number | null,
-    term: string,
-    text: string,
-  ): ComponentChildren => (
+  const part = (count: number, of: number, term: string, text: string) => (
     <span class="attribution-part">
       <strong class="number">{formatCount(count)}</strong> <Term id={term}>{text}</Term>
-      {share !== null && share < 1 ? <span class="muted"> ({formatShare(share)})</span> : null}
+      {count < of ? <span class="muted"> ({formatShare(count / of)})</span> : null}
     </span>
   );
   return (
     <p class="attribution">
       <span class="muted">In the whole trace:</span>
-      {part(kernels, null, "attribution", kernels === 1 ? "kernel" : "kernels")}
-      {part(with_launch, shares.launch, "with_launch", "with launch")}
-      {part(with_operator, shares.operator, "with_operator", "with operator")}
-      {part(
-        device_events,
-        null,
-        "device_events",
-        device_events === 1 ? "device event" : "device events",
-      )}
+      {part(kernels, 0, "attribution", kernels === 1 ? "kernel" : "kernels")}
+      {part(with_launch, kernels, "with_launch", "with launch")}
+      {part(with_operator, kernels, "with_operator", "with operator")}
+      {part(device_events, 0, "device_events", `device event${device_events === 1 ? "" : "s"}`)}
       {onWhy && with_operator < kernels ? (
         <button type="button" class="link" onClick={onWhy}>
           Which kernels have no operator?
@@ -146,7 +128,7 @@ export function kernelColumns(
       },
     },
     vocabulary,
-  );
+  ).filter(({ key }) => payload.group === "properties" || key !== "matrix_eligible");
 }
 
 export function KernelDetail({
@@ -170,25 +152,18 @@ export function KernelDetail({
   );
 }
 
-export interface Launcher {
-  operator: string | null;
-  reason: string | null;
-  grid: string | null;
-  block: string | null;
-  calls: number;
-  ns: number;
-}
-
 const IDENTITY = { kernel_operator: "Launched by", grid: "Grid", block: "Block" };
 
-/** The operators that launched one kernel, with the launch properties. */
-export function Launchers({
-  launchers,
-  operatorHref,
-}: {
-  launchers: readonly Launcher[];
+interface LaunchersProps {
+  payload: KernelPayload;
+  /** Those of one kernel. */
+  rows: readonly number[];
   operatorHref: (name: string) => string;
-}) {
+}
+
+/** The operators that launched one kernel, with the launch properties. */
+export function Launchers({ payload, rows, operatorHref }: LaunchersProps) {
+  const { operator, grid, block, calls, total_ns } = payload.rows;
   return (
     <table class="plain-table launchers">
       <thead>
@@ -206,19 +181,21 @@ export function Launchers({
         </tr>
       </thead>
       <tbody>
-        {launchers.map((x, i) => (
-          <tr key={i}>
+        {rows.map((row) => (
+          <tr key={row}>
             <td>
-              {x.operator ? (
-                <a href={operatorHref(x.operator)}>{x.operator}</a>
+              {operator[row] ? (
+                <a href={operatorHref(operator[row])}>{operator[row]}</a>
               ) : (
-                <span class="unknown">not known: {x.reason ?? "no reason given"}</span>
+                <span class="unknown">
+                  not known: {reasonText(payload, row) ?? "no reason given"}
+                </span>
               )}
             </td>
-            <td class="code">{x.grid ?? "–"}</td>
-            <td class="code">{x.block ?? "–"}</td>
-            <td class="number">{formatCount(x.calls)}</td>
-            <td class="number">{formatTime(x.ns)}</td>
+            <td class="code">{grid[row] ?? "–"}</td>
+            <td class="code">{block[row] ?? "–"}</td>
+            <td class="number">{formatCount(calls[row])}</td>
+            <td class="number">{formatTime(total_ns[row])}</td>
           </tr>
         ))}
       </tbody>

@@ -14,7 +14,7 @@ import { lacks } from "../missing";
 import { readTop } from "../parts_by_name";
 import { TopN } from "../top_n";
 import { useColumns } from "../columns";
-import { readGroup, reasonText, rowKey, rowsOfKernel, unattributed } from "./model";
+import { readGroup, rowKey, rowsOfKernel, unattributed } from "./model";
 import {
   AttributionLine,
   kernelColumns,
@@ -22,13 +22,11 @@ import {
   KernelDetail,
   Launchers,
   UnattributedList,
-  type Launcher,
 } from "./parts";
 import css from "../tables.css?inline";
 
 adoptStyles(css);
 
-const TOP = 10;
 /** Launchers listed below a kernel; the table grouped by operator has them all. */
 const LAUNCHERS = 20;
 
@@ -66,7 +64,7 @@ type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
 
 function KernelPage({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
-  const top = readTop(params.top, TOP);
+  const top = readTop(params.top);
   const unknown = useMemo(() => unattributed(payload), [payload]);
   const select = (key: string): void => showPart(key, setParam);
   return (
@@ -75,13 +73,7 @@ function KernelPage({ payload, group, ...props }: PageProps) {
       <MissingList missing={payload.missing} />
       <Panel
         title="Kernels by time"
-        actions={
-          <TopN
-            what="kernels"
-            value={top}
-            onChange={(n) => setParam("top", n === TOP ? null : String(n))}
-          />
-        }
+        actions={<TopN what="kernels" value={top} setParam={setParam} />}
       >
         <KernelCharts payload={payload} top={top} onSelect={select} />
       </Panel>
@@ -152,7 +144,8 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
         return (
           <>
             <Launchers
-              launchers={matches.slice(0, LAUNCHERS).map((row) => launcher(payload, row))}
+              payload={payload}
+              rows={matches.slice(0, LAUNCHERS)}
               operatorHref={operatorHref(props)}
             />
             {matches.length > LAUNCHERS ? (
@@ -166,16 +159,4 @@ function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
       }}
     </Loaded>
   );
-}
-
-function launcher(payload: KernelPayload, row: number): Launcher {
-  const { rows } = payload;
-  return {
-    operator: rows.operator[row] ?? null,
-    reason: reasonText(payload, row),
-    grid: rows.grid[row] ?? null,
-    block: rows.block[row] ?? null,
-    calls: rows.calls[row] ?? 0,
-    ns: rows.total_ns[row] ?? 0,
-  };
 }

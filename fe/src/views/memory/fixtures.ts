@@ -25,6 +25,7 @@ export function device(more: Partial<MemoryDevice> = {}): MemoryDevice {
     peak_reserved_bytes: 8 * MIB,
     capacity_bytes: 16 * MIB,
     blocks: 3,
+    headline: ["GPU 0: at most 6.00 MiB allocated", "At most 8.00 MiB reserved, 50.0 %."],
     ...more,
   };
 }

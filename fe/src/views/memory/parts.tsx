@@ -5,14 +5,15 @@ import type {
   MemoryAliveTable,
   MemoryBlocksTable,
   MemoryCurvePayload,
-  MemoryDevice,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
 import { otherColor, seriesColor } from "../../base/theme";
-import { formatBytes, formatShare, formatTime } from "../../base/units";
+import { formatBytes, formatShare } from "../../base/units";
 import { capitalised } from "../../base/words";
+import type { ViewProps } from "../../state/view";
 import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
-import { declaredColumns, knownColumns } from "../columns";
+import { declaredColumns } from "../columns";
+import { linkedTo, timelineColumns } from "../links";
 import type { Total } from "../totals";
 import type { Stretch } from "./model";
 import type { Step } from "../rows";
@@ -82,28 +83,6 @@ export function Curve({ curve, categories, steps, note, actions, ...rest }: Curv
   );
 }
 
-/** The device's peak, and how near it is to what the device has. */
-export function Headline({ device }: { device: MemoryDevice }) {
-  const {
-    name,
-    peak_bytes,
-    peak_ns,
-    peak_reserved_bytes: reserved,
-    capacity_bytes: capacity,
-  } = device;
-  return (
-    <section class="headline" aria-label="In short">
-      <p class="headline-first">
-        {`${name}: at most ${formatBytes(peak_bytes)} allocated, at ${formatTime(peak_ns)}`}
-        {capacity ? `, ${formatShare(peak_bytes / capacity)} of its ${formatBytes(capacity)}` : ""}
-      </p>
-      {reserved ? (
-        <p class="headline-more">{`At most ${formatBytes(reserved)} reserved${capacity ? `, ${formatShare(reserved / capacity)}` : ""}.`}</p>
-      ) : null}
-    </section>
-  );
-}
-
 /** What was held at the moment, and how much of it to no use; the CPU's allocator reserves nothing ahead. */
 export function aliveFacts({
   allocated_bytes: allocated,
@@ -127,24 +106,16 @@ export function aliveFacts({
   ];
 }
 
-export interface MemoryLinks {
-  operator: (name: string) => string;
-  module: (name: string) => string;
-  event: (event: number) => string;
-}
+type Href = ViewProps["hrefOf"];
 
 function originLinks(
   { operator, parent, module }: MemoryAliveTable | MemoryBlocksTable,
-  links: MemoryLinks,
+  hrefOf: Href,
 ): Record<string, Partial<Column>> {
-  const linked = (
-    values: readonly (string | null)[],
-    href: (name: string) => string,
-  ): Partial<Column> => ({ href: (row) => (values[row] ? href(values[row]) : null) });
   return {
-    operator: linked(operator, links.operator),
-    parent: { grow: true, ...linked(parent, links.operator) },
-    module: linked(module, links.module),
+    operator: { href: linkedTo(hrefOf, "operator", operator) },
+    parent: { grow: true, href: linkedTo(hrefOf, "operator", parent) },
+    module: { href: linkedTo(hrefOf, "module", module) },
     line: { grow: true },
     category: { kind: "text" },
   };
@@ -152,41 +123,28 @@ function originLinks(
 
 const before = { unknown: () => "before the recording" };
 
-export const aliveColumns = (rows: MemoryAliveTable, links: MemoryLinks): Column[] =>
-  declaredColumns(MEMORY_ALIVE, rows, { ...originLinks(rows, links), oldest_ns: before });
+export const aliveColumns = (rows: MemoryAliveTable, hrefOf: Href): Column[] =>
+  declaredColumns(MEMORY_ALIVE, rows, { ...originLinks(rows, hrefOf), oldest_ns: before });
 
-export function blockColumns(rows: MemoryBlocksTable, links: MemoryLinks): Column[] {
-  const called = rows.event.map((event) => (event < 0 ? null : "its call"));
-  return [
-    ...declaredColumns(MEMORY_BLOCKS, rows, {
-      ...originLinks(rows, links),
-      allocated_ns: before,
-      released_ns: { unknown: () => "not in the recording" },
-    }),
-    ...knownColumns([
-      {
-        key: "timeline",
-        label: "Timeline",
-        kind: "text",
-        width: 76,
-        term: "memory_timeline",
-        values: called,
-        href: (row) => (called[row] ? links.event(rows.event[row] ?? -1) : null),
-      },
-    ]),
-  ];
-}
+export const blockColumns = (rows: MemoryBlocksTable, hrefOf: Href): Column[] => [
+  ...declaredColumns(MEMORY_BLOCKS, rows, {
+    ...originLinks(rows, hrefOf),
+    allocated_ns: before,
+    released_ns: { unknown: () => "not in the recording" },
+  }),
+  ...timelineColumns("memory", 76, "its call", rows.event, hrefOf),
+];
 
 export function statisticsColumns(
   { rows, group, pooled }: MemoryStatisticsPayload,
-  links: MemoryLinks,
+  hrefOf: Href,
 ): Column[] {
-  const isRest = (row: number): boolean => pooled > 0 && row === rows.name.length - 1;
+  const names = pooled ? rows.name.slice(0, -1) : rows.name;
   return declaredColumns(MEMORY_STATISTICS, rows, {
     name: {
       label: capitalised(group),
       term: `memory_block_${group}`,
-      href: (row) => (isRest(row) ? null : links[group](rows.name[row] ?? "")),
+      href: linkedTo(hrefOf, group, names),
     },
   });
 }

@@ -18,7 +18,7 @@ import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams } from "../grid_params";
-import { Loaded, MissingList, Notes, Nothing } from "../loaded";
+import { InShort, Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
@@ -33,15 +33,7 @@ import {
   type Stretch,
   type TableId,
 } from "./model";
-import {
-  aliveColumns,
-  aliveFacts,
-  blockColumns,
-  Curve,
-  Headline,
-  statisticsColumns,
-  type MemoryLinks,
-} from "./parts";
+import { aliveColumns, aliveFacts, blockColumns, Curve, statisticsColumns } from "./parts";
 import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
 import { rowsOf } from "../rows";
@@ -105,15 +97,10 @@ function MemoryPage(props: PageProps) {
   const query = { ...props.trace, device: String(device.key) };
   const time = readTime(params.t);
   const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
-  const links: MemoryLinks = {
-    operator: (name) => hrefOf("operator", exactly(name)),
-    module: (name) => hrefOf("module", exactly(name)),
-    event: (event) => hrefOf("trace", { sel: String(event) }),
-  };
-  const shared = { ...props, window, setWindow, query, links };
+  const shared = { ...props, window, setWindow, query };
   return (
     <>
-      <Headline device={device} />
+      <InShort sentences={device.headline} />
       <FindingsStrip view="memory" selection={props.selection} hrefOf={hrefOf} />
       <Notes notes={payload.notes} />
       <CurvePanel {...shared} picked={time ?? alive.data?.time_ns ?? device.peak_ns} />
@@ -130,7 +117,6 @@ type PanelProps = PageProps & {
   window: Stretch | null;
   setWindow: (window: Stretch | null) => void;
   query: DeviceQuery;
-  links: MemoryLinks;
 };
 
 type DeviceQuery = Parameters["memory/alive"];
@@ -199,12 +185,12 @@ function AlivePanel({
   atPeak,
   params,
   setParam,
-  links,
+  hrefOf,
 }: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }) {
   const [search, setSearch] = useState<Search>({ text: "", regex: false });
   const groups = groupsOf(alive.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
-  const columns = useColumns(() => aliveColumns(alive.rows, links), [alive]);
+  const columns = useColumns(() => aliveColumns(alive.rows, hrefOf), [alive]);
   const show = (key: string): void => {
     const name = nameOfKey(key);
     if (name === null) return;
@@ -299,12 +285,12 @@ function Table({
   data,
   table,
   tools,
-  links,
+  hrefOf,
   params,
   setParam,
 }: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }) {
   const columns = useMemo(
-    () => ("group" in data ? statisticsColumns(data, links) : blockColumns(data.rows, links)),
+    () => ("group" in data ? statisticsColumns(data, hrefOf) : blockColumns(data.rows, hrefOf)),
     [data], // eslint-disable-line react-hooks/exhaustive-deps
   );
   const rowCount = columns[0]?.values.length ?? 0;

@@ -46,7 +46,7 @@ it("pathsOf tells modules of one name apart by where they are", () => {
 
 describe("totalParts", () => {
   it("says where the time is, and what became of the backward pass", () => {
-    const parts = totalParts({ ...modules(), backward: true });
+    const parts = totalParts({ ...modules(), has_backward: true });
     expect(parts.map(({ label, text }) => `${label}: ${text}`)).toEqual([
       "In modules: 150 ns host, 1.50 µs GPU",
       "Outside modules: 30 ns host, 300 ns GPU",
@@ -56,7 +56,7 @@ describe("totalParts", () => {
   });
 
   it("says nothing of a device that was not recorded", () => {
-    const parts = totalParts({ ...modules({ has_device: false }), backward: false });
+    const parts = totalParts({ ...modules({ has_device: false }), has_backward: false });
     expect(parts.map(({ text }) => text)).toEqual(["150 ns host", "30 ns host"]);
   });
 });

@@ -92,8 +92,8 @@ export function totalParts({
   totals,
   has_device,
   vocabulary,
-  backward,
-}: Pick<ModulePayload, "totals" | "has_device" | "vocabulary"> & { backward: boolean }): Total[] {
+  has_backward,
+}: Pick<ModulePayload, "totals" | "has_device" | "vocabulary" | "has_backward">): Total[] {
   const both = (host: number, device: number): string =>
     `${formatTime(host)} host${has_device ? `, ${formatTime(device)} ${vocabulary.device}` : ""}`;
   const parts: Total[] = [
@@ -114,7 +114,7 @@ export function totalParts({
       label: "Launched by no recorded call",
       text: `${formatTime(totals.unattributed_device_ns)} ${vocabulary.device}`,
     });
-  if (backward) {
+  if (has_backward) {
     const { backward_tied: tied, backward_untied: untied, backward_outside: outside } = totals;
     const rest = [
       untied ? `${formatCount(untied)} whose forward is not known` : "",

@@ -27,7 +27,7 @@ afterEach(() => {
 
 function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
   const setParam = vi.fn();
-  render(<ModuleView {...viewProps(params, { setParam, setSteps: vi.fn(), navigate: vi.fn() })} />);
+  render(<ModuleView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
   return { setParam };
 }
 const text = (): string => document.body.textContent;

@@ -61,7 +61,7 @@ function Modules({ payload, ...props }: PageProps) {
         flush
       >
         <div class="table-notes">
-          <Totals parts={totalParts({ ...payload, backward: payload.has_backward })} />
+          <Totals parts={totalParts(payload)} />
           {payload.notes.map((note) => (
             <p key={note} class="muted">
               {note}

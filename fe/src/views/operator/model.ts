@@ -168,5 +168,3 @@ export function rowKey(payload: OperatorPayload, row: number): string {
 export function readGroup(text: string | undefined): OperatorGroup {
   return text === "shape" || text === "stack" ? text : "name";
 }
-
-export { capitalised } from "../../base/words";

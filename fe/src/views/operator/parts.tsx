@@ -1,8 +1,9 @@
 import type { OperatorPayload } from "../../api/types.gen";
 import { OPERATORS } from "../../api/tables.gen";
+import { capitalised } from "../../base/words";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
-import { capitalised, readableShapes, stackTexts, type Chart, type Duration } from "./model";
+import { readableShapes, stackTexts, type Chart, type Duration } from "./model";
 
 export function chartTitle(duration: Duration, device: string): string {
   const where = duration.startsWith("device") ? capitalised(device) : "Host";
@@ -80,7 +81,7 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
       },
     },
     payload.vocabulary,
-  );
+  ).filter(({ key }) => payload.has_device || key !== "matrix_eligible");
   const stack = payload.group === "stack" ? [stackColumn(payload)] : [];
   const identity = columns.findIndex(({ key }) => key === "calls");
   return [

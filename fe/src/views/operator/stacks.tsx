@@ -1,8 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import type { StackItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
 import { Button, CopyButton, Term } from "../../widgets";
-import { capitalised, splitFrame, stackLabels } from "./model";
+import { splitFrame, stackLabels } from "./model";
 
 /** Stacks drawn at first, and more at each press. */
 const PAGE = 50;

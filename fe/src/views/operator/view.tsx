@@ -20,8 +20,6 @@ import css from "../tables.css?inline";
 
 adoptStyles(css);
 
-const TOP = 10;
-
 export function OperatorView(props: ViewProps) {
   const group = readGroup(props.params.group);
   const resource = useResource("operator", viewQuery(props, { group }));
@@ -51,7 +49,7 @@ type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
 
 function OperatorPage({ payload, group, ...props }: PageProps) {
   const { params, setParam } = props;
-  const top = readTop(params.top, TOP);
+  const top = readTop(params.top);
   const drawn = useMemo(() => charts(payload), [payload]);
   const select = (key: string): void => showPart(key, setParam);
   return (
@@ -60,13 +58,7 @@ function OperatorPage({ payload, group, ...props }: PageProps) {
       <MissingList missing={payload.missing} />
       <Panel
         title="Operators by time"
-        actions={
-          <TopN
-            what="operators"
-            value={top}
-            onChange={(n) => setParam("top", n === TOP ? null : String(n))}
-          />
-        }
+        actions={<TopN what="operators" value={top} setParam={setParam} />}
       >
         <OperatorCharts
           charts={drawn}

@@ -1,11 +1,10 @@
+import { AREA } from "../../api/tables.gen";
 import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Grid, Term, type Column } from "../../widgets";
-import { columnsOf, useColumns } from "../columns";
+import { declaredColumns, useColumns } from "../columns";
 import { threadLabel, trackLabel } from "./labels";
-import { lookOf } from "./looks";
-
-const column = columnsOf("area");
+import { lookCells } from "./looks";
 
 interface AreaTableProps {
   label: string;
@@ -16,16 +15,12 @@ interface AreaTableProps {
   hrefOfEvent: (event: number) => string;
 }
 
-export function AreaTable({
-  label,
-  payload,
-  groups,
-  height,
-  onEvent,
-  hrefOfEvent,
-}: AreaTableProps) {
+export function AreaTable({ label, payload, groups, height, ...links }: AreaTableProps) {
   const { rows, pooled } = payload;
-  const columns = useColumns(() => areaColumns(payload, hrefOfEvent, onEvent), [payload]);
+  const columns = useColumns(
+    () => areaColumns(payload, links.hrefOfEvent, links.onEvent),
+    [payload],
+  );
   return (
     <div class="area">
       <div class="area-side" tabIndex={0} role="group" aria-label="Busy shares">
@@ -55,28 +50,18 @@ export function AreaTable({
 }
 
 export function areaColumns(
-  payload: AreaPayload,
+  { rows }: AreaPayload,
   hrefOfEvent: (event: number) => string,
   onEvent: (event: number) => void,
 ): Column[] {
-  const { rows } = payload;
-  const whole = rows.total_ns.reduce((sum, ns) => sum + ns, 0);
-  const shares = rows.total_ns.map((ns) => (whole > 0 ? ns / whole : NaN));
-  const kinds = rows.look.map((look) => lookOf(look).label);
   const event = (row: number): number => rows.longest_event[row] ?? -1;
-  return [
-    column("name", "Name", "code", 216, rows.name, {
+  return declaredColumns(AREA, rows, {
+    name: {
       href: (row) => (event(row) >= 0 ? hrefOfEvent(event(row)) : null),
       onFollow: (row) => onEvent(event(row)),
-    }),
-    column("kind", "Kind", "text", 124, kinds),
-    column("count", "Count", "count", 68, rows.count),
-    column("total", "Total", "time", 104, rows.total_ns, { bar: true }),
-    column("share", "Share", "share", 76, shares),
-    column("mean", "Mean", "time", 88, rows.mean_ns, { term: "mean" }),
-    column("shortest", "Shortest", "time", 88, rows.shortest_ns, { term: "shortest" }),
-    column("longest", "Longest", "time", 88, rows.longest_ns, { term: "longest" }),
-  ];
+    },
+    look: lookCells(rows.look),
+  });
 }
 
 const OVERLAP_PARTS: readonly { key: keyof AreaOverlap; label: string; colour: string }[] = [
@@ -118,13 +103,7 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }) {
   );
 }
 
-function BusyShares({
-  payload,
-  groups,
-}: {
-  payload: AreaPayload;
-  groups: readonly TimelineGroup[];
-}) {
+function BusyShares({ payload, groups }: Pick<AreaTableProps, "payload" | "groups">) {
   const length = payload.t1_ns - payload.t0_ns;
   const items = payload.groups
     .flatMap((item) => {

@@ -1,7 +1,6 @@
 import { useMemo } from "preact/hooks";
-import type { Parameters } from "../../api/client";
 import type { ArrowsPayload, EventPayload, EventRef } from "../../api/types.gen";
-import { useResources, type Resource } from "../../state/resource";
+import { useResources } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
 import type { Arrow } from "../../timeline/types";
 import { useWindow } from "./curves";
@@ -9,7 +8,7 @@ import type { Recording } from "./recordings";
 import { ownWindow, type Window } from "./window";
 
 /** More than this hides what it should show. */
-export const MOST_ARROWS = 2000;
+const MOST_ARROWS = 2000;
 
 export interface ShownArrows {
   arrows: readonly Arrow[];
@@ -31,22 +30,18 @@ export function useArrows(
   );
   const queries = useMemo(() => questions.map((question) => question.query), [questions]);
   const answers = useResources("trace/arrows", queries);
-  return useMemo(() => {
-    const arrows = questions.flatMap(({ recording, source }, place) =>
-      arrowsOf(answers[place], source, recording.offset),
-    );
-    return {
-      arrows,
+  return useMemo(
+    () => ({
+      arrows: questions.flatMap(({ recording, source }, place) =>
+        arrowsOf(answers[place]?.data, source, recording.offset),
+      ),
       total: answers.reduce((total, answer) => total + (answer.data?.total ?? 0), 0),
-    };
-  }, [questions, answers]);
+    }),
+    [questions, answers],
+  );
 }
 
-function questionsFor(
-  recordings: readonly Recording[],
-  kinds: string,
-  window: Window,
-): { recording: Recording; source: number; query: Parameters["trace/arrows"] }[] {
+function questionsFor(recordings: readonly Recording[], kinds: string, window: Window) {
   return recordings.flatMap((recording, source) => {
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     const cap = Math.ceil(MOST_ARROWS / recordings.length);
@@ -63,19 +58,17 @@ function questionsFor(
 }
 
 function arrowsOf(
-  answer: Resource<ArrowsPayload> | undefined,
+  payload: ArrowsPayload | null | undefined,
   source: number,
   offset: number,
 ): Arrow[] {
-  const payload = answer?.data;
   if (!payload) return [];
   const end = (lane: number | undefined, time: number | undefined): Arrow["source"] => ({
     source,
     lane: lane ?? -1,
     time: (time ?? 0) + offset,
   });
-  return payload.kind.map((kind, i) => ({
-    kind,
+  return payload.kind.map((_, i) => ({
     source: end(payload.source_lane[i], payload.source_ns[i]),
     target: end(payload.target_lane[i], payload.target_ns[i]),
     strong: false,
@@ -84,21 +77,20 @@ function arrowsOf(
 
 /** The arrows of the selected event, and of the others of its chain from launch to device. */
 export function arrowsOfEvent(payload: EventPayload, source: number, offset: number): Arrow[] {
-  const ends = (from: EventRef, to: EventRef, kind: string): Arrow => ({
-    kind,
+  const ends = (from: EventRef, to: EventRef): Arrow => ({
     source: { source, lane: from.lane, time: leaves(from, to) + offset },
     target: { source, lane: to.lane, time: to.start_ns + offset },
     strong: true,
   });
-  const own = payload.arrows.map(({ direction, other, kind }) =>
-    direction === "out" ? ends(payload.ref, other, kind) : ends(other, payload.ref, kind),
+  const own = payload.arrows.map(({ direction, other }) =>
+    direction === "out" ? ends(payload.ref, other) : ends(other, payload.ref),
   );
   const launch = payload.chain.find((link) => link.kind === "launch")?.ref;
   const work = payload.chain.find((link) => link.kind === "device")?.ref;
   const drawn = payload.arrows.some(
     ({ other }) => other.event === launch?.event || other.event === work?.event,
   );
-  return launch && work && !drawn ? [...own, ends(launch, work, "launch")] : own;
+  return launch && work && !drawn ? [...own, ends(launch, work)] : own;
 }
 
 /** An arrow leaves where its event ends, or where it begins if the other began before that end. */

@@ -17,7 +17,7 @@ export async function fetchBytes(
   const total = expectedLength(response.headers);
   const reader = response.body?.getReader();
   if (!reader) return response.arrayBuffer();
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let received = 0;
   for (;;) {
     const { done, value } = await reader.read();
@@ -26,17 +26,7 @@ export async function fetchBytes(
     received += value.length;
     onProgress({ received, total });
   }
-  return join(chunks, received);
-}
-
-function join(chunks: readonly Uint8Array[], length: number): ArrayBuffer {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole.buffer;
+  return new Blob(chunks).arrayBuffer();
 }
 
 /** What the browser inflates on the way has another length than the header says. */

@@ -1,9 +1,12 @@
 import { useMemo } from "preact/hooks";
 import { Timeline } from "../../timeline/Timeline";
 import type { Slice, TimeRange } from "../../timeline/types";
+import { useCurves } from "./curves";
 import { lookOf } from "./looks";
 import { readColour } from "./params";
-import { keepView, obey, useTracks, withMark, type Stage } from "./stage";
+import { keepView, obey, withMark, type Stage } from "./stage";
+import { treeOf } from "./tree";
+import { alignmentText } from "./workers";
 
 interface CanvasProps {
   stage: Stage;
@@ -16,7 +19,17 @@ const describe = (slice: Slice): readonly string[] => [lookOf(slice.look).label]
 
 export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = stage;
-  const { tree, curves } = useTracks(stage);
+  const tree = useMemo(
+    () =>
+      treeOf(
+        recordings.map((item) => ({
+          ...item,
+          note: item.worker ? alignmentText(item.worker) : "",
+        })),
+      ),
+    [recordings],
+  );
+  const curves = useCurves(recordings, stage.sight);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (

@@ -3,7 +3,7 @@ import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
 import { LIMITS } from "../../base/limits.gen";
 import { formatBytes, formatNumber, formatShare } from "../../base/units";
-import { useResources, type Resource } from "../../state/resource";
+import { useResources } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
 import type { Curve } from "../../timeline/types";
 import type { Recording } from "./recordings";
@@ -25,12 +25,8 @@ export function useCurves(
   sight: Sight | null,
 ): ReadonlyMap<string, Curve> {
   const window = useWindow(sight);
-  const seen = sight
-    ? sight.rows
-        .filter((row) => row.counter >= 0)
-        .map((row) => `${row.source}:${row.counter}`)
-        .join(" ")
-    : "";
+  const counters = sight?.rows.filter((row) => row.counter >= 0) ?? [];
+  const seen = counters.map((row) => `${row.source}:${row.counter}`).join(" ");
   const questions = useMemo(
     () => (window && seen ? questionsFor(recordings, seen, window) : []),
     [recordings, seen, window],
@@ -40,7 +36,7 @@ export function useCurves(
   const last = useRef<ReadonlyMap<string, Curve>>(new Map());
   return useMemo(() => {
     const next = new Map(last.current);
-    questions.forEach((question, place) => addCurves(next, question, answers[place]));
+    questions.forEach((question, place) => addCurves(next, question, answers[place]?.data));
     last.current = next;
     return next;
   }, [questions, answers]);
@@ -56,11 +52,10 @@ export function useWindow(sight: Sight | null): Window | null {
 function questionsFor(recordings: readonly Recording[], seen: string, window: Window): Question[] {
   const wanted = seen.split(" ").map((text) => text.split(":").map(Number));
   return recordings.flatMap((recording, source) => {
-    const series = [
-      ...new Set(wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : []))),
-    ]
-      .sort((a, b) => a - b)
-      .slice(0, MOST_SERIES);
+    const wantedHere = new Set(
+      wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : [])),
+    );
+    const series = [...wantedHere].sort((a, b) => a - b).slice(0, MOST_SERIES);
     const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
     if (!series.length || !own) return [];
     const query = {
@@ -77,18 +72,15 @@ function questionsFor(recordings: readonly Recording[], seen: string, window: Wi
 function addCurves(
   curves: Map<string, Curve>,
   { recording, series }: Question,
-  answer: Resource<CountersPayload> | undefined,
+  payload: CountersPayload | null | undefined,
 ): void {
-  const payload = answer?.data;
   if (!payload) return;
   series.forEach((number, place) => {
     const about = recording.timeline.counters[number];
     const curve = payload.curves[place];
-    if (about && curve)
-      curves.set(
-        counterKey(recording.key, about),
-        curveOf(payload, curve, about, recording.offset),
-      );
+    if (!about || !curve) return;
+    const drawn = curveOf(payload, curve, about, recording.offset);
+    curves.set(counterKey(recording.key, about), drawn);
   });
 }
 

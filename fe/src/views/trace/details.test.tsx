@@ -142,7 +142,6 @@ describe("arrowsOfEvent", () => {
     const [arrow, ...others] = arrowsOfEvent(event(7), 2, 50);
     expect(others).toEqual([]);
     expect(arrow).toEqual({
-      kind: "launch",
       strong: true,
       source: { source: 2, lane: 1, time: 2150 },
       target: { source: 2, lane: 2, time: 7050 },
@@ -166,6 +165,7 @@ describe("area", () => {
       look: [3, 1],
       count: [2, 1],
       total_ns: [300, 100],
+      share: [0.75, 0.25],
       mean_ns: [150, 100],
       shortest_ns: [100, 100],
       longest_ns: [200, 100],
@@ -181,7 +181,11 @@ describe("area", () => {
   it("has shares of all names, and leads to the longest event", () => {
     const onEvent = vi.fn();
     const columns = areaColumns(payload, (number) => `#${number}`, onEvent);
-    expect(Array.from(columns.find((c) => c.key === "share")?.values ?? [])).toEqual([0.75, 0.25]);
+    const cells = (key: string) => columns.find((column) => column.key === key)?.values;
+    expect([cells("share"), cells("look")]).toEqual([
+      [0.75, 0.25],
+      ["Kernel", "Operator"],
+    ]);
     expect(columns[0]?.href?.(0)).toBe("#7");
     columns[0]?.onFollow?.(1);
     expect(onEvent).toHaveBeenCalledWith(8);

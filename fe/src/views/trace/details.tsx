@@ -17,7 +17,7 @@ import { fact } from "./fact";
 /** Selects an event and brings it into sight. */
 export type Go = (ref: EventRef) => void;
 
-export interface DetailsProps {
+interface DetailsProps {
   payload: EventPayload;
   on: string;
   go: Go;
@@ -30,7 +30,7 @@ export function Details({ payload, on, go, allArguments, links }: DetailsProps) 
     <div class="details">
       <Heading payload={payload} />
       <Facts payload={payload} on={on} />
-      {links ? <div class="details-links">{links}</div> : null}
+      <div class="details-links">{links}</div>
       <Chain payload={payload} go={go} />
       <Launched payload={payload} go={go} />
       <Same payload={payload} go={go} />
@@ -110,21 +110,18 @@ export function Ref({ item, go, current = false }: { item: EventRef; go: Go; cur
   );
 }
 
-function Section({
-  title,
-  term,
-  note,
-  children,
-}: {
+interface SectionProps {
   title: string;
-  term?: string;
+  term: string;
   note?: string;
   children: ComponentChildren;
-}) {
+}
+
+function Section({ title, term, note, children }: SectionProps) {
   return (
     <section class="details-section">
       <h3>
-        {term ? <Term id={term}>{title}</Term> : title}
+        <Term id={term}>{title}</Term>
         {note ? <span class="muted">{note}</span> : null}
       </h3>
       {children}
@@ -259,15 +256,11 @@ function Same({ payload, go }: PartProps) {
 
 function Arrows({ payload, go }: PartProps) {
   if (!payload.arrows.length) return null;
-  const more = payload.arrows_total - payload.arrows.length;
+  const { length } = payload.arrows;
+  const cut = payload.arrows_total > length;
+  const note = cut ? `the first ${length} of ${formatCount(payload.arrows_total)}` : "";
   return (
-    <Section
-      title="Flows"
-      term="arrows"
-      {...(more > 0
-        ? { note: `the first ${payload.arrows.length} of ${formatCount(payload.arrows_total)}` }
-        : {})}
-    >
+    <Section title="Flows" term="arrows" note={note}>
       <ul class="refs">
         {payload.arrows.map(({ label, direction, other }, place) => (
           <li key={place}>
@@ -282,13 +275,7 @@ function Arrows({ payload, go }: PartProps) {
   );
 }
 
-function Arguments({
-  payload,
-  allArguments,
-}: {
-  payload: EventPayload;
-  allArguments: () => ComponentChildren;
-}) {
+function Arguments({ payload, allArguments }: Pick<DetailsProps, "payload" | "allArguments">) {
   const [all, setAll] = useState<number | null>(null);
   return (
     <Section title="Arguments" term="arguments">
@@ -337,7 +324,7 @@ function Stack({ frames }: { frames: readonly string[] }) {
   );
 }
 
-export interface SummaryProps {
+interface SummaryProps {
   count: number;
   busy: number;
   longest: string;

@@ -35,8 +35,8 @@ export function marksOf(recordings: readonly Recording[], text: string | undefin
 
 /** Busy shares over the span of all recordings: the mean of those that recorded then. */
 export function activityOf(recordings: readonly Recording[], span: TimeRange): Activity {
-  const [only] = recordings;
-  if (recordings.length === 1 && only)
+  const [only, second] = recordings;
+  if (only && !second)
     return { device: only.timeline.device_activity, host: only.timeline.host_activity };
   const merged = (of: "device_activity" | "host_activity"): number[] | null => {
     const known = recordings.flatMap(({ timeline, offset }) => {
@@ -56,14 +56,9 @@ function meanAt(
   known: readonly { values: readonly number[]; offset: number; span: number }[],
   time: number,
 ): number {
-  let sum = 0;
-  let count = 0;
-  for (const { values, offset, span } of known) {
-    const place = Math.floor(((time - offset) / span) * values.length);
-    const value = values[place];
-    if (value === undefined) continue;
-    sum += value;
-    count++;
-  }
-  return count ? Math.round(sum / count) : 0;
+  const there = known.flatMap(
+    ({ values, offset, span }) =>
+      values[Math.floor(((time - offset) / span) * values.length)] ?? [],
+  );
+  return there.length ? Math.round(there.reduce((sum, value) => sum + value) / there.length) : 0;
 }

@@ -105,13 +105,7 @@ function chosenPart(payload: TracePayload, { mode, first, last, from, to, seen }
   return { window, problem: window ? "" : "The trace has no such step." };
 }
 
-interface HandoverControl {
-  status: HandoverStatus;
-  open: (href: string, title: string) => void;
-  cancel: () => void;
-}
-
-function useHandover(payload: TracePayload): HandoverControl {
+function useHandover(payload: TracePayload) {
   const [status, setStatus] = useState<HandoverStatus>(IDLE);
   const running = useRef<() => void>(undefined);
   useEffect(() => () => running.current?.(), []);
@@ -126,12 +120,9 @@ function useHandover(payload: TracePayload): HandoverControl {
       fileName: payload.file,
       bytes: () => fetchBytes(href, progressed, controller.signal),
       onState: (state, reason) => {
-        setStatus((now) => ({
-          state,
-          reason,
-          progress: state === "opening" ? now.progress : null,
-        }));
-        if (state !== "opening" && state !== "handed") controller.abort();
+        const opening = state === "opening";
+        setStatus(({ progress }) => ({ state, reason, progress: opening ? progress : null }));
+        if (!opening && state !== "handed") controller.abort();
       },
     });
     running.current = () => {

@@ -81,8 +81,6 @@ export function recording(over: Partial<Recording> = {}): Recording {
     query: { run: "r", worker: "w", span: "s", id: described.id },
     offset: 0,
     source: {
-      key: "",
-      label: "",
       offset: 0,
       span: described.span_ns,
       levelMax: 12,

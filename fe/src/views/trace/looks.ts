@@ -1,14 +1,18 @@
 /** What kinds of events look like and are called: by `Look` of store/timeline_schema.py, which numbers them from 0. */
 
-export interface LookWords {
+import type { Column } from "../../widgets";
+
+interface LookWords {
   label: string;
   term: string;
   /** CSS variable of its colour; the timeline's style sheet has them. */
   colour: string;
 }
 
-const LOOKS: readonly LookWords[] = [
-  { label: "Other", term: "other_event", colour: "--look-0" },
+const OTHER: LookWords = { label: "Other", term: "other_event", colour: "--look-0" };
+
+export const LOOKS: readonly LookWords[] = [
+  OTHER,
   { label: "Operator", term: "operator", colour: "--look-1" },
   { label: "Runtime call", term: "runtime", colour: "--look-2" },
   { label: "Kernel", term: "kernel", colour: "--look-3" },
@@ -25,15 +29,12 @@ const LOOKS: readonly LookWords[] = [
   { label: "Instant event", term: "instant_event", colour: "--look-14" },
 ];
 
-const UNKNOWN_LOOK: LookWords = { label: "Other", term: "other_event", colour: "--look-0" };
+export const lookOf = (look: number): LookWords => LOOKS[look] ?? OTHER;
 
-export function lookOf(look: number): LookWords {
-  return LOOKS[look] ?? UNKNOWN_LOOK;
-}
+/** What a column of looks shows. */
+export const lookCells = (looks: readonly number[]): Partial<Column> => ({
+  kind: "text",
+  values: looks.map((look) => lookOf(look).label),
+});
 
-/** What the legend lists, the same word once. */
-export const LEGEND: readonly LookWords[] = LOOKS;
-
-const PYTHON = 8;
-
-export const isPython = (look: number): boolean => look === PYTHON;
+export const isPython = (look: number): boolean => lookOf(look).term === "python_frame";

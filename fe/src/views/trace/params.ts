@@ -12,7 +12,7 @@ const MOST_KEYS = 500;
 const MOST_LANES = 65_536;
 
 /** An event of a recording; `key` is empty where only one is shown. */
-export interface EventKey {
+interface EventKey {
   key: string;
   event: number;
 }

@@ -170,7 +170,7 @@ export function Handover({ status, onCancel }: { status: HandoverStatus; onCance
   }
   const good = state === "handed";
   return (
-    <div class={`handover${good ? " handover-good" : ""}`} role="status">
+    <div class={good ? "handover handover-good" : "handover"} role="status">
       {state === "idle" ? null : (
         <p>
           <Icon name={good ? "check" : "warn"} /> {SAID[state]} {reason}

@@ -30,7 +30,6 @@ it("draws an arrow to every other worker that is in sight, on the common clock",
   const payload = { ref: ref(4, 100) } as unknown as EventPayload;
   expect(arrowsToPeers(peers, recordings, 0, payload)).toEqual([
     {
-      kind: "collective",
       source: { source: 0, lane: 4, time: 100 },
       target: { source: 1, lane: 6, time: 590 },
       strong: true,

@@ -43,7 +43,6 @@ export function arrowsToPeers(
     if (place === source || offset === undefined || peer.ref.lane < 0) return [];
     return [
       {
-        kind: "collective",
         source: from,
         target: { source: place, lane: peer.ref.lane, time: peer.ref.start_ns + offset },
         strong: true,
@@ -52,6 +51,7 @@ export function arrowsToPeers(
   });
 }
 
+/** −1 where its worker is not drawn. */
 const sourceOf = (peer: CollectivePeer, recordings: readonly Recording[]): number =>
   recordings.findIndex(({ query }) => query.worker === peer.worker && query.span === peer.span);
 
@@ -71,55 +71,38 @@ export function CollectivePeers({ recordings, recording, payload, peers, go }: P
         <Term id="collective_peers">On all workers</Term>
       </h3>
       <ul class="refs">
-        {peers.map((peer) => (
-          <li key={`${peer.worker} ${peer.span}`}>
-            <Peer
-              peer={peer}
-              source={sourceOf(peer, recordings)}
-              go={go}
-              current={
-                peer.worker === recording.query.worker && peer.ref.event === payload.ref.event
-              }
-            />
-          </li>
-        ))}
+        {peers.map((peer) => {
+          const { worker, span, ref } = peer;
+          const source = sourceOf(peer, recordings);
+          const current = worker === recording.query.worker && ref.event === payload.ref.event;
+          const content = (
+            <>
+              <span class="ref-name">{worker}</span>
+              <span class="number" title={formatExactTime(ref.dur_ns)}>
+                {formatTime(ref.dur_ns)}
+              </span>
+            </>
+          );
+          return (
+            <li key={`${worker} ${span}`}>
+              {source < 0 ? (
+                <span class="ref" title="Not shown: choose “All of the run” under Workers.">
+                  {content}
+                </span>
+              ) : (
+                <button
+                  type="button"
+                  class="ref"
+                  aria-current={current ? "true" : undefined}
+                  onClick={() => go(source, ref)}
+                >
+                  {content}
+                </button>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </section>
-  );
-}
-
-interface PeerProps {
-  peer: CollectivePeer;
-  /** −1 where its worker is not drawn. */
-  source: number;
-  go: PeersProps["go"];
-  current: boolean;
-}
-
-function Peer({ peer, source, go, current }: PeerProps) {
-  const content = (
-    <>
-      <span class="ref-name">{peer.worker}</span>
-      <span class="number" title={formatExactTime(peer.ref.dur_ns)}>
-        {formatTime(peer.ref.dur_ns)}
-      </span>
-    </>
-  );
-  if (source >= 0) {
-    return (
-      <button
-        type="button"
-        class="ref"
-        aria-current={current ? "true" : undefined}
-        onClick={() => go(source, peer.ref)}
-      >
-        {content}
-      </button>
-    );
-  }
-  return (
-    <span class="ref" title="Not shown: choose “All of the run” under Workers.">
-      {content}
-    </span>
   );
 }

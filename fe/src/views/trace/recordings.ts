@@ -8,26 +8,22 @@ import type { Selection } from "../../state/view";
 import { NameBook } from "./names";
 import { rangesText } from "./ranges";
 
-export interface Recording {
+export interface Wanted {
   /** In the address; empty where one worker is shown alone, else its place among the run's workers. */
   key: string;
   label: string;
   worker: AlignedWorker | null;
-  /** Run, worker, span and the id of the content: what every question about it needs. */
-  query: OfTrace & OfContent;
+  query: OfTrace;
   /** Add it to the recording's own times. */
   offset: number;
+}
+
+export interface Recording extends Wanted {
+  /** Run, worker, span and the id of the content: what every question about it needs. */
+  query: OfTrace & OfContent;
   timeline: TimelinePayload;
   names: NameBook;
   source: Source;
-}
-
-export interface Wanted {
-  key: string;
-  label: string;
-  worker: AlignedWorker | null;
-  query: OfTrace;
-  offset: number;
 }
 
 export interface Recordings {
@@ -45,8 +41,11 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
   const alignment = useResource(all ? "trace/alignment" : null, query);
   const wanted = useMemo(
-    () => (all ? fromAlignment(run, alignment.data) : [alone(query)]),
-    [all, run, alignment.data, query],
+    () =>
+      all
+        ? fromAlignment(run, alignment.data)
+        : [{ key: "", label: worker, worker: null, query, offset: 0 }],
+    [all, run, worker, alignment.data, query],
   );
   const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
   const resources = useResources("trace/timeline", queries);
@@ -76,10 +75,7 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
 const WAITING: Resource<TimelinePayload> = { ...NOTHING, reload: () => undefined };
 
 /** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
-function useReload(resources: readonly Resource<TimelinePayload>[]): {
-  reload: () => void;
-  outdated: (id: string) => void;
-} {
+function useReload(resources: readonly Resource<TimelinePayload>[]) {
   const newest = useRef(resources);
   newest.current = resources;
   const reported = useRef(new Set<string>());
@@ -93,10 +89,6 @@ function useReload(resources: readonly Resource<TimelinePayload>[]): {
     [reload],
   );
   return { reload, outdated };
-}
-
-function alone(query: OfTrace): Wanted {
-  return { key: "", label: query.worker, worker: null, query, offset: 0 };
 }
 
 export function fromAlignment(run: string, alignment: AlignmentPayload | null): Wanted[] {
@@ -149,8 +141,6 @@ export function recordingOf(
 ): Recording {
   const query = { ...wanted.query, id: timeline.id };
   const source: Source = {
-    key: wanted.key,
-    label: wanted.label,
     offset: wanted.offset,
     span: timeline.span_ns,
     levelMax: timeline.level_max,

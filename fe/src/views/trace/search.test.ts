@@ -81,19 +81,15 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
   const names = (count: number, look: number) => ({
     total: 0,
     names_total: 1,
-    names: [{ name: "mm", look, count, total_ns: count * 10 }],
+    names: { name: ["mm"], look: [look], count: [count], total_ns: [count * 10] },
     hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },
   });
-  expect(
-    mergedNames([names(2, 1), null, names(3, 1), names(9, 3)]).map(({ look, count, total_ns }) => [
-      look,
-      count,
-      total_ns,
-    ]),
-  ).toEqual([
-    [3, 9, 90],
-    [1, 5, 50],
-  ]);
+  expect(mergedNames([names(2, 1), null, names(3, 1), names(9, 3)])).toEqual({
+    name: ["mm", "mm"],
+    look: [3, 1],
+    count: [9, 5],
+    total_ns: [90, 50],
+  });
 });
 
 it("mergedHeat loses no hit", () => {

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchJson } from "../../api/client";
-import type { EventRef, NextHitPayload, SearchName, SearchPayload } from "../../api/types.gen";
+import type { EventRef, MatchesTable, NextHitPayload, SearchPayload } from "../../api/types.gen";
 import { messageOf } from "../../base/errors";
 import { exactPattern } from "../../base/search";
 import { useResources } from "../../state/resource";
 import type { Heat } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
+import { rowsOf, type RowOf } from "../rows";
 import type { Recording } from "./recordings";
 
 export interface Wish {
@@ -21,7 +22,7 @@ export interface Found {
   busy: boolean;
   error: string | null;
   total: number;
-  names: readonly SearchName[];
+  names: MatchesTable;
   namesTotal: number;
   /** By recording: numbers of the names that are hits, `null` where that is not known. */
   hits: readonly (ReadonlySet<number> | null)[];
@@ -69,7 +70,10 @@ export function useSearch(
       error: error && [error.message, error.hint].filter(Boolean).join(" "),
       total: payloads.reduce((total, payload) => total + (payload?.total ?? 0), 0),
       names,
-      namesTotal: Math.max(names.length, ...payloads.map((payload) => payload?.names_total ?? 0)),
+      namesTotal: Math.max(
+        names.name.length,
+        ...payloads.map((payload) => payload?.names_total ?? 0),
+      ),
       hits: recordings.map((recording, place) => hitNumbers(recording, payloads[place] ?? null)),
       heat,
     };
@@ -122,19 +126,25 @@ export function mergedHeat(
 }
 
 /** Hits by name over all recordings, the costliest first. */
-export function mergedNames(payloads: readonly (SearchPayload | null)[]): SearchName[] {
-  const merged = new Map<string, SearchName>();
-  for (const item of payloads.flatMap((payload) => payload?.names ?? [])) {
-    const key = `${item.look} ${item.name}`;
-    const before = merged.get(key);
-    merged.set(
-      key,
-      before
-        ? { ...item, count: before.count + item.count, total_ns: before.total_ns + item.total_ns }
-        : item,
-    );
+export function mergedNames(payloads: readonly (SearchPayload | null)[]): MatchesTable {
+  const merged = new Map<string, RowOf<MatchesTable>>();
+  for (const item of payloads.flatMap((payload) => (payload ? rowsOf(payload.names) : []))) {
+    const { name, look, count, total_ns } = item;
+    const before = merged.get(`${look} ${name}`) ?? { count: 0, total_ns: 0 };
+    merged.set(`${look} ${name}`, {
+      name,
+      look,
+      count: before.count + count,
+      total_ns: before.total_ns + total_ns,
+    });
   }
-  return [...merged.values()].sort((a, b) => b.total_ns - a.total_ns);
+  const rows = [...merged.values()].sort((a, b) => b.total_ns - a.total_ns);
+  return {
+    name: rows.map(({ name }) => name),
+    look: rows.map(({ look }) => look),
+    count: rows.map(({ count }) => count),
+    total_ns: rows.map(({ total_ns }) => total_ns),
+  };
 }
 
 function hitNumbers(
@@ -142,8 +152,8 @@ function hitNumbers(
   payload: SearchPayload | null,
 ): ReadonlySet<number> | null {
   // Where not all names are told, dimming the others would hide hits.
-  if (!payload || payload.names.length < payload.names_total) return null;
-  const names = new Set(payload.names.map((item) => item.name));
+  if (!payload || payload.names.name.length < payload.names_total) return null;
+  const names = new Set(payload.names.name);
   return recording.names.numbers((name) => names.has(name));
 }
 
@@ -164,35 +174,23 @@ export interface Hit {
 
 export type Direction = "next" | "previous";
 
-/** Where to go on from: an event of a recording, or a time on the common clock. */
-export interface Start {
-  event: { source: number; event: number; start: number } | null;
-  time: number;
-}
-
 export async function nextHit(
   recordings: readonly Recording[],
   wish: Wish,
-  start: Start,
+  /** Where to go on from: an event of a recording, or a time on the common clock. */
+  start: { event: { source: number; event: number; start: number } | null; time: number },
   direction: Direction,
   signal: AbortSignal,
 ): Promise<Hit | null> {
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
     const own = start.event?.source === source;
+    const time = Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset));
     const position = own
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
-      : {
-          t: String(
-            Math.round(Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset))),
-          ),
-          dir: direction,
-        };
-    const payload = await fetchJson(
-      "trace/search/next",
-      { ...recording.query, ...questionOf(wish), ...position },
-      signal,
-    );
+      : { t: String(Math.round(time)), dir: direction };
+    const query = { ...recording.query, ...questionOf(wish), ...position };
+    const payload = await fetchJson("trace/search/next", query, signal);
     return { source, payload, offset: recording.offset };
   });
   return nearest(await Promise.all(asked), from, direction);

@@ -40,7 +40,8 @@ export function useSelection(
   const key = useMemo(() => readEvent(params.sel), [params.sel]);
   const source = recordings.findIndex((item) => item.key === key?.key);
   const recording = recordings[source] ?? null;
-  const event = useEvent(key, recording);
+  const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
+  const event = useResource("trace/event", query);
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
   const wanted = useWanted(payload, source, recording, handle, params);
   const select = useCallback(
@@ -77,22 +78,8 @@ export function useSelection(
     },
     [select, wanted],
   );
-  return {
-    selected: shownSelection(summary, known, key, source, payload, recording),
-    summary,
-    recording,
-    source,
-    event,
-    payload,
-    choose,
-    go,
-    reach,
-  };
-}
-
-function useEvent(key: { event: number } | null, recording: Recording | null) {
-  const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
-  return useResource("trace/event", query);
+  const selected = shownSelection(summary, known, key, source, payload, recording);
+  return { selected, summary, recording, source, event, payload, choose, go, reach };
 }
 
 function shownSelection(
@@ -122,14 +109,8 @@ function useWanted(
   const [asked, ask] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {
     const now = wanted.current;
-    if (
-      now === null ||
-      !payload ||
-      !recording ||
-      !handle.current ||
-      (now !== "linked" && now !== payload.ref.event)
-    )
-      return;
+    if (now === null || !payload || !recording || !handle.current) return;
+    if (now !== "linked" && now !== payload.ref.event) return;
     wanted.current = null;
     const selected = selectedOf(sliceOf(source, payload.ref, recording.offset));
     if (now !== "linked" || zoom) show(handle.current, selected);

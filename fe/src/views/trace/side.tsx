@@ -1,6 +1,7 @@
 import { useResource } from "../../state/resource";
 import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
+import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
@@ -19,7 +20,18 @@ interface SideProps {
 
 export function Side({ view, choice, recordings, peers, handle }: SideProps) {
   const { summary, event, recording, source, payload } = choice;
-  if (summary) return <SummaryOf choice={choice} recordings={recordings} handle={handle} />;
+  if (summary) {
+    const { start, end, count, busy, name } = summary;
+    return (
+      <Summary
+        count={count}
+        busy={busy}
+        longest={recordings[summary.source]?.names.name(name) ?? "…"}
+        onZoom={() => handle.current?.zoomTo({ t0: start, t1: end })}
+        onLongest={() => choice.reach(summary.source, summary.event)}
+      />
+    );
+  }
   if (event.error)
     return (
       <ErrorState error={event.error} retry={event.reload} title="The event could not be loaded" />
@@ -33,7 +45,12 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
         on={trackOf(recording, shown)}
         go={(ref) => choice.go(source, ref)}
         allArguments={() => <AllArguments recording={recording} event={shown.ref.event} />}
-        links={<Links view={view} operator={shown.operator_name} kernel={shown.kernel_name} />}
+        links={
+          <>
+            <NameLink view={view} to="operator" name={shown.operator_name} />
+            <NameLink view={view} to="kernel" name={shown.kernel_name} />
+          </>
+        }
       />
       <CollectivePeers
         recordings={recordings}
@@ -57,46 +74,18 @@ function trackOf(
   return key ? `${label} · ${track}` : track;
 }
 
-function SummaryOf({ choice, recordings, handle }: Omit<SideProps, "view" | "peers">) {
-  const { summary } = choice;
-  if (!summary) return null;
-  const { start, end, source, event, name, count, busy } = summary;
-  return (
-    <Summary
-      count={count}
-      busy={busy}
-      longest={recordings[source]?.names.name(name) ?? "…"}
-      onZoom={() => handle.current?.zoomTo({ t0: start, t1: end })}
-      onLongest={() => choice.reach(source, event)}
-    />
-  );
+interface NameLinkProps {
+  view: ViewProps;
+  to: "operator" | "kernel";
+  name: string | null;
 }
 
-function Links({
-  view,
-  operator,
-  kernel,
-}: {
-  view: ViewProps;
-  operator: string | null;
-  kernel: string | null;
-}) {
-  if (operator === null && kernel === null) return null;
-  return (
-    <>
-      {operator === null ? null : (
-        <a class="button button-plain" href={view.hrefOf("operator", exactly(operator))}>
-          Show in Operator view
-        </a>
-      )}
-      {kernel === null ? null : (
-        <a class="button button-plain" href={view.hrefOf("kernel", exactly(kernel))}>
-          Show in Kernel view
-        </a>
-      )}
-    </>
+const NameLink = ({ view, to, name }: NameLinkProps) =>
+  name === null ? null : (
+    <a class="button button-plain" href={view.hrefOf(to, exactly(name))}>
+      Show in {capitalised(to)} view
+    </a>
   );
-}
 
 function AllArguments({ recording, event }: { recording: Recording; event: number }) {
   const { data, error, reload } = useResource("trace/event/args", {

@@ -6,7 +6,6 @@ import type { StepRange, ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
 import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
-import { useCurves } from "./curves";
 import { activityOf, boundariesOf, marksOf } from "./drawn";
 import {
   listOf,
@@ -26,12 +25,11 @@ import {
   useSearch,
   type Direction,
   type Found,
+  type Hit,
   type Wish,
 } from "./search";
 import { arrowsToPeers, usePeers } from "./peers";
 import { useSelection, type Choice } from "./selection";
-import { treeOf } from "./tree";
-import { alignmentText } from "./workers";
 
 export interface StageProps {
   view: ViewProps;
@@ -79,7 +77,11 @@ export function useStage(props: StageProps): Stage {
   );
   const found = useSearch(recordings, span, wish, named);
   const finder = useFinder(recordings, found.wish, choice, handle);
-  const area = useArea(params.area, params.arealanes, recordings);
+  const keys = useMemo(() => recordings.map(({ key }) => key), [recordings]);
+  const area = useMemo(
+    () => readArea(params.area, params.arealanes, keys),
+    [params.area, params.arealanes, keys],
+  );
   const { open, shut, pin, order, filter } = params;
   // eslint-disable-next-line react-hooks/exhaustive-deps
   const rows = useMemo(() => readRows(params), [open, shut, pin, order, filter]);
@@ -98,26 +100,15 @@ export function useStage(props: StageProps): Stage {
   useLinkedSearch(view, found, finder);
   return {
     ...props,
-    ...{
-      handle,
-      sight,
-      setSight,
-      choice,
-      area,
-      rows,
-      wish,
-      found,
-      finder,
-      kinds,
-      all,
-      arrows,
-      peers,
-      marks,
-      boundaries,
-      activity,
-      setParam,
+    ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all },
+    ...{ arrows, peers, marks, boundaries, activity, setParam },
+    setArea: (next) => {
+      const texts = next ? writeArea(next, keys) : { area: null, arealanes: null };
+      setParam("area", texts.area);
+      setParam("arealanes", texts.arealanes);
+      if (next && !area) setParam("table", "area");
+      if (!next && params.table === "area") setParam("table", null);
     },
-    setArea: (next) => keepArea(next, area, recordings, params.table, setParam),
     setRows: (next) => writeRows(next, params, setParam),
   };
 }
@@ -150,41 +141,6 @@ function useNames(
   return named;
 }
 
-function useArea(
-  text: string | undefined,
-  lanes: string | undefined,
-  recordings: readonly Recording[],
-): Area | null {
-  return useMemo(
-    () =>
-      readArea(
-        text,
-        lanes,
-        recordings.map((item) => item.key),
-      ),
-    [text, lanes, recordings],
-  );
-}
-
-function keepArea(
-  next: Area | null,
-  before: Area | null,
-  recordings: readonly Recording[],
-  table: string | undefined,
-  setParam: Stage["setParam"],
-): void {
-  const texts = next
-    ? writeArea(
-        next,
-        recordings.map((item) => item.key),
-      )
-    : { area: null, arealanes: null };
-  setParam("area", texts.area);
-  setParam("arealanes", texts.arealanes);
-  if (next && !before) setParam("table", "area");
-  if (!next && table === "area") setParam("table", null);
-}
-
 export interface Finder {
   /** Place of the selected hit among those of its recording; `null` when no hit is selected. */
   index: number | null;
@@ -201,12 +157,7 @@ function useFinder(
   handle: { current: TimelineHandle | null },
 ): Finder {
   const [problem, setProblem] = useState("");
-  const [last, setLast] = useState<{
-    source: number;
-    event: number;
-    index: number;
-    wish: Wish;
-  } | null>(null);
+  const [last, setLast] = useState<{ hit: Hit; wish: Wish } | null>(null);
   const ask = useOneAtATime(setProblem);
   const { selected, go, summary } = choice;
   const next = (direction: Direction): void => {
@@ -214,16 +165,11 @@ function useFinder(
     if (!wish.text.trim()) return;
     ask(async (signal) => {
       const event = selected && !summary ? selected : null;
-      const hit = await nextHit(
-        recordings,
-        wish,
-        { event, time: handle.current?.view().t0 ?? 0 },
-        direction,
-        signal,
-      );
+      const start = { event, time: handle.current?.view().t0 ?? 0 };
+      const hit = await nextHit(recordings, wish, start, direction, signal);
       if (!hit) return;
       go(hit.source, hit.ref);
-      setLast({ source: hit.source, event: hit.ref.event, index: hit.index, wish });
+      setLast({ hit, wish });
     });
   };
   const name = (wanted: string): void =>
@@ -233,10 +179,9 @@ function useFinder(
       go(extent.first.source, extent.first.ref);
       handle.current?.zoomTo(extent.range);
     });
+  const { hit } = last?.wish === wish ? last : { hit: null };
   const current =
-    last?.wish === wish && last.event === selected?.event && last.source === selected.source
-      ? last.index
-      : null;
+    hit && hit.ref.event === selected?.event && hit.source === selected.source ? hit.index : null;
   return { index: recordings.length === 1 ? current : null, problem, next, name };
 }
 
@@ -334,26 +279,6 @@ export function viewOfSteps(
   return recording && from && to && to.end_ns > from.start_ns
     ? { t0: from.start_ns + recording.offset, t1: to.end_ns + recording.offset }
     : null;
-}
-
-export function useTracks(stage: Stage): {
-  tree: ReturnType<typeof treeOf>;
-  curves: ReturnType<typeof useCurves>;
-} {
-  const { recordings, sight } = stage;
-  const tree = useMemo(
-    () =>
-      treeOf(
-        recordings.map(({ key, label, timeline, worker }) => ({
-          key,
-          label,
-          timeline,
-          note: worker ? alignmentText(worker) : "",
-        })),
-      ),
-    [recordings],
-  );
-  return { tree, curves: useCurves(recordings, sight) };
 }
 
 export function goToMark(stage: Stage, { start, end }: Mark): void {

@@ -1,23 +1,31 @@
+/** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
+
 import { useMemo, useState } from "preact/hooks";
-import { Button } from "../../widgets";
-import {
-  Drawer,
-  Hits,
-  readTable,
-  SourceChoice,
-  sourcesOf,
-  Statistics,
-  stretchText,
-  type TableName,
-} from "./drawer";
+import { MATCHES } from "../../api/tables.gen";
+import { formatCount, formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import type { TimeRange } from "../../timeline/types";
+import { Button, Grid, Segmented, Select, Skeleton } from "../../widgets";
+import { declaredColumns, useColumns } from "../columns";
+import { AreaTable } from "./area";
+import { lookCells } from "./looks";
 import { writeEvent, writeView } from "./params";
+import { rangesText } from "./ranges";
+import type { Recording } from "./recordings";
 import { useDebounced } from "./search";
 import type { Stage } from "./stage";
+import { ownWindow } from "./window";
 
 /** Of the drawer's height: its head, and the tools and the margins of the table. */
 const AROUND_TABLE = 100;
 /** Pause before the figures of a moved view are asked for, ms. */
 const REST_MS = 300;
+
+type TableName = "area" | "view" | "hits";
+
+export function readTable(text: string | undefined): TableName | null {
+  return text === "area" || text === "view" || text === "hits" ? text : null;
+}
 
 export function Tables({ stage, height }: { stage: Stage; height: number }) {
   const { area, found, setParam, view } = stage;
@@ -25,20 +33,34 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
   const table = (wanted === "area" && !area) || (wanted === "hits" && found.idle) ? null : wanted;
   if (!table) return null;
   return (
-    <Drawer
-      table={table}
-      height={height}
-      hasArea={area !== null}
-      hasHits={!found.idle}
-      onTable={(next) => setParam("table", next)}
-      actions={<Actions stage={stage} table={table} />}
-    >
+    <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
+      <h2 class="visually-hidden">Tables</h2>
+      <div class="drawer-head">
+        <Segmented<TableName>
+          label="Table of"
+          showLabel={false}
+          value={table}
+          onChange={(next) => setParam("table", next)}
+          options={[
+            { value: "view", label: "Events in view" },
+            { value: "area", label: "Selected area", disabled: area === null },
+            { value: "hits", label: "Search results", disabled: found.idle },
+          ]}
+        />
+        <Actions stage={stage} table={table} />
+        <Button
+          kind="quiet"
+          icon="close"
+          label="Close the table"
+          onClick={() => setParam("table", null)}
+        />
+      </div>
       {table === "hits" ? (
-        <HitsTable stage={stage} height={height - AROUND_TABLE} />
+        <Hits stage={stage} height={height - AROUND_TABLE} />
       ) : (
         <Figures stage={stage} table={table} height={height - AROUND_TABLE} />
       )}
-    </Drawer>
+    </section>
   );
 }
 
@@ -50,7 +72,10 @@ function Actions({ stage, table }: { stage: Stage; table: TableName }) {
   return (
     <div class="drawer-actions">
       {range && range.t1 > range.t0 ? (
-        <span class="muted number">{stretchText(range, span.t0)}</span>
+        <span class="muted number">
+          {formatTime(range.t1 - range.t0)}, from {formatTime(range.t0 - span.t0)} to{" "}
+          {formatTime(range.t1 - span.t0)}
+        </span>
       ) : null}
       {table === "area" && area ? (
         <>
@@ -78,46 +103,116 @@ function Figures({
   const { area, sight, recordings, choice, main, view } = stage;
   const [chosen, setChosen] = useState<number | null>(null);
   const touched = useMemo(
-    () => (table === "area" ? sourcesOf(area) : recordings.map((_, place) => place)),
+    () => (table === "view" ? [...recordings.keys()] : [...(area?.lanes.keys() ?? [])]),
     [table, area, recordings],
   );
   const first = touched.includes(main) ? main : (touched[0] ?? main);
   const source =
     chosen !== null && (touched.length === 0 || touched.includes(chosen)) ? chosen : first;
   const seen = useDebounced(sight?.view ?? null, REST_MS) ?? sight?.view ?? stage.span;
-  const hrefOfEvent = (of: number, event: number): string => {
+  const recording = recordings[source];
+  const hrefOfEvent = (event: number): string => {
     const { t: _, ...others } = view.params;
-    return view.hrefOf("trace", {
-      ...others,
-      sel: writeEvent({ key: recordings[of]?.key ?? "", event }),
-    });
+    const sel = writeEvent({ key: recording?.key ?? "", event });
+    return view.hrefOf("trace", { ...others, sel });
   };
   return (
     <>
-      <SourceChoice recordings={recordings} source={source} onSource={setChosen} />
-      <Statistics
-        label={table === "area" ? "Events of the area" : "Events in view"}
-        recordings={recordings}
-        source={source}
-        range={table === "area" && area ? area : seen}
-        lanes={table === "area" ? (area?.lanes.get(source) ?? null) : null}
-        height={height - (recordings.length > 1 ? 40 : 0)}
-        onEvent={choice.reach}
-        hrefOfEvent={hrefOfEvent}
-      />
+      {recordings.length > 1 ? (
+        // Figures are those of one worker at a time.
+        <Select
+          label="Worker"
+          value={String(source)}
+          options={recordings.map(({ label }, place) => ({ value: String(place), label }))}
+          onChange={(value) => setChosen(Number(value))}
+        />
+      ) : null}
+      {recording ? (
+        <Statistics
+          label={table === "area" ? "Events of the area" : "Events in view"}
+          recording={recording}
+          range={table === "area" && area ? area : seen}
+          lanes={table === "area" ? (area?.lanes.get(source) ?? null) : null}
+          height={height - (recordings.length > 1 ? 40 : 0)}
+          onEvent={(event) => choice.reach(source, event)}
+          hrefOfEvent={hrefOfEvent}
+        />
+      ) : null}
     </>
   );
 }
 
-function HitsTable({ stage, height }: { stage: Stage; height: number }) {
-  const { found, finder, view, sight } = stage;
-  const at: Record<string, string> = sight ? { t: writeView(sight.view) } : {};
+interface StatisticsProps {
+  label: string;
+  recording: Recording;
+  range: TimeRange;
+  lanes: readonly number[] | null;
+  height: number;
+  onEvent: (event: number) => void;
+  hrefOfEvent: (event: number) => string;
+}
+
+function Statistics({ recording, range, lanes, ...table }: StatisticsProps) {
+  const { query, offset, timeline } = recording;
+  const own = ownWindow({ ...range, parts: 1 }, offset, timeline.span_ns);
+  const { data, error, stale } = useResource(
+    "trace/area",
+    own && {
+      ...query,
+      t0: String(Math.floor(own.t0)),
+      t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
+      ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
+    },
+  );
+  if (!own) return <p class="drawer-note">This trace has no events in this range.</p>;
+  if (error) {
+    return (
+      <p class="drawer-note" role="alert">
+        {error.message} {error.hint}
+      </p>
+    );
+  }
+  if (!data) return <Skeleton height={120} label="Loading the statistics" />;
   return (
-    <Hits
-      found={found}
-      height={height}
-      hrefOfName={(name) => view.hrefOf("trace", { ...view.params, ...at, q: name, re: "" })}
-      onName={finder.name}
-    />
+    <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>
+      <AreaTable payload={data} groups={timeline.groups} {...table} />
+    </div>
+  );
+}
+
+/** Hits by name; following a name zooms to its hits. */
+function Hits({ stage, height }: { stage: Stage; height: number }) {
+  const { found, finder, view, sight } = stage;
+  const { names, namesTotal, total } = found;
+  const seen: Record<string, string> = sight ? { t: writeView(sight.view) } : {};
+  const columns = useColumns(
+    () =>
+      declaredColumns(MATCHES, names, {
+        name: {
+          href: (row) =>
+            view.hrefOf("trace", { ...view.params, ...seen, q: names.name[row] ?? "", re: "" }),
+          onFollow: (row) => finder.name(names.name[row] ?? ""),
+        },
+        look: lookCells(names.look),
+      }),
+    [names],
+  );
+  return (
+    <div class="drawer-content">
+      <Grid
+        label="Search results"
+        columns={columns}
+        rowCount={names.name.length}
+        height={height}
+        storage="trace-hits"
+        empty="No matches."
+      />
+      {namesTotal > names.name.length ? (
+        <p class="drawer-note">
+          The {formatCount(names.name.length)} names with the longest total time, of{" "}
+          {formatCount(namesTotal)}; {formatCount(total)} matches in all.
+        </p>
+      ) : null}
+    </div>
   );
 }

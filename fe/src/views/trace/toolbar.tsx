@@ -1,19 +1,17 @@
-import type { ComponentChildren } from "preact";
 import type { ArrowKind, TimelineStep } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
-import { LEGEND } from "./looks";
+import { LOOKS } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
 import type { Recordings } from "./recordings";
 
-export function StepJump({
-  steps,
-  onStep,
-}: {
+interface StepJumpProps {
   steps: readonly TimelineStep[];
   onStep: (step: TimelineStep) => void;
-}) {
+}
+
+export function StepJump({ steps, onStep }: StepJumpProps) {
   if (!steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
@@ -28,22 +26,15 @@ export function StepJump({
       >
         <option value="">Go to step …</option>
         {steps.map((step, place) => (
-          <option
-            key={place}
-            value={String(place)}
-          >{`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}</option>
+          <option key={place} value={String(place)}>
+            {`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}
+          </option>
         ))}
       </select>
       <Icon name="down" size={12} />
     </div>
   );
 }
-
-const COLOURS: readonly { value: ColourBy; label: string }[] = [
-  { value: "category", label: "Category" },
-  { value: "name", label: "Name" },
-  { value: "module", label: "Module" },
-];
 
 interface ColourMenuProps {
   value: ColourBy;
@@ -58,16 +49,18 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
         label="Colour by"
         value={value}
         onChange={onChange}
-        options={COLOURS.map((option) =>
-          option.value === "module" && !hasModules ? { ...option, disabled: true } : option,
-        )}
+        options={[
+          { value: "category", label: "Category" },
+          { value: "name", label: "Name" },
+          { value: "module", label: "Module", disabled: !hasModules },
+        ]}
       />
       {hasModules ? null : (
         <p class="menu-note">No modules were recorded: record with with_stack=True.</p>
       )}
       {value === "category" ? (
         <ul class="look-list">
-          {LEGEND.map((look) => (
+          {LOOKS.map((look) => (
             <li key={look.label}>
               <span class="look" style={{ background: `var(${look.colour})` }} />
               <Term id={look.term} focusable={false}>
@@ -211,13 +204,5 @@ export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoice
         </>
       ) : null}
     </Menu>
-  );
-}
-
-export function Toolbar({ children }: { children: ComponentChildren }) {
-  return (
-    <div class="trace-tools" role="group" aria-label="Timeline">
-      {children}
-    </div>
   );
 }

@@ -33,22 +33,28 @@ const MAIN: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["calls", "work"
 const FOLDED: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["python", "sync", "instant"]);
 
 /** The key of a node. Keys of one recording alone have no prefix, so that its links stay short. */
-export function nodeKey(recording: string, key: string): string {
-  return recording ? `${recording}/${key}` : key;
+const nodeKey = (recording: string, key: string): string =>
+  recording ? `${recording}/${key}` : key;
+
+/** A recording with its place among those that are drawn. */
+interface Plant extends Planted {
+  source: number;
 }
 
+type Groups = readonly [TimelineGroup, ...TimelineGroup[]];
+
 export function treeOf(recordings: readonly Planted[]): TrackNode[] {
-  if (recordings.length === 1 && recordings[0]?.key === "") return tracksOf(recordings[0], 0);
+  const [only] = recordings;
+  if (recordings.length === 1 && only?.key === "") return tracksOf({ ...only, source: 0 });
   return recordings.map((recording, source) => {
+    const plant = { ...recording, source };
     const devices = new Set(
       recording.timeline.groups.flatMap((group) =>
-        group.device ? [processKey(recording, group)] : [],
+        group.device ? [nodeKey(recording.key, processKey(group))] : [],
       ),
     );
-    const children = tracksOf(recording, source).map((process) =>
-      shortened(process, devices.has(process.key)),
-    );
-    return node(nodeKey(recording.key, "worker"), source, "source", recording.label, {
+    const children = tracksOf(plant).map((process) => shortened(process, devices.has(process.key)));
+    return node(plant, "worker", "source", recording.label, {
       note: recording.note,
       children,
       standingLane: children[0]?.standingLane ?? -1,
@@ -61,10 +67,16 @@ function shortened(process: TrackNode, device: boolean): TrackNode {
   if (process.kind !== "process") return process;
   const counters = process.children.filter((child) => child.kind === "counter");
   const others = process.children.filter((child) => child.kind !== "counter");
-  const folded = node(`${process.key} counters`, process.source, "group", "Counters", {
+  const folded: TrackNode = {
+    ...process,
+    key: `${process.key} counters`,
+    kind: "group",
+    label: "Counters",
+    note: "",
+    standingLane: -1,
     children: counters,
     foldedByDefault: true,
-  });
+  };
   return {
     ...process,
     foldedByDefault: !device,
@@ -72,121 +84,75 @@ function shortened(process: TrackNode, device: boolean): TrackNode {
   };
 }
 
-function tracksOf(recording: Planted, source: number): TrackNode[] {
-  const { groups, counters } = recording.timeline;
+function tracksOf(plant: Plant): TrackNode[] {
+  const { groups, counters } = plant.timeline;
   const ranked = [...groups].sort((a, b) => processRank(a) - processRank(b));
   const processes = groupedBy(ranked, (group) => group.process_key);
+  const countersWhere = (passes: (series: CounterSeries) => boolean): TrackNode[] =>
+    counters.flatMap((series, place) =>
+      passes(series) ? [counterNode(plant, series, place)] : [],
+    );
   const nodes = [...processes].map(([key, members]) =>
     processNode(
-      recording,
-      source,
+      plant,
       members,
-      counters.flatMap((series, place) =>
-        series.process_key === key ? [counterNode(recording, source, series, place)] : [],
-      ),
+      countersWhere((series) => series.process_key === key),
     ),
   );
-  const minor = nodes.filter(
-    (_, place) => processRank([...processes.values()][place]?.[0] ?? NOBODY) > 1,
-  );
-  const shown =
-    minor.length > 1
-      ? [
-          ...nodes.filter((process) => !minor.includes(process)),
-          profilerNode(recording, source, minor),
-        ]
-      : nodes;
-  const others = counters.flatMap((series, place) =>
-    processes.has(series.process_key) ? [] : [counterNode(recording, source, series, place)],
-  );
-  return [...shown, ...others];
-}
-
-const NOBODY = { process: "", thread: "", pid: "", tid: "", device: false };
-
-/** What the profiler wrote about itself in several processes of its own: one row until somebody opens it. */
-function profilerNode(
-  recording: Planted,
-  source: number,
-  processes: readonly TrackNode[],
-): TrackNode {
-  return node(nodeKey(recording.key, "profiler"), source, "process", "Profiler overhead", {
-    note: "",
-    children: processes,
+  const minor = nodes.filter((process) => process.foldedByDefault);
+  // What the profiler wrote about itself in several processes of its own: one row until somebody opens it.
+  const profiler = node(plant, "profiler", "process", "Profiler overhead", {
+    children: minor,
     foldedByDefault: true,
-    standingLane: processes[0]?.standingLane ?? -1,
+    standingLane: minor[0]?.standingLane ?? -1,
   });
+  const shown =
+    minor.length > 1 ? [...nodes.filter((process) => !process.foldedByDefault), profiler] : nodes;
+  return [...shown, ...countersWhere((series) => !processes.has(series.process_key))];
 }
 
-function processNode(
-  recording: Planted,
-  source: number,
-  groups: readonly TimelineGroup[],
-  counters: readonly TrackNode[],
-): TrackNode {
+function processNode(plant: Plant, groups: Groups, counters: readonly TrackNode[]): TrackNode {
   const [first] = groups;
   // Threads that hold only Python frames or instants come behind those that hold work.
   const ranked = [...groupedBy(groups, threadKey).values()].sort(
     (a, b) => Number(!mainOf(a)) - Number(!mainOf(b)),
   );
-  return node(
-    first ? processKey(recording, first) : "",
-    source,
-    "process",
-    first ? processLabel(first) : "Process",
-    {
-      note: formatEvents(sum(groups, (group) => group.events)),
-      standingLane: standing(groups),
-      foldedByDefault: first !== undefined && processRank(first) > 1,
-      children: [...ranked.map((members) => threadNode(recording, source, members)), ...counters],
-    },
-  );
+  return node(plant, processKey(first), "process", processLabel(first), {
+    note: eventsText(groups),
+    standingLane: standing(groups),
+    foldedByDefault: processRank(first) > 1,
+    children: [...ranked.map((members) => threadNode(plant, members)), ...counters],
+  });
 }
 
-const processKey = (recording: Planted, group: TimelineGroup): string =>
-  nodeKey(recording.key, `process ${group.process_key}`);
+const processKey = (group: TimelineGroup): string => `process ${group.process_key}`;
 
 const threadKey = (group: TimelineGroup): string =>
   `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
 
-const mainOf = (groups: readonly TimelineGroup[]): TimelineGroup | undefined =>
+const mainOf = (groups: Groups): TimelineGroup | undefined =>
   groups.find((group) => MAIN.has(group.kind));
 
-function threadNode(
-  recording: Planted,
-  source: number,
-  groups: readonly TimelineGroup[],
-): TrackNode {
+function threadNode(plant: Plant, groups: Groups): TrackNode {
   // Where there is no main group, the only one takes its place.
   const main = mainOf(groups) ?? (groups.length === 1 ? groups[0] : undefined);
-  const ordered = main ? [main, ...groups.filter((group) => group !== main)] : groups;
-  const [first] = ordered;
-  return node(
-    nodeKey(recording.key, first ? threadKey(first) : ""),
-    source,
-    "group",
-    first ? threadLabel(first) : "Thread",
-    {
-      note: formatEvents(sum(groups, (group) => group.events)),
-      standingLane: standing(groups),
-      foldedByDefault: first?.kind === "python" && main !== undefined,
-      children: ordered.map((group) => groupNode(recording, source, group, group === main)),
-    },
-  );
+  const first = main ?? groups[0];
+  const ordered = [first, ...groups.filter((group) => group !== first)];
+  return node(plant, threadKey(first), "group", threadLabel(first), {
+    note: eventsText(groups),
+    standingLane: standing(groups),
+    foldedByDefault: first.kind === "python" && main !== undefined,
+    children: ordered.map((group) => groupNode(plant, group, group === main)),
+  });
 }
 
-function groupNode(
-  recording: Planted,
-  source: number,
-  group: TimelineGroup,
-  bare: boolean,
-): TrackNode {
+function groupNode(plant: Plant, group: TimelineGroup, bare: boolean): TrackNode {
   const lanes: TrackLane[] = group.depth.map((depth, place) => ({
     lane: group.lane + place,
     depth,
     overlap: (group.sub[place] ?? 0) > 0,
   }));
-  return node(nodeKey(recording.key, group.key), source, "group", KIND_LABELS[group.kind], {
+  return node(plant, group.key, "group", KIND_LABELS[group.kind], {
     note: formatEvents(group.events),
     lanes,
     overlapping: group.overlapping,
@@ -196,42 +162,38 @@ function groupNode(
   });
 }
 
-function counterNode(
-  recording: Planted,
-  source: number,
-  series: CounterSeries,
-  place: number,
-): TrackNode {
-  return node(counterKey(recording.key, series), source, "counter", counterLabel(series), {
+function counterNode(plant: Plant, series: CounterSeries, place: number): TrackNode {
+  return node(plant, counterId(series), "counter", counterLabel(series), {
     note: series.unit === "share" ? "" : series.unit,
     counter: place,
   });
 }
 
-export function counterKey(recording: string, series: CounterSeries): string {
-  return nodeKey(recording, `counter ${series.key}`);
-}
+const counterId = (series: CounterSeries): string => `counter ${series.key}`;
+
+export const counterKey = (recording: string, series: CounterSeries): string =>
+  nodeKey(recording, counterId(series));
 
 /** The lane that stands for a folded track: work of the busiest stream, else calls of the busiest thread, else what there is. */
-function standing(groups: readonly TimelineGroup[]): number {
+function standing(groups: Groups): number {
   for (const kind of ["work", "calls"] as const) {
     const best = groups
       .filter((group) => group.kind === kind)
       .sort((a, b) => b.events - a.events)[0];
     if (best) return best.lane;
   }
-  return groups[0]?.lane ?? -1;
+  return groups[0].lane;
 }
 
 function node(
-  key: string,
-  source: number,
+  { key, source }: Plant,
+  own: string,
   kind: TrackNode["kind"],
   label: string,
   over: Partial<TrackNode>,
 ): TrackNode {
   return {
-    key,
+    key: nodeKey(key, own),
     kind,
     label,
     note: "",
@@ -247,16 +209,18 @@ function node(
   };
 }
 
-function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
+function groupedBy<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+): Map<string, readonly [T, ...T[]]> {
+  const groups = new Map<string, [T, ...T[]]>();
   for (const item of items) {
-    const key = keyOf(item);
-    const members = groups.get(key);
+    const members = groups.get(keyOf(item));
     if (members) members.push(item);
-    else groups.set(key, [item]);
+    else groups.set(keyOf(item), [item]);
   }
   return groups;
 }
 
-const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((total, item) => total + of(item), 0);
+const eventsText = (groups: Groups): string =>
+  formatEvents(groups.reduce((total, group) => total + group.events, 0));

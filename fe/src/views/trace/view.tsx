@@ -26,9 +26,9 @@ import { spanOf, useRecordings, type Recordings } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
-import { Tables } from "./tables";
-import { ArrowMenu, ColourMenu, MarkMenu, StepJump, Toolbar, WorkerChoice } from "./toolbar";
-import { readTable } from "./drawer";
+import { readTable, Tables } from "./tables";
+import { ArrowMenu, ColourMenu, MarkMenu, StepJump, WorkerChoice } from "./toolbar";
+
 import details from "./details.css?inline";
 import dialogs from "./dialogs.css?inline";
 import drawer from "./drawer.css?inline";
@@ -39,15 +39,13 @@ for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 export function TraceView(props: ViewProps) {
   const { selection, params } = props;
   const all = params.workers === "all";
-  const about = useResource("trace", {
-    run: selection.run,
-    worker: selection.worker,
-    span: selection.span,
-  });
+  const { run, worker, span } = selection;
+  const about = useResource("trace", { run, worker, span });
   const found = useRecordings(selection, all);
+  const diagnosisHref = props.hrefOf("diagnosis");
   const { recordings, parts, alignment } = found;
   const modeOf = (several: boolean): string =>
-    [several ? "all" : "one", selection.run, selection.worker, selection.span].join("\n");
+    [several ? "all" : "one", run, worker, span].join("\n");
   const mode = modeOf(all);
   const chosen = useRef("");
   const setAll = (next: boolean): void => {
@@ -76,15 +74,16 @@ export function TraceView(props: ViewProps) {
     alignment?.data === null ||
     parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
   if (!recordings.length || waiting)
+    return <Waiting {...{ found, diagnosisHref }} workers={all ? workers : null} />;
+  if (recordings.every(({ timeline }) => timeline.events === 0))
     return (
-      <Waiting
-        found={found}
-        diagnosisHref={props.hrefOf("diagnosis")}
-        workers={all ? workers : null}
+      <EmptyState
+        title="This trace has no timeline"
+        text="The file was read, but none of its events has a time. The profiler records only between start and stop and, with a schedule, only in active steps. Memory snapshots and memory timelines hold no events: see the Memory view."
+        code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
+        diagnosisHref={diagnosisHref}
       />
     );
-  if (recordings.every(({ timeline }) => timeline.events === 0))
-    return <NoEvents diagnosisHref={props.hrefOf("diagnosis")} />;
   return <Page key={mode} view={props} about={about.data} found={found} workers={workers} />;
 }
 
@@ -102,13 +101,9 @@ interface WaitingProps {
 }
 
 function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: WaitingProps) {
-  const failed = alignment?.error
-    ? alignment
-    : parts.find(({ resource }) => resource.error)?.resource;
-  const importing =
-    alignment?.state === "importing"
-      ? alignment
-      : parts.find(({ resource }) => resource.state === "importing")?.resource;
+  const resources = [...(alignment ? [alignment] : []), ...parts.map(({ resource }) => resource)];
+  const failed = resources.find(({ error }) => error);
+  const importing = resources.find(({ state }) => state === "importing");
   return (
     <div class="trace-waiting" aria-busy={!failed}>
       {workers}
@@ -127,17 +122,6 @@ function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: Waitin
   );
 }
 
-function NoEvents({ diagnosisHref }: { diagnosisHref: string }) {
-  return (
-    <EmptyState
-      title="This trace has no timeline"
-      text="The file was read, but none of its events has a time. The profiler records only between start and stop and, with a schedule, only in active steps. Memory snapshots and memory timelines hold no events: see the Memory view."
-      code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
-      diagnosisHref={diagnosisHref}
-    />
-  );
-}
-
 interface PageProps {
   view: ViewProps;
   about: TracePayload | null;
@@ -150,19 +134,19 @@ const DRAWER_HEIGHT = 300;
 
 function Page({ view, about, found, workers }: PageProps) {
   const { recordings } = found;
+  const { worker, span } = view.selection;
   const main = Math.max(
     0,
-    recordings.findIndex(
-      ({ query }) => query.worker === view.selection.worker && query.span === view.selection.span,
-    ),
+    recordings.findIndex(({ query }) => query.worker === worker && query.span === span),
   );
+  const recording = recordings[main];
   const stage = useStage({ view, recordings, span: found.span, main });
   const [dialog, setDialog] = useState<"help" | "about" | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const [first] = useState(
     () =>
       firstView(view.params.t, spanOf(recordings)) ??
-      (view.params.q ? null : viewOfSteps(view.steps, recordings[main])),
+      (view.params.q ? null : viewOfSteps(view.steps, recording)),
   );
   const [width, setWidth] = useStoredSize("pytorch_profiler.size.trace_side", SIDE_WIDTH);
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
@@ -233,19 +217,20 @@ function Page({ view, about, found, workers }: PageProps) {
         <ExportDialog
           view={view}
           payload={about}
-          seen={seenBy(stage, main)}
+          seen={
+            recording
+              ? seenWindow(
+                  stage.sight?.view ?? found.span,
+                  recording.offset,
+                  recording.timeline.span_ns,
+                )
+              : null
+          }
           onClose={() => ["part", "from", "to"].forEach((key) => setParam(key, null))}
         />
       ) : null}
     </div>
   );
-}
-
-function seenBy({ sight, recordings, span }: Stage, main: number): ReturnType<typeof seenWindow> {
-  const recording = recordings[main];
-  return recording
-    ? seenWindow(sight?.view ?? span, recording.offset, recording.timeline.span_ns)
-    : null;
 }
 
 interface ToolsProps {
@@ -268,7 +253,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
     setParam("args", next.args ? "1" : null);
   };
   return (
-    <Toolbar>
+    <div class="trace-tools" role="group" aria-label="Timeline">
       <SearchBar
         {...{ wish, found, box }}
         index={finder.index}
@@ -303,7 +288,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
           onGo={(mark) => goToMark(stage, mark)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
-        <Panels stage={stage} selected={stage.choice.selected !== null} />
+        <Panels stage={stage} />
         <Button
           kind="quiet"
           icon="download"
@@ -321,11 +306,11 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         />
         <Button kind="quiet" icon="help" label="Keys and gestures (?)" onClick={onHelp} />
       </div>
-    </Toolbar>
+    </div>
   );
 }
 
-function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
+function Panels({ stage }: { stage: Stage }) {
   const { params } = stage.view;
   const table = readTable(params.table);
   return (
@@ -341,7 +326,7 @@ function Panels({ stage, selected }: { stage: Stage; selected: boolean }) {
       >
         Table
       </Button>
-      {selected ? (
+      {stage.choice.selected ? (
         <Button
           kind="quiet"
           icon="columns"

@@ -28,14 +28,7 @@ export function arrivalText({
   return "loading";
 }
 
-export interface WorkerLine {
-  key: string;
-  label: string;
-  text: string;
-  waiting: boolean;
-}
-
-export function workerLines(parts: Recordings["parts"]): WorkerLine[] {
+export function workerLines(parts: Recordings["parts"]) {
   return parts.map(({ wanted, resource }) => {
     const arrival = arrivalText(resource);
     return {

@@ -10,8 +10,6 @@ interface DonutProps {
   unit: Unit;
   /** Parts with a piece of their own; the rest is pooled as "other". */
   top?: number;
-  /** The whole, where it is more than the sum. */
-  total?: number;
   caption?: string;
   onSelect?: (key: string) => void;
 }
@@ -19,15 +17,15 @@ interface DonutProps {
 const OUTER = 50;
 const INNER = 33;
 
-export function Donut({ label, parts, unit, top = 8, total, caption, onSelect }: DonutProps) {
-  const drawn = poolParts(parts, top, total);
+export function Donut({ label, parts, unit, top = 8, caption, onSelect }: DonutProps) {
+  const drawn = poolParts(parts, top);
   const [active, setActive] = useState<string | null>(null);
-  const whole = total ?? parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
+  const whole = parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
   if (drawn.length === 0) return <p class="chart-nothing">Nothing to show: all values are 0.</p>;
   let turn = 0;
   const pieces = drawn.map((part) => {
     const from = turn;
-    turn += part.share ?? 0;
+    turn += part.share;
     return { part, path: ringPath(from, Math.min(1, turn), INNER, OUTER) };
   });
   const shown = drawn.find((part) => part.key === active);

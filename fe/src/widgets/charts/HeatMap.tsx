@@ -1,5 +1,6 @@
 /** Values of rows × columns as colours: hundreds of rows stay readable, and each value can be reached by pointer and by key. */
 
+import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
@@ -25,19 +26,14 @@ interface HeatMapProps {
   unit: Unit;
   order: readonly number[];
   note?: (row: number, column: number) => string;
-  height?: number;
 }
 
-interface At {
-  x: number;
-  y: number;
-}
-
+const HEIGHT = 416;
 const HEAD = 20;
 const LETTER = 6.8;
 
 export function HeatMap(props: HeatMapProps) {
-  const { label, rows, columns, columnWord, values, unit, order, height = 416 } = props;
+  const { label, rows, columns, columnWord, values, unit, order } = props;
   const root = useRef<HTMLDivElement>(null);
   const gutter = Math.ceil(
     Math.max(24, ...rows.map((name) => Math.min(name.length, 24) * LETTER)) + 10,
@@ -45,8 +41,8 @@ export function HeatMap(props: HeatMapProps) {
   const width = useWidth(root) - gutter - 2;
   const longest = Math.max(1, ...columns.map((name) => name.length));
   const cells = useMemo(
-    () => cellsOf(rows.length, columns.length, { width, height }, longest * LETTER + 8),
-    [rows, columns, width, height, longest],
+    () => cellsOf(rows.length, columns.length, { width, height: HEIGHT }, longest * LETTER + 8),
+    [rows, columns, width, longest],
   );
   const max = useMemo(() => largestIn(values), [values]);
   const paths = useMemo(() => levelPaths(values, order, max, cells), [values, order, max, cells]);
@@ -64,7 +60,7 @@ export function HeatMap(props: HeatMapProps) {
       <div
         class="heat-scroll"
         style={{
-          maxHeight: `${height + HEAD + 16}px`,
+          maxHeight: `${HEIGHT + HEAD + 16}px`,
           gridTemplateColumns: `${gutter}px ${size.width}px`,
         }}
         tabIndex={0}
@@ -98,7 +94,7 @@ export function HeatMap(props: HeatMapProps) {
         {spoken ? cellText : ""}
       </span>
       {at ? (
-        <Floating anchor={() => cursor.current}>
+        <Floating box={() => cursor.current?.getBoundingClientRect()}>
           <strong>{cellText}</strong>
           {note ? <div class="muted">{note}</div> : null}
         </Floating>
@@ -107,22 +103,14 @@ export function HeatMap(props: HeatMapProps) {
   );
 }
 
-interface Cursor {
-  at: At | null;
-  /** Whether the keyboard moves it, so that screen readers are told. */
-  spoken: boolean;
-  point: (event: PointerEvent & { currentTarget: Element }) => void;
-  leave: () => void;
-  keys: { onKeyDown: (event: KeyboardEvent) => void; onFocus: () => void; onBlur: () => void };
-}
-
+/** `spoken`: whether the keyboard moves it, so that screen readers are told. */
 function useCursor(
   columns: number,
   rows: number,
   cells: Cells,
   cursor: { current: Element | null },
-): Cursor {
-  const [at, setAt] = useState<At | null>(null);
+) {
+  const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   const [spoken, setSpoken] = useState(false);
   const put = (x: number, y: number): void =>
     setAt({ x: Math.max(0, Math.min(columns - 1, x)), y: Math.max(0, Math.min(rows - 1, y)) });
@@ -140,7 +128,7 @@ function useCursor(
       cursor.current?.scrollIntoView({ block: "nearest", inline: "nearest" }),
     );
   };
-  const point = (event: PointerEvent & { currentTarget: Element }): void => {
+  const point = (event: TargetedPointerEvent<Element>): void => {
     const box = event.currentTarget.getBoundingClientRect();
     put(
       Math.floor((event.clientX - box.left) / cells.width),
@@ -161,15 +149,13 @@ const DOWN: Readonly<Record<string, number>> = {
   PageUp: -10,
 };
 
-function ColumnLabels({
-  columns,
-  cells,
-  width,
-}: {
+interface ColumnLabelsProps {
   columns: readonly string[];
   cells: Cells;
   width: number;
-}) {
+}
+
+function ColumnLabels({ columns, cells, width }: ColumnLabelsProps) {
   return (
     <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
       {columns.map((name, x) =>

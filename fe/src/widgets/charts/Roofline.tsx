@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { adoptStyles } from "../../base/styles";
-import { formatNumber, formatRate } from "../../base/units";
+import { format, formatNumber } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
 import { MOVES } from "./moves";
@@ -34,9 +34,9 @@ interface RooflineProps {
   /** Bytes per second; null: not known, then there is no slope. */
   bandwidth: number | null;
   onSelect: (key: string) => void;
-  height?: number;
 }
 
+const HEIGHT = 400;
 const LEFT = 84;
 const RIGHT = 12;
 const BOTTOM = 40;
@@ -50,7 +50,7 @@ interface Area {
 }
 
 export function Roofline(props: RooflineProps) {
-  const { label, points, groups, bandwidth, onSelect, height = 400 } = props;
+  const { label, points, groups, bandwidth, onSelect } = props;
   const root = useRef<HTMLDivElement>(null);
   const svg = useRef<SVGSVGElement>(null);
   const width = Math.max(160, useWidth(root) - LEFT - RIGHT);
@@ -64,7 +64,7 @@ export function Roofline(props: RooflineProps) {
   const [active, setActive] = useState<string | null>(null);
   if (!points.length)
     return <p class="chart-nothing">Nothing to show: no row has both FLOPs and bytes.</p>;
-  const plot = height - TOP - BOTTOM;
+  const plot = HEIGHT - TOP - BOTTOM;
   const area: Area = {
     x: (value) => LEFT + axes.x.at(value) * width,
     y: (value) => TOP + (1 - axes.y.at(value)) * plot,
@@ -75,12 +75,10 @@ export function Roofline(props: RooflineProps) {
   const shown = order[at];
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = MOVES[event.key];
-    if (move)
-      focusPoint(
-        svg.current,
-        order[Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)))]?.key,
-      );
-    else if (event.key === "Escape") setActive(null);
+    if (move) {
+      const next = Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)));
+      pointIn(svg.current, order[next]?.key)?.focus();
+    } else if (event.key === "Escape") setActive(null);
     else if ((event.key === "Enter" || event.key === " ") && shown) onSelect(shown.key);
     else return;
     event.preventDefault();
@@ -92,7 +90,7 @@ export function Roofline(props: RooflineProps) {
       <svg
         ref={svg}
         width={LEFT + width + RIGHT}
-        height={height}
+        height={HEIGHT}
         role="group"
         aria-label={`${label}, ${points.length} points; the arrow keys move, Enter chooses`}
         onKeyDown={onKeyDown}
@@ -116,7 +114,7 @@ export function Roofline(props: RooflineProps) {
         <PointTip
           point={shown}
           group={groups[shown.group]?.label}
-          anchor={() => pointIn(svg.current, shown.key)}
+          box={() => pointIn(svg.current, shown.key)?.getBoundingClientRect()}
         />
       ) : null}
     </div>
@@ -127,9 +125,6 @@ const pointIn = (svg: SVGSVGElement | null, key: string | undefined): SVGElement
   [...(svg?.querySelectorAll<SVGElement>("[data-point]") ?? [])].find(
     (element) => element.dataset.point === key,
   );
-
-const focusPoint = (svg: SVGSVGElement | null, key: string | undefined): void =>
-  pointIn(svg, key)?.focus();
 
 function MarkLegend({ groups }: { groups: readonly Group[] }) {
   return (
@@ -178,7 +173,7 @@ function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area })
             y2={area.y(tick)}
           />
           <text x={LEFT - 8} y={area.y(tick) + 4} text-anchor="end">
-            {formatRate(tick, "FLOP/s").replace(/\.0+ /, " ")}
+            {format(tick, "FLOP/s").replace(/\.0+ /, " ")}
           </text>
         </g>
       ))}
@@ -235,19 +230,15 @@ interface SlopeProps {
 function Slope({ x, y, area, bandwidth, top }: SlopeProps) {
   const from = Math.max(x.low, y.low / bandwidth);
   const to = Math.min(x.high, top / bandwidth);
-  const [x1, y1, x2, y2] = [
-    area.x(from),
-    area.y(from * bandwidth),
-    area.x(to),
-    area.y(to * bandwidth),
-  ];
+  const [x1, x2] = [area.x(from), area.x(to)];
+  const [y1, y2] = [area.y(from * bandwidth), area.y(to * bandwidth)];
   const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
   const middle = `translate(${(x1 + x2) / 2},${(y1 + y2) / 2}) rotate(${angle})`;
   return (
     <>
       <line class="roof" {...{ x1, y1, x2, y2 }} />
       <text class="roof-label" transform={middle} y={-6} text-anchor="middle">
-        {`${formatRate(bandwidth, "B/s")} memory`}
+        {`${format(bandwidth, "B/s")} memory`}
       </text>
     </>
   );
@@ -284,17 +275,15 @@ function Point({ point, area, color, radius, tabStop, activate, onSelect }: Poin
   );
 }
 
-function PointTip({
-  point,
-  group,
-  anchor,
-}: {
+interface PointTipProps {
   point: RoofPoint;
   group: string | undefined;
-  anchor: () => Element | undefined;
-}) {
+  box: () => DOMRect | undefined;
+}
+
+function PointTip({ point, group, box }: PointTipProps) {
   return (
-    <Floating anchor={anchor} class="chart-tip">
+    <Floating box={box} class="chart-tip">
       <strong>{point.title}</strong>
       {group ? <div class="muted">{group}</div> : null}
       <dl class="roof-figures">

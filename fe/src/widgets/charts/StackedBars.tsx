@@ -1,9 +1,8 @@
 import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatShare, type Unit } from "../../base/units";
-import { createPortal } from "../portal";
 import { Pure } from "../pure";
-import { place, Term } from "../tooltip";
+import { Floating, Term } from "../tooltip";
 import { GridLines, LEFT, lineY, TOP, YTicks } from "./axes";
 import { linearAxis, type Axis } from "./axis";
 import { MOVES } from "./moves";
@@ -89,7 +88,12 @@ export function StackedBars(props: StackedBarsProps) {
               />
             ))}
             {line ? (
-              <MeanLine axis={axis} plot={plot} width={slots.width + INSET} value={line.value} />
+              <path
+                class="axis-mean"
+                aria-hidden="true"
+                pointer-events="none"
+                d={`M0,${lineY(line.value, axis, plot)}h${slots.width + INSET}`}
+              />
             ) : null}
           </svg>
         </div>
@@ -127,31 +131,6 @@ export function SeriesLegend({ series }: { series: readonly Series[] }) {
   );
 }
 
-function MeanLine({
-  axis,
-  plot,
-  width,
-  value,
-}: {
-  axis: Axis;
-  plot: number;
-  width: number;
-  value: number;
-}) {
-  const y = lineY(value, axis, plot);
-  return (
-    <line
-      class="axis-mean"
-      aria-hidden="true"
-      pointer-events="none"
-      x1={0}
-      x2={width}
-      y1={y}
-      y2={y}
-    />
-  );
-}
-
 interface BarProps {
   bar: StackedBar;
   index: number;
@@ -168,20 +147,9 @@ interface BarProps {
 }
 
 class Bar extends Pure<BarProps> {
-  override render({
-    bar,
-    index,
-    series,
-    slots,
-    axis,
-    plot,
-    unit,
-    axisLabel,
-    selected,
-    tabStop,
-    activate,
-    onSelect,
-  }: BarProps) {
+  override render(props: BarProps) {
+    const { bar, index, series, slots, axis, plot, unit, axisLabel } = props;
+    const { selected, tabStop, activate, onSelect } = props;
     const left = INSET + index * slots.slot;
     const x = left + (slots.slot - slots.bar) / 2;
     const total = sumOf(bar);
@@ -241,18 +209,12 @@ interface HoverBoxProps {
 
 function HoverBox({ bar, series, unit, anchor }: HoverBoxProps) {
   const total = sumOf(bar);
-  const put = (element: HTMLDivElement | null): void => {
-    if (!element || !anchor) return;
-    const box = anchor.getBoundingClientRect();
-    place(element, {
-      left: box.right + element.offsetWidth / 2 + 8,
-      width: 0,
-      top: box.top,
-      bottom: box.top,
-    });
+  const beside = (tip: HTMLElement) => {
+    const { right, top } = anchor?.getBoundingClientRect() ?? { right: 0, top: 0 };
+    return { left: right + tip.offsetWidth / 2 + 8, width: 0, top, bottom: top };
   };
-  return createPortal(
-    <div class="tooltip chart-tip" ref={put} aria-hidden="true">
+  return (
+    <Floating box={beside} class="chart-tip">
       <strong>{bar.title}</strong>
       {bar.mark ? <div class="tip-mark">{bar.mark}</div> : null}
       {bar.note ? <div class="muted">{bar.note}</div> : null}
@@ -274,6 +236,6 @@ function HoverBox({ bar, series, unit, anchor }: HoverBoxProps) {
         <span class="number tip-total">{format(total, unit)}</span>
         <span />
       </div>
-    </div>,
+    </Floating>
   );
 }

@@ -4,7 +4,7 @@ import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatTime, scaleFor, type Unit } from "../../base/units";
 import { GridLines, LEFT, TOP, YTicks } from "./axes";
-import { linearAxis, tickStep } from "./axis";
+import { linearAxis, multiples, tickStep } from "./axis";
 import { MOVES } from "./moves";
 import { useWidth } from "./size";
 import { pointAt, stacked, stairPath, zoomed, type Window } from "./staircase";
@@ -129,20 +129,10 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
     else return;
     event.preventDefault();
   };
-  const leave = (): void => setAt(null);
+  const onBlur = (): void => setAt(null);
   const onPointerMove = (event: TargetedPointerEvent<SVGSVGElement>): void => setAt(timeOf(event));
-  return {
-    at,
-    from,
-    handlers: {
-      onPointerDown,
-      onPointerMove,
-      onPointerUp,
-      onPointerLeave: leave,
-      onBlur: leave,
-      onKeyDown,
-    },
-  };
+  const pointers = { onPointerDown, onPointerMove, onPointerUp, onPointerLeave: onBlur };
+  return { at, from, handlers: { ...pointers, onBlur, onKeyDown } };
 }
 
 function Curves(props: StaircaseProps & { plot: number }) {
@@ -204,17 +194,14 @@ function Curves(props: StaircaseProps & { plot: number }) {
   }, [unit, time, lines, areas, t0, t1, bands, peak, plot]);
 }
 
-function Band({
-  odd,
-  label,
-  left,
-  right,
-}: {
+interface BandProps {
   odd: boolean;
   label: string;
   left: number;
   right: number;
-}) {
+}
+
+function Band({ odd, label, left, right }: BandProps) {
   return (
     <>
       <rect
@@ -233,25 +220,18 @@ function Band({
   );
 }
 
-function TimeTicks({
-  window: { t0, t1 },
-  plot,
-  x,
-}: {
+interface TimeTicksProps {
   window: Window;
   plot: number;
   x: (t: number) => number;
-}) {
+}
+
+function TimeTicks({ window: { t0, t1 }, plot, x }: TimeTicksProps) {
   const step = Math.max(1, tickStep(t1 - t0, plot / 110, scaleFor(t1, "ns").factor));
   const scale = scaleFor(t1, "ns", step);
-  const first = Math.ceil(t0 / step);
-  const times = Array.from(
-    { length: Math.max(0, Math.floor(t1 / step) - first + 1) },
-    (_, i) => (first + i) * step,
-  );
   return (
     <>
-      {times.map((time) => (
+      {multiples(step, t0, t1).map((time) => (
         <text
           key={time}
           x={x(time)}

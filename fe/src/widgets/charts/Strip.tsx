@@ -5,16 +5,10 @@ import { format, type Unit } from "../../base/units";
 import { rangeAxis } from "./axis";
 import { useWidth } from "./size";
 
-export interface StripDot {
-  value: number;
-  title: string;
-  faded: boolean;
-}
-
 export interface StripRow {
   label: string;
   color: string;
-  dots: readonly StripDot[];
+  dots: readonly { value: number; title: string; faded: boolean }[];
   mean: number | null;
   /** Half the width of the band around the mean. */
   spread: number | null;
@@ -28,15 +22,13 @@ const MOST_SOLID = 60;
 /** Equal values beside each other would be one dot. */
 const offsetOf = (index: number): number => (((index * 7) % 5) - 2) * 6;
 
-export function Strip({
-  label,
-  rows,
-  unit,
-}: {
+interface StripProps {
   label: string;
   rows: readonly StripRow[];
   unit: Unit;
-}) {
+}
+
+export function Strip({ label, rows, unit }: StripProps) {
   const root = useRef<HTMLDivElement>(null);
   const room = Math.max(200, useWidth(root) - LEFT - 16);
   const values = rows.flatMap((row) => [

@@ -17,6 +17,13 @@ export function tickStep(span: number, count: number, factor: number): number {
   return step * power * factor;
 }
 
+/** The multiples of a step from `low` to `high`. */
+export function multiples(step: number, low: number, high: number): number[] {
+  const first = Math.ceil(low / step);
+  const count = Math.max(0, Math.floor(high / step) - first + 1);
+  return Array.from({ length: count }, (_, i) => (first + i) * step);
+}
+
 /** Round ticks between two values that need not begin at 0; `at` gives a value's place as a fraction of the range. */
 export function rangeAxis(
   low: number,
@@ -27,11 +34,7 @@ export function rangeAxis(
   const span = high - low || Math.abs(high) / 10 || 1;
   const [from, to] = [low - span * 0.06, high + span * 0.06];
   const step = tickStep(to - from, count, scaleFor(high, unit).factor);
-  const first = Math.ceil(from / step);
-  const ticks = Array.from(
-    { length: Math.max(0, Math.floor(to / step) - first + 1) },
-    (_, i) => (first + i) * step,
-  );
+  const ticks = multiples(step, from, to);
   return { ticks, scale: scaleFor(high, unit, step), at: (value) => (value - from) / (to - from) };
 }
 

@@ -10,38 +10,32 @@ export interface Part {
 
 export interface DrawnPart extends Part {
   color: string;
-  /** Fraction of the whole, 0 to 1; null when the whole is 0. */
-  share: number | null;
+  /** Fraction of the whole, 0 to 1. */
+  share: number;
   /** How many parts are pooled in it; 1 for a part of its own. */
   pooled: number;
 }
 
 export const OTHER = "other";
 
-/** The `top` largest parts in descending order, the rest as one part "other"; parts of 0 are left out. `total` may be more than the sum of the parts. */
-export function poolParts(parts: readonly Part[], top: number, total?: number): DrawnPart[] {
+/** The `top` largest parts in descending order, the rest as one part "other"; parts of 0 are left out. */
+export function poolParts(parts: readonly Part[], top: number): DrawnPart[] {
   const sorted = parts.filter((part) => part.value > 0).sort((a, b) => b.value - a.value);
-  const whole = total ?? sorted.reduce((sum, part) => sum + part.value, 0);
+  const whole = sorted.reduce((sum, part) => sum + part.value, 0);
   // A single part too many is shown as itself: "other (1)" would only hide its name.
   const shown = sorted.length === top + 1 ? sorted.length : Math.min(top, sorted.length);
-  const share = (value: number): number | null => (whole > 0 ? value / whole : null);
   const drawn: DrawnPart[] = sorted.slice(0, shown).map((part, rank) => ({
     ...part,
     color: part.color ?? (part.key === OTHER ? otherColor : seriesColor(rank)),
-    share: share(part.value),
+    share: part.value / whole,
     pooled: 1,
   }));
   const rest = sorted.slice(shown);
   if (rest.length > 0) {
     const value = rest.reduce((sum, part) => sum + part.value, 0);
-    drawn.push({
-      key: OTHER,
-      label: `other (${rest.length})`,
-      value,
-      color: otherColor,
-      share: share(value),
-      pooled: rest.length,
-    });
+    const label = `other (${rest.length})`;
+    const share = value / whole;
+    drawn.push({ key: OTHER, label, value, color: otherColor, share, pooled: rest.length });
   }
   return drawn;
 }

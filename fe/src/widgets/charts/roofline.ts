@@ -1,6 +1,7 @@
 /** Geometry of a roofline chart: two logarithmic axes, roofs, and the marks of points. Pure. */
 
-import { formatRate } from "../../base/units";
+import { format } from "../../base/units";
+import { multiples } from "./axis";
 
 export interface RoofPoint {
   key: string;
@@ -35,13 +36,8 @@ export function logAxis(values: readonly number[]): LogAxis {
   const [least, most] = logs.length ? [Math.min(...logs), Math.max(...logs)] : [0, 0];
   const lack = Math.max(0, 2 - (most - least)) / 2;
   const [from, to] = [least - lack - 0.2, most + lack + 0.2];
-  const first = Math.ceil(from);
-  const ticks = Array.from(
-    { length: Math.max(0, Math.floor(to) - first + 1) },
-    (_, i) => 10 ** (first + i),
-  );
   return {
-    ticks,
+    ticks: multiples(1, from, to).map((power) => 10 ** power),
     at: (value) => (Math.log10(value) - from) / (to - from),
     low: 10 ** from,
     high: 10 ** to,
@@ -53,7 +49,7 @@ export function mergedRoofs(roofs: readonly Roof[]): Roof[] {
   const labels = new Map<number, string[]>();
   for (const { rate, label } of roofs) labels.set(rate, [...(labels.get(rate) ?? []), label]);
   return [...labels]
-    .map(([rate, names]) => ({ rate, label: `${formatRate(rate, "FLOP/s")} ${names.join(", ")}` }))
+    .map(([rate, names]) => ({ rate, label: `${format(rate, "FLOP/s")} ${names.join(", ")}` }))
     .sort((a, b) => b.rate - a.rate);
 }
 

@@ -1,3 +1,5 @@
+import { firstWhere } from "../../base/bisect";
+
 export interface Window {
   t0: number;
   t1: number;
@@ -47,13 +49,7 @@ export function stacked(lists: readonly (readonly number[])[]): number[][] {
 
 /** The point whose value holds at a time; −1 before the first. */
 export function pointAt(time: readonly number[], t: number): number {
-  let [low, high] = [0, time.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((time[middle] ?? 0) <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return firstWhere(0, time.length, (i) => (time[i] ?? 0) > t) - 1;
 }
 
 /** A window of another length around a time that stays where it is, inside the whole. */

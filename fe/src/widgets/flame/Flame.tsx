@@ -9,8 +9,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { watchTheme } from "../../base/theme";
 import { useWidth } from "../charts/size";
-import { createPortal } from "../portal";
-import { place } from "../tooltip";
+import { Floating } from "../tooltip";
 import { FlamePainter, FRAME_HEIGHT } from "./draw";
 import {
   firstSplit,
@@ -255,18 +254,14 @@ function WayButton({ text, onClick }: { text: string; onClick: () => void }) {
   );
 }
 
-function Card({ at, lines }: { at: Hovered; lines: readonly string[] }) {
-  const card = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (card.current) place(card.current, { left: at.x, top: at.y, bottom: at.y + 10, width: 0 });
-  });
+function Card({ at: { x, y }, lines }: { at: Hovered; lines: readonly string[] }) {
   const [first, ...rest] = lines;
-  return createPortal(
-    <div ref={card} class="tooltip" aria-hidden="true">
+  return (
+    <Floating box={() => ({ left: x, top: y, bottom: y + 10, width: 0 })}>
       <strong class="flame-name">{first}</strong>
       {rest.map((line) => (
         <div key={line}>{line}</div>
       ))}
-    </div>,
+    </Floating>
   );
 }

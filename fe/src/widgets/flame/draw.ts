@@ -1,4 +1,4 @@
-import { fontOfTheme } from "../../base/theme";
+import { fontOfTheme, tokensOfTheme } from "../../base/theme";
 import { LEAST_WIDTH, Letters, PADDING } from "../labels";
 import { firstAfter, type FlameLayout, type FlameView } from "./layout";
 
@@ -10,17 +10,11 @@ export const FLAME_KINDS = ["module", "annotation", "operator", "line", "rest"] 
 const GAP = 1;
 const FADED = 0.3;
 
-export interface FlamePalette {
-  kinds: readonly string[];
-  text: string;
-  muted: string;
-  accent: string;
-  font: string;
-}
+type FlamePalette = ReturnType<typeof flamePalette>;
 
-export function flamePalette(): FlamePalette {
-  const style = getComputedStyle(document.documentElement);
-  const token = (name: string): string => style.getPropertyValue(name).trim() || "#888888";
+function flamePalette() {
+  const tokens = tokensOfTheme();
+  const token = (name: string): string => tokens(name) || "#888888";
   return {
     kinds: FLAME_KINDS.map((kind) => token(`--flame-${kind}`)),
     text: token("--text"),

@@ -1,5 +1,6 @@
 /** Where the frames of a flame graph lie. Pure; one entry per frame, parents before children. */
 
+import { firstWhere } from "../../base/bisect";
 import { sortRows } from "../grid/order";
 import { inTreeOrder, levelsOf, parentOf } from "../grid/tree";
 
@@ -108,15 +109,8 @@ export function viewOf({ left, width, total }: FlameLayout, zoom: number): Flame
 
 /** The first frame of a level that ends after a place. */
 export function firstAfter({ left, width }: FlameLayout, level: Int32Array, at: number): number {
-  let low = 0;
-  let high = level.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const row = level[middle] ?? 0;
-    if ((left[row] ?? 0) + (width[row] ?? 0) > at) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  const end = (row = 0): number => (left[row] ?? 0) + (width[row] ?? 0);
+  return firstWhere(0, level.length, (i) => end(level[i]) > at);
 }
 
 /** The frame of a level at a place; −1 where there is none. */

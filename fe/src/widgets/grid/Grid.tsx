@@ -64,14 +64,8 @@ export function Grid(props: GridProps) {
   const descending = sort?.descending ?? false;
   const searched = search.text.trim();
   const shown = useMemo(() => {
-    const wanted = {
-      columns,
-      rowCount,
-      matcher,
-      searchIn,
-      pinned,
-      sort: sortKey === undefined ? null : { key: sortKey, descending },
-    };
+    const order = sortKey === undefined ? null : { key: sortKey, descending };
+    const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: order };
     return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
   }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
   const folding = useFolding(tree, shown.above, searched, props.rowKey);
@@ -143,20 +137,8 @@ interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
   onWidth: (column: Column, width: number | null) => void;
 }
 
-interface TableState {
-  view: Viewport;
-  open: ReturnType<typeof useOpenRows>;
-  opening: Opening;
-  cell: Cell | null;
-  onKeyDown: (event: KeyboardEvent) => void;
-  pointed: number;
-  actions: RowActions;
-  /** The table got the focus: some cell is active then. */
-  focus: () => void;
-}
-
 /** What is open, active and pointed at, and what keys do. */
-function useTable(props: TableProps, scroller: { current: HTMLDivElement | null }): TableState {
+function useTable(props: TableProps, scroller: Slot) {
   const { columns, visible, rows, rowCount, pinned, detail, expandable, folding } = props;
   const view = useViewport(scroller, props.reset);
   const open = useOpenRows(columns, rowCount, rows, props.rowKey);
@@ -170,17 +152,10 @@ function useTable(props: TableProps, scroller: { current: HTMLDivElement | null 
     row: Math.min(active.row, rows.length - 1),
     column: Math.min(active.column, visible.length - 1),
   };
-  const onKeyDown = useKeys({
-    scroller,
-    rows,
-    visible,
-    cell,
-    setActive,
-    open,
-    opening,
-    tree: props.tree,
-    viewHeight: view.height,
-  });
+  const { tree } = props;
+  const viewHeight = view.height;
+  const keys = { scroller, rows, visible, cell, setActive, open, opening, tree, viewHeight };
+  const onKeyDown = useKeys(keys);
   const [pointed, setPointed] = useState(-1);
   const newest = useRef(opening);
   newest.current = opening;
@@ -188,6 +163,7 @@ function useTable(props: TableProps, scroller: { current: HTMLDivElement | null 
     () => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }),
     [],
   );
+  // The table got the focus: some cell is active then.
   const focus = (): void => {
     if (!active) setActive({ row: 0, column: 0 });
   };
@@ -198,10 +174,8 @@ function Table(props: TableProps) {
   const { label, visible, rows, rowCount, pinned, sort, widths, detail, folding } = props;
   const id = useId("grid");
   const scroller = useRef<HTMLDivElement>(null);
-  const { view, open, opening, cell, onKeyDown, pointed, actions, focus } = useTable(
-    props,
-    scroller,
-  );
+  const table = useTable(props, scroller);
+  const { view, open, opening, cell, onKeyDown, pointed, actions, focus } = table;
   const { first, last } = windowOf(view.top, view.height, rows.length, open.at);
   const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   return (
@@ -284,6 +258,10 @@ function Table(props: TableProps) {
 /** How rows open: to what is below them, or to the rows beneath them. */
 type Opening = Pick<Folding, "canOpen" | "isOpen" | "toggle">;
 
+interface Slot {
+  current: HTMLDivElement | null;
+}
+
 interface Viewport {
   top: number;
   height: number;
@@ -291,7 +269,7 @@ interface Viewport {
 }
 
 /** The scroll place and the size of the table, live; goes back to the start when `reset` changes. */
-function useViewport(scroller: { current: HTMLDivElement | null }, reset: string): Viewport {
+function useViewport(scroller: Slot, reset: string): Viewport {
   const [view, setView] = useState<Viewport>({ top: 0, height: 600, width: 800 });
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -332,7 +310,7 @@ function useViewport(scroller: { current: HTMLDivElement | null }, reset: string
 }
 
 interface KeyProps {
-  scroller: { current: HTMLDivElement | null };
+  scroller: Slot;
   rows: Uint32Array;
   visible: readonly Column[];
   cell: Cell | null;
@@ -343,17 +321,8 @@ interface KeyProps {
   viewHeight: number;
 }
 
-function useKeys({
-  scroller,
-  rows,
-  visible,
-  cell,
-  setActive,
-  open,
-  opening,
-  tree,
-  viewHeight,
-}: KeyProps): (event: KeyboardEvent) => void {
+function useKeys(props: KeyProps): (event: KeyboardEvent) => void {
+  const { scroller, rows, visible, cell, setActive, open, opening, tree, viewHeight } = props;
   const show = useCallback(
     (target: Cell): void => {
       const element = scroller.current;
@@ -374,17 +343,13 @@ function useKeys({
     const column = visible[at.column];
     const control = event.ctrlKey || event.metaKey;
     const page = Math.max(1, Math.floor((viewHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
-    const folded =
-      tree && row !== undefined && at.column === 0 && !control && fold(event.key, row, at);
-    if (folded) {
+    const folds = tree && row !== undefined && at.column === 0 && !control;
+    if (folds && fold(event.key, row, at)) {
       event.preventDefault();
       return;
     }
-    const target = moveCell(at, event.key, control, {
-      rows: rows.length,
-      columns: visible.length,
-      page,
-    });
+    const extent = { rows: rows.length, columns: visible.length, page };
+    const target = moveCell(at, event.key, control, extent);
     if (target) {
       setActive(target);
       show(target);

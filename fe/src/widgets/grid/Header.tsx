@@ -1,6 +1,7 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { definitionOf } from "../../base/definitions";
 import { Icon } from "../icons";
+import { drag } from "../splitter";
 import { Tooltip } from "../tooltip";
 import { isText } from "./order";
 import { NARROWEST, WIDEST } from "./storage";
@@ -69,28 +70,14 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
       </Tooltip>
       <span
         class="head-grip"
-        onPointerDown={(event) => drag(event, (width) => onWidth(column, width))}
+        onPointerDown={(event) => resize(event, (width) => onWidth(column, width))}
         onDblClick={() => onWidth(column, null)}
       />
     </div>
   );
 }
 
-function drag(event: PointerEvent, onWidth: (width: number) => void): void {
-  const grip = event.currentTarget;
-  if (!(grip instanceof HTMLElement) || !grip.parentElement) return;
-  event.preventDefault();
-  const start = event.clientX;
-  const before = grip.parentElement.getBoundingClientRect().width;
-  const move = (now: PointerEvent): void =>
-    onWidth(Math.round(Math.max(NARROWEST, Math.min(WIDEST, before + now.clientX - start))));
-  const end = (): void => {
-    grip.removeEventListener("pointermove", move);
-    grip.removeEventListener("pointerup", end);
-    grip.removeEventListener("pointercancel", end);
-  };
-  grip.setPointerCapture(event.pointerId);
-  grip.addEventListener("pointermove", move);
-  grip.addEventListener("pointerup", end);
-  grip.addEventListener("pointercancel", end);
+function resize(event: TargetedPointerEvent<HTMLElement>, onWidth: (width: number) => void): void {
+  const before = event.currentTarget.parentElement?.getBoundingClientRect().width ?? 0;
+  drag(event, (x) => onWidth(Math.round(Math.max(NARROWEST, Math.min(WIDEST, before + x)))));
 }

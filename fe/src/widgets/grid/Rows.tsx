@@ -40,21 +40,9 @@ export interface RowActions {
 
 /** Scrolling by two rows costs two rows. */
 export class Row extends Pure<RowProps> {
-  override render({
-    id,
-    row,
-    position,
-    offset,
-    columns,
-    rowCount,
-    canOpen,
-    level,
-    open,
-    pinned,
-    active,
-    pointed,
-    actions,
-  }: RowProps) {
+  override render(props: RowProps) {
+    const { id, row, position, offset, columns, rowCount, actions } = props;
+    const { canOpen, level, open, pinned, active, pointed } = props;
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";
     return (
@@ -82,15 +70,7 @@ export class Row extends Pure<RowProps> {
             }
             onMouseDown={() => actions.activate({ row: position, column: place })}
           >
-            {place === 0 && canOpen !== null
-              ? toggle(
-                  row,
-                  open,
-                  `${level < 0 ? "Details of" : "Children of"} ${name}`,
-                  canOpen,
-                  actions,
-                )
-              : null}
+            {place === 0 ? toggle(props, name) : null}
             {cellContent(column, row, rowCount)}
             {place === 0 && pointed ? (
               <span class="cell-copy">
@@ -104,15 +84,15 @@ export class Row extends Pure<RowProps> {
   }
 }
 
-function toggle(row: number, open: boolean, label: string, canOpen: boolean, actions: RowActions) {
-  if (!canOpen) return <span class="toggle" />;
+function toggle({ row, canOpen, level, open, actions }: RowProps, name: string) {
+  if (!canOpen) return canOpen === null ? null : <span class="toggle" />;
   return (
     <button
       type="button"
       class={`toggle${open ? " toggle-open" : ""}`}
       tabIndex={-1}
       aria-expanded={open}
-      aria-label={label}
+      aria-label={`${level < 0 ? "Details of" : "Children of"} ${name}`}
       onClick={() => actions.toggle(row)}
     >
       <Icon name="chevron" size={12} />

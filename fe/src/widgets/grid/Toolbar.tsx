@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { csv, fileName } from "../../base/csv";
+import { csv, type CsvCell, fileName } from "../../base/csv";
 import { formatCount } from "../../base/units";
 import { Button, DownloadButton } from "../buttons";
 import { Checkbox, Menu, SearchBox } from "../controls";
@@ -30,30 +30,16 @@ export function tableText(
   rows: Uint32Array,
   levels?: Uint16Array,
 ): string {
-  function* lines(): Generator<ReturnType<typeof exactValue>[]> {
-    for (const row of rows)
-      yield [
-        ...(levels ? [levels[row] ?? 0] : []),
-        ...visible.map((column) => exactValue(column, row)),
-      ];
-  }
-  return csv([...(levels ? ["Level"] : []), ...visible.map(csvHeader)], lines());
+  const line = (row: number): CsvCell[] => [
+    ...(levels ? [levels[row] ?? 0] : []),
+    ...visible.map((column) => exactValue(column, row)),
+  ];
+  return csv([...(levels ? ["Level"] : []), ...visible.map(csvHeader)], Array.from(rows, line));
 }
 
-export function Toolbar({
-  label,
-  fileName: name,
-  tools,
-  levels,
-  columns,
-  visible,
-  shown,
-  searchable,
-  search,
-  onSearch,
-  saved,
-  onSaved,
-}: ToolbarProps) {
+export function Toolbar(props: ToolbarProps) {
+  const { label, fileName: name, tools, levels, columns, visible, shown, searchable } = props;
+  const { search, onSearch, saved, onSaved } = props;
   const all = formatCount(searchable);
   const result =
     search.text.trim() && !shown.error
@@ -71,7 +57,7 @@ export function Toolbar({
         result={result}
       />
       <div class="toolbar-end">
-        <ColumnMenu columns={columns} visible={visible} saved={saved} onSaved={onSaved} />
+        <ColumnMenu {...{ columns, visible, saved, onSaved }} />
         <DownloadButton
           name={`${name ?? fileName(label)}.csv`}
           content={() => tableText(visible, shown.rows, levels)}
@@ -84,12 +70,7 @@ export function Toolbar({
   );
 }
 
-interface ColumnMenuProps {
-  columns: readonly Column[];
-  visible: readonly Column[];
-  saved: Saved;
-  onSaved: (saved: Saved) => void;
-}
+type ColumnMenuProps = Pick<ToolbarProps, "columns" | "visible" | "saved" | "onSaved">;
 
 function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps) {
   return (

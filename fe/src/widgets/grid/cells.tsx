@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { CsvCell } from "../../base/csv";
-import { format, formatExactTime, timeQuantity, UNKNOWN, type Unit } from "../../base/units";
+import { format, formatExactTime, quantity, UNKNOWN, type Unit } from "../../base/units";
 import { CSV_UNIT } from "../charts/Figure";
 import { MiddleCut } from "../middle_cut";
 import { isText, largestOf, numberOf } from "./order";
@@ -114,7 +114,7 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
 function figure(value: number, kind: keyof typeof UNITS) {
   if (kind !== "time" && kind !== "delta")
     return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
-  const { text, unit } = timeQuantity(value);
+  const { text, unit } = quantity(value, "ns");
   return (
     <span class="cell-figure" title={formatExactTime(value)}>
       {kind === "delta" && value > 0 ? `+${text}` : text}

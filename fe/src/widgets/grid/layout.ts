@@ -1,3 +1,5 @@
+import { firstWhere } from "../../base/bisect";
+
 /** Height of a row, px; the same in `widgets.css`. */
 export const ROW_HEIGHT = 28;
 /** Rows drawn beyond both edges, so that fast scrolling shows no gaps. */
@@ -25,14 +27,7 @@ export function totalHeight(count: number, open: readonly OpenAt[]): number {
 
 /** The row at a distance from the start: the one whose own or detail's area holds it. */
 export function positionAt(offset: number, count: number, open: readonly OpenAt[]): number {
-  let low = 0;
-  let high = Math.max(0, count - 1);
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (offsetOf(middle, open) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return firstWhere(1, count, (position) => offsetOf(position, open) > offset) - 1;
 }
 
 /** The rows to draw for a scroll place: first included, last not. */
@@ -60,18 +55,12 @@ export interface Cell {
   column: number;
 }
 
-interface Extent {
-  rows: number;
-  columns: number;
-  page: number;
-}
-
 /** Where a key takes the active cell; null when the key does not move. */
 export function moveCell(
   cell: Cell,
   key: string,
   control: boolean,
-  { rows, columns, page }: Extent,
+  { rows, columns, page }: { rows: number; columns: number; page: number },
 ): Cell | null {
   if (rows === 0 || columns === 0) return null;
   const at = (row: number, column: number): Cell => ({

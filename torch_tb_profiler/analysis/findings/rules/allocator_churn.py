@@ -22,7 +22,7 @@ _ALLOCATES = re.compile(
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
     row = case.runtime_calls(_ALLOCATES)
-    return held_up(case, row, taken, {"calls": len(row) / max(len(case.steps), 1)})
+    return held_up(case, row, taken, {"calls": len(row) / len(case.steps)}, {})
 
 
 RULE = Rule(

@@ -5,22 +5,15 @@ Formula: the trace has ``DataParallel.forward`` and at least two devices. It cla
 
 from __future__ import annotations
 
-import numpy as np
-
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
-from torch_tb_profiler.store.roles import Role
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
     if not case.facts.summary["data_parallel"] or case.facts["devices"].n < 2:
         return None
-    role = case.trace["spans"]["role"]
-    calls = np.flatnonzero((role == Role.ANNOTATION) | (role == Role.OPERATOR))
-    return without_time(
-        {"devices": case.facts["devices"].n},
-        calls[case.named(calls, "DataParallel.forward".__eq__)],
-    )
+    calls = case.calls[case.named(case.calls, "DataParallel.forward".__eq__)]
+    return without_time({"devices": case.facts["devices"].n}, calls)
 
 
 RULE = Rule(

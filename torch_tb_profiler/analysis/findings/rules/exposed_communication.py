@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
@@ -22,23 +22,11 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
         row, (piece, start, end) = talking.row, case.alone(talking)
     else:
         row = case.insight["collectives"]["event"].astype(np.int64)
-        begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
-        piece_of, start, end = shared(
-            begin, stop, subtract(union(begin, stop), case.when(case.operators))
-        )
-        piece = row[piece_of]
-    if not len(row):
-        return None
-    seen = case.within(row)
-    return Candidate(
-        piece,
-        start,
-        end,
-        {
-            "collectives": len(seen) / len(case.steps),
-            "total": int(spans["dur"][seen].sum()) / len(case.steps),
-        },
-    )
+        alone = subtract(case.when(row), case.when(case.operators))
+        number, start, end = shared(*case.times(row), alone)
+        piece = row[number]
+    total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
+    return Candidate(piece, start, end, {"collectives": case.per_step(row), "total": total})
 
 
 RULE = Rule(

@@ -26,12 +26,9 @@ def copies_named(case: Case, pattern: re.Pattern[str]) -> Work:
     return work.take(chosen)
 
 
-def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate | None:
+def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
     """Claims the time in which of all device work only these copies ran."""
-    if not len(copies.row):
-        return None
-    count = len(case.within(copies.row)) / len(case.steps)
-    return Candidate(*case.alone(copies), {"copies": count, **numbers})
+    return Candidate(*case.alone(copies), {"copies": case.per_step(copies.row), **numbers})
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
@@ -51,8 +48,5 @@ RULE = Rule(
     caveat="What the next kernel needs at once cannot be hidden.",
     views=("overview", "trace"),
     links=(links.PINNED,),
-    numbers={
-        "copies": ("Copies", "count"),
-        "pageable": ("Share with pageable memory", "share"),
-    },
+    numbers={"copies": ("Copies", "count"), "pageable": ("Share with pageable memory", "share")},
 )

@@ -44,16 +44,13 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
         return None
     chosen: Mask = np.isin(group, far)
     some = work.take(chosen)
-    row, start, end = beyond_least(case, some, time[chosen])
     total = float(length[far].sum())
     return Candidate(
-        row,
-        start,
-        end,
+        *beyond_least(case, some, time[chosen]),
         {
             "workloads": len(far),
             "reached": (total - float(lost[far].sum())) / total,
-            "kernels": len(case.within(some.row)) / len(case.steps),
+            "kernels": case.per_step(some.row),
         },
         {"largest": described(case, int(workload[first[far[0]]]))},
     )

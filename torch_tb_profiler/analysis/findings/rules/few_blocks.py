@@ -58,8 +58,5 @@ RULE = Rule(
     caveat="A small problem may not split further.",
     views=("overview", "efficiency", "kernel"),
     details=(("largest", "Most of it is {largest}."),),
-    numbers={
-        "kernels": ("Kernels", "count"),
-        "blocks_per_sm": ("Blocks per {multiprocessor}", ""),
-    },
+    numbers={"kernels": ("Kernels", "count"), "blocks_per_sm": ("Blocks per {multiprocessor}", "")},
 )

@@ -7,26 +7,17 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 
 _GLOO = re.compile(r"gloo:(?!:)")
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    spans = case.trace["spans"]
-    row = case.collectives[case.named(case.collectives, _GLOO.match)]
-    if not len(row) or not len(case.work.row):
+    if not len(case.work.row):
         return None
-    begin, stop = spans["start"][row], spans["start"][row] + spans["dur"][row]
-    piece, start, end = shared(begin, stop, union(case.gaps.start, case.gaps.end))
-    return Candidate(
-        row[piece],
-        start,
-        end,
-        {"collectives": len(case.within(row)) / len(case.steps)},
-    )
+    row = case.collectives[case.named(case.collectives, _GLOO.match)]
+    return Candidate(*case.idle_in(row, case.gaps), {"collectives": case.per_step(row)})
 
 
 RULE = Rule(

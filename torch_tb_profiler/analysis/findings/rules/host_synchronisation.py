@@ -22,7 +22,7 @@ _PAGEABLE = "Pageable"
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    row, steps = _synchronising(case), max(len(case.steps), 1)
+    row, steps = _synchronising(case), len(case.steps)
     spans, operator = case.trace["spans"], case.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
     frequent = names[np.argsort(-calls, kind="stable")[:3]]

@@ -52,7 +52,7 @@ def _doing(case: Case, gaps: Gaps, gap: int, otherwise: int) -> int:
     inner = int(begun[-1]) if len(begun) else _open_at(case, start, track)
     around = np.array(ancestors(case.facts, inner) if inner >= 0 else [], np.int64)
     near = np.union1d(begun, around).astype(np.int64)
-    begin, stop = spans["start"][near], spans["start"][near] + spans["dur"][near]
+    begin, stop = case.times(near)
     near = near[2 * (np.minimum(stop, end) - np.maximum(begin, start)) >= end - start]
     return int(near[np.argmin(spans["dur"][near])]) if len(near) else otherwise
 

@@ -6,17 +6,14 @@ Upper bound: nothing but idle time is claimed.
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.idle_queue import idle_for, pauses
-
-
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    return idle_for(case, case.gaps.take(~pauses(case.gaps) & ~case.gaps.for_host))
-
 
 RULE = Rule(
     place=130,
-    claim=_claim,
+    claim=lambda case, taken: idle_for(
+        case, case.gaps.take(~pauses(case.gaps) & ~case.gaps.for_host)
+    ),
     title="The {device} is idle for a reason that the trace does not show",
     sentence="""The {device} is idle for up to {gain} of the {step} ({share}) although its next work
     had been launched, or with a launch that was not recorded.""",

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import Gaps
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Mask
 
 SHORT_PAUSE = 20_000
@@ -36,13 +36,9 @@ def idle_for(case: Case, gaps: Gaps) -> Candidate | None:
     )
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    return idle_for(case, case.gaps.take(pauses(case.gaps)))
-
-
 RULE = Rule(
     place=120,
-    claim=_claim,
+    claim=lambda case, taken: idle_for(case, case.gaps.take(pauses(case.gaps))),
     title="The {device} pauses between kernels",
     sentence="""The {device} pauses {gaps} times per {step} between kernels that were launched in
     time, typically for {median_gap}: up to {gain} ({share}).""",

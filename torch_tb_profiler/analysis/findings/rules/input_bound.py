@@ -13,11 +13,10 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -26,21 +25,12 @@ _NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
     spans = case.trace["spans"]
-    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
-    row = calls[
-        case.names.dataloader[spans["name"][calls]] & (spans["track"][calls] == case.main_track)
-    ]
-    row = row if len(row) else _own_loaders(case)
-    if not len(row):
-        return None
-    start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
-    if len(case.work.row):
-        waiting = case.gaps.take(case.gaps.for_host)
-        region, start, end = shared(start, end, union(waiting.start, waiting.end))
-        row = row[region]
-    names = [
-        case.trace.strings[number] for number in distinct(spans["name"][row], case.trace.strings)
-    ]
+    row = case.calls[case.names.dataloader[spans["name"][case.calls]]]
+    row = row[spans["track"][row] == case.main_track]
+    row, start, end = case.idle_in(
+        row if len(row) else _own_loaders(case), case.gaps.take(case.gaps.for_host)
+    )
+    names = case.trace.strings.many(distinct(spans["name"][row], case.trace.strings))
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
@@ -68,10 +58,7 @@ def _own_loaders(case: Case) -> Ints:
     frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
     frames = frames[case.named(frames, _is_user_code_next)]
     called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
-    low, high = (
-        np.searchsorted(called, edge)
-        for edge in (spans["start"][frames], spans["start"][frames] + spans["dur"][frames])
-    )
+    low, high = (np.searchsorted(called, edge) for edge in case.times(frames))
     return np.asarray(frames[low == high])
 
 
@@ -99,8 +86,5 @@ RULE = Rule(
         ("single_process", "The batches are made in the training process (num_workers=0)."),
         ("worker_processes", "Worker processes make the batches, and the program still waits."),
     ),
-    numbers={
-        "batches": ("Batches waited for", "count"),
-        "longest": ("Longest", "ns"),
-    },
+    numbers={"batches": ("Batches waited for", "count"), "longest": ("Longest", "ns")},
 )

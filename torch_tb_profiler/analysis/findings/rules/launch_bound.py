@@ -21,7 +21,7 @@ LAUNCHES = 5
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
     gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0)).free(taken)
     gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
-    if len(gaps.start) < LAUNCHES * max(len(case.steps), 1):
+    if len(gaps.start) < LAUNCHES * len(case.steps):
         return None
     work = case.work.take(case.work.kernel)
     length = (work.end - work.start)[np.isin(work.row, case.within(work.row))]

@@ -17,7 +17,6 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, me
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
-from torch_tb_profiler.store.roles import Role
 
 MANY = 50
 """Kernels, or without a device operators, of one step of the optimizer, from which on it goes
@@ -32,9 +31,7 @@ _JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    spans = case.trace["spans"]
-    calls = np.flatnonzero((spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR))
-    region = case.within(calls[case.named(calls, _STEP.match)])
+    region = case.within(case.calls[case.named(case.calls, _STEP.match)])
     if not len(region):
         return None
     return _on_device(case, region) if len(case.work.row) else _on_host(case, region)
@@ -68,16 +65,13 @@ def _on_device(case: Case, region: Ints) -> Candidate | None:
 
 def _on_host(case: Case, region: Ints) -> Candidate | None:
     spans = case.trace["spans"]
-    operators = case.operators
-    operators = operators[_inside(case, region, operators)]
+    operators = case.operators[_inside(case, region, case.operators)]
     length = spans["dur"][operators]
     if len(operators) < MANY * len(region) or np.median(length) > SHORT:
         return None
-    start = spans["start"][region]
     return Candidate(
         region,
-        start,
-        start + spans["dur"][region],
+        *case.times(region),
         {
             "operators": len(operators) / len(region),
             "median_operator": float(np.median(length)),

@@ -11,7 +11,6 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import shared, union
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.roles import Role
 
@@ -21,20 +20,12 @@ _LOADING = re.compile(
 """Overhead records of the driver; all others are the profiler's."""
 
 
-def overhead_records(case: Case, loading: bool) -> Candidate | None:
+def overhead_records(case: Case, loading: bool) -> Candidate:
     """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
-    spans = case.trace["spans"]
-    row = np.flatnonzero(spans["role"] == Role.OVERHEAD)
+    row = np.flatnonzero(case.trace["spans"]["role"] == Role.OVERHEAD)
     row = row[case.named(row, _LOADING.match) == loading]
-    start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
-    if len(case.work.row):
-        record, start, end = shared(start, end, union(case.gaps.start, case.gaps.end))
-        row = row[record]
-    if not len(row):
-        return None
-    return Candidate(
-        row, start, end, {"records": len(case.within(np.unique(row))) / len(case.steps)}
-    )
+    row, start, end = case.idle_in(row, case.gaps)
+    return Candidate(row, start, end, {"records": case.per_step(np.unique(row))})
 
 
 RULE = Rule(

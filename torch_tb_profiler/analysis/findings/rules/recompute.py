@@ -39,9 +39,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     row = case.work.row
     operator = links["operator"][row].astype(np.int64)
     row = row[climb(parent, operator, wanted) >= 0] if len(row) else again
-    seen = case.within(row)
-    start = spans["start"][row]
-    return Candidate(row, start, start + spans["dur"][row], {"events": len(seen) / len(case.steps)})
+    return Candidate(row, *case.times(row), {"events": case.per_step(row)})
 
 
 RULE = Rule(

@@ -23,8 +23,6 @@ _TO_DEVICE = re.compile(r"Memcpy HtoD")
 
 def _claim(case: Case, taken: Intervals) -> Candidate | None:
     copies = copies_named(case, _TO_DEVICE)
-    if len(copies.row) < REPEATS:
-        return None
     links = case.facts["span_links"]
     paths = case.insight["span_paths"]
     origin = paths["path"] if paths.n == case.trace["spans"].n else links["operator"]

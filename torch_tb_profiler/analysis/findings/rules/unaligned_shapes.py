@@ -1,6 +1,5 @@
 """Time in which only matrix-core kernels run that were built to load one or two elements at a time
-(``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4
-(TF32).
+(``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
 
 Formula: without what these kernels need at the device's peaks, where that is known. Upper bound:
 nothing is faster than the peaks.

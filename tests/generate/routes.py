@@ -9,14 +9,7 @@ import json
 
 from torch_tb_profiler.runs.model import OpenedInsight, OpenedTimeline
 from torch_tb_profiler.views.wire import Wire
-from torch_tb_profiler.web.parameters import (
-    LARGEST_EVENT,
-    LARGEST_NS,
-    REQUIRED,
-    STEPS,
-    Entry,
-    Kind,
-)
+from torch_tb_profiler.web.parameters import LARGEST_EVENT, LARGEST_NS, REQUIRED, STEPS, Entry, Kind
 from torch_tb_profiler.web.route import CONTENT, TRACE, Pair, Route
 from torch_tb_profiler.web.routes import MODULES, ROUTES
 
@@ -42,9 +35,7 @@ def ordered() -> list[Route]:
 
 
 def page(written: str) -> str:
-    """``docs/http_api.md`` as it should be: what people wrote in front of the mark, and the routes
-    behind it.
-    """
+    """``docs/http_api.md``: what people wrote in front of the mark, and the routes behind it."""
     parts = [
         written.partition(MARK)[0] + MARK,
         "## Parameters of a trace",
@@ -96,9 +87,7 @@ def _default(entry: Entry, default: object) -> str:
 
 
 def types() -> str:
-    """``fe/src/api/routes.gen.ts``: the payload of every route that answers JSON, and the parameters
-    of every route.
-    """
+    """``fe/src/api/routes.gen.ts``: parameters of all routes, payloads of those with JSON."""
     routes = ordered()
     json_routes = [route for route in routes if issubclass(route.answers, Wire)]
     names = sorted({route.answers.__name__ for route in json_routes})
@@ -143,9 +132,7 @@ def _field(entry: Entry, default: object) -> list[str]:
 
 
 def limits() -> str:
-    """``fe/src/base/limits.gen.ts``: how large or how many a route takes at most, and how many points
-    the page asks for.
-    """
+    """``fe/src/base/limits.gen.ts``: what a route takes at most, and what the page asks for."""
     lines = []
     for route in ordered():
         numbers = {name: _number(parameter.kind) for name, parameter in route.parameters.items()}

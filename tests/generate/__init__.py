@@ -4,33 +4,26 @@ with 1, ``--write`` brings it up to date.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from tests import definitions
+from tests.generate import columns, definitions, frames, models, routes, rules, typescript
 from tests.words.listing import LISTINGS, listing
-from torch_tb_profiler.analysis.findings import definitions as rule_definitions
-from torch_tb_profiler.api import frames_doc
-from torch_tb_profiler.hardware import models_doc
-from torch_tb_profiler.store import columns_doc
-from torch_tb_profiler.views import typescript
-from torch_tb_profiler.web import routes_doc
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 GENERATED: Mapping[str, Callable[[str], str]] = {
     # Before the page's words, which are made of it.
-    "docs/definitions.md": rule_definitions.page,
-    "docs/columns.md": lambda _: columns_doc.text(),
-    "docs/api.md": frames_doc.page,
-    "docs/performance_models.md": lambda _: models_doc.text(),
+    "docs/definitions.md": rules.page,
+    "docs/columns.md": lambda _: columns.text(),
+    "docs/api.md": frames.page,
+    "docs/performance_models.md": lambda _: models.text(),
     "fe/src/api/types.gen.ts": lambda _: typescript.typescript(),
     "fe/src/api/tables.gen.ts": lambda _: typescript.tables(),
-    "docs/http_api.md": routes_doc.page,
-    "fe/src/api/routes.gen.ts": lambda _: routes_doc.types(),
-    "fe/src/base/limits.gen.ts": lambda _: routes_doc.limits(),
+    "docs/http_api.md": routes.page,
+    "fe/src/api/routes.gen.ts": lambda _: routes.types(),
+    "fe/src/base/limits.gen.ts": lambda _: routes.limits(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),
@@ -54,16 +47,3 @@ def stale(root: Path, *, write: bool = False) -> list[str]:
             if write:
                 path.write_text(made, encoding="utf-8", newline="\n")
     return behind
-
-
-def main(arguments: list[str]) -> int:
-    """1 when something is stale and was not written."""
-    write = arguments == ["--write"]
-    behind = stale(ROOT, write=write)
-    for name in behind:
-        print("written:" if write else "stale:", name)
-    return int(bool(behind) and not write)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

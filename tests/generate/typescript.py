@@ -1,11 +1,10 @@
-"""``fe/src/api/types.gen.ts``: the wire types of ``wire.py`` and the ``*_wire.py`` beside it as
-TypeScript.
-
-``python -m tests.generate --write`` writes it.
+"""``fe/src/api/types.gen.ts``: the wire types of ``views/wire.py`` and the ``*_wire.py`` beside it
+as TypeScript; ``fe/src/api/tables.gen.ts``: what the page has to know of the declared tables.
 """
 
 from __future__ import annotations
 
+import json
 import pkgutil
 from importlib import import_module
 from typing import Any, Literal, get_args, get_origin
@@ -13,8 +12,8 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec.inspect as inspect
 
 from torch_tb_profiler import views
-from torch_tb_profiler.store.display import DisplaySpec
-from torch_tb_profiler.views.display_wire import interface, page_columns, type_name
+from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
+from torch_tb_profiler.views.display_wire import nullable
 from torch_tb_profiler.views.wire import Wire
 
 MODULES = tuple(
@@ -43,13 +42,13 @@ def typescript() -> str:
     ]
     classes = _wire_types()
     parts += [_interface(cls, aliases) for cls in classes]
-    parts += [interface(spec) for spec in _declared(classes)]
+    parts += [_table_interface(spec) for spec in _declared(classes)]
     return "\n".join(parts)
 
 
 def tables() -> str:
     """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    shown = filter(None, map(page_columns, _declared(_wire_types())))
+    shown = filter(None, map(_page_columns, _declared(_wire_types())))
     return "\n".join([TABLES_HEADER, *shown])
 
 
@@ -110,7 +109,7 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
         inspect.NoneType: "null",
     }
     if (spec := _table(kind)) is not None:
-        return type_name(spec)
+        return _type_name(spec)
     if type(kind) in simple:
         return simple[type(kind)]
     if isinstance(kind, inspect.StructType):
@@ -124,7 +123,7 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
     if isinstance(kind, inspect.ListType):
         item = _type(kind.item_type, aliases)
         return f"({item})[]" if " | " in item else f"{item}[]"
-    raise TypeError(f"no TypeScript for {kind!r}; add it to torch_tb_profiler/views/typescript.py")
+    raise TypeError(f"no TypeScript for {kind!r}; add it to tests/generate/typescript.py")
 
 
 def _literal(value: Any) -> str:
@@ -133,3 +132,54 @@ def _literal(value: Any) -> str:
         if isinstance(value, str)
         else str(value)
     )
+
+
+def _type_name(spec: DisplaySpec) -> str:
+    """Name of its TypeScript interface: ``OperatorsTable``."""
+    return "".join(word.capitalize() for word in spec.name.split("_")) + "Table"
+
+
+def _table_interface(spec: DisplaySpec) -> str:
+    """The TypeScript interface of its columns."""
+    lines = [
+        f"  {column.name}: {_column_type(spec, column)};" for column in spec.columns if column.page
+    ]
+    doc = spec.doc.replace("``", "`")
+    return "\n".join([f"/** {doc} */", f"export interface {_type_name(spec)} {{", *lines, "}", ""])
+
+
+def _column_type(spec: DisplaySpec, column: DisplayColumn) -> str:
+    named = {**dict.fromkeys(TEXTS, "string"), "texts": "string[]", "flag": "boolean"}
+    item = named.get(column.kind, "number")
+    return f"({item} | null)[]" if nullable(spec, column) else f"{item}[]"
+
+
+def _page_columns(spec: DisplaySpec) -> str:
+    """The declaration of the columns that the page shows, as a TypeScript constant; empty where it shows none."""
+    columns = [
+        {
+            "key": column.name,
+            "label": column.label,
+            "kind": _KINDS.get(column.kind, column.kind),
+            **({"term": column.term} if column.term else {}),
+            **({"width": column.width} if column.width else {}),
+            **({"bar": True} if column.bar else {}),
+            **({"hidden": True} if column.hidden else {}),
+        }
+        for column in spec.columns
+        if column.label and column.page
+    ]
+    if not columns:
+        return ""
+    listed = "".join(f"  {json.dumps(column, ensure_ascii=False)},\n" for column in columns)
+    return f"export const {spec.name.upper()}: readonly DeclaredColumn[] = [\n{listed}];\n"
+
+
+_KINDS = {
+    "mean time": "time",
+    "delta bytes": "bytes",
+    "category": "code",
+    "texts": "code",
+    "id": "count",
+    "flag": "text",
+}

@@ -43,7 +43,9 @@ def test_one_row_per_event_line_and_operator() -> None:
     trace, facts, insight = made()
     rows = critical_path_payload(trace, facts, insight, select(facts, 0, 0), 100).rows
     found = [
-        tuple(rows[key][i] for key in ("kind", "line", "operator", "path_ns", "work_ns", "segments"))
+        tuple(
+            rows[key][i] for key in ("kind", "line", "operator", "path_ns", "work_ns", "segments")
+        )
         for i, name in enumerate(rows["name"])
         if name == "gemm"
     ]
@@ -58,7 +60,7 @@ def test_the_headline_names_the_largest_part_and_its_line() -> None:
     trace, facts, insight = made()
     payload = critical_path_payload(trace, facts, insight, select(facts, 0, 0), 100)
     assert payload.headline[0].startswith("Kernel: 6")
-    assert payload.headline[1].endswith("is gemm at train.py(7): step.")
+    assert payload.headline[1].endswith(" of the path, is gemm at train.py(7): step.")
 
 
 def test_the_strip_is_the_longest_of_the_selected_steps() -> None:

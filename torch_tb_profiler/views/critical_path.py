@@ -62,12 +62,10 @@ def headline(parts: DisplayTable, rows: DisplayTable, steps: int) -> list[str]:
     sentences = [
         f"{KINDS[kind]}: {format_share(share)} of the critical path, {per_step} of {whole}"
     ]
-    [row] = [i for i in range(rows.n) if rows["kind"][i] == kind][:1] or [None]
-    name = rows.take(np.array([row])).texts("name")[0] if row is not None else None
+    first = rows.take(np.array([rows["kind"].index(kind)]))
+    [name], [line] = first.texts("name"), first.texts("line")
     if name:
-        line = rows.take(np.array([row])).texts("line")[0]
         place = f" at {line}" if line and line != name else ""
-        sentences.append(
-            f"Most of it, {format_share(float(rows['share'][row]))}, is {name}{place}."
-        )
+        part = format_share(float(first["share"][0]))
+        sentences.append(f"The largest part of it, {part} of the path, is {name}{place}.")
     return sentences

@@ -1,4 +1,4 @@
-"""The table ``critical_path``: what the end of each step waited for, moment by moment, back to its begin.
+"""The tables ``critical_path`` and ``critical_path_steps``: what the end of each step waited for, moment by moment, back to its begin.
 
 ::
 
@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.device import Begin, device_work
 from torch_tb_profiler.analysis.critical_path.host import blocking_calls, host_segments
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
+from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -31,7 +33,7 @@ from torch_tb_profiler.store.strings import StringBuilder
 def build_critical_path(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The table ``critical_path``."""
+    """The tables ``critical_path`` and ``critical_path_steps``."""
     walk = _Walk(trace, facts)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
@@ -39,15 +41,33 @@ def build_critical_path(
     start, end, cause, event = (
         np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
     )
-    return {
-        "critical_path": schema.CRITICAL_PATH.build(
-            step=np.repeat(np.arange(len(paths)), counts),
-            start=start,
-            end=end,
-            cause=cause,
-            event=event,
-        )
-    }, {}
+    path = schema.CRITICAL_PATH.build(
+        step=np.repeat(np.arange(len(paths)), counts),
+        start=start,
+        end=end,
+        cause=cause,
+        event=event,
+    )
+    return {"critical_path": path, "critical_path_steps": _sums(trace, facts, path)}, {}
+
+
+def _sums(trace: Trace, facts: Facts, path: Table) -> Table:
+    event, time = path["event"].astype(np.int64), path["end"] - path["start"]
+    keys = {
+        "step": path["step"],
+        "cause": path["cause"],
+        "name": names_of(trace, event),
+        "line": lines_of(trace, facts, event),
+        "operator": operators_of(trace, facts, event),
+    }
+    first, group = group_rows(tuple(keys.values()))
+    n = len(first)
+    return schema.CRITICAL_PATH_STEPS.build(
+        **{key: column[first] for key, column in keys.items()},
+        time=sum_by(group, n, time),
+        segments=np.bincount(group, minlength=n),
+        event=event[largest_by(group, n, time)],
+    )
 
 
 class _Walk:

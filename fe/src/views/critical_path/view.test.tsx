@@ -85,7 +85,9 @@ describe("the page", () => {
   });
 
   it("says so where there is nothing", async () => {
-    answer = payload({ parts: declaredTable(PATH_KINDS, 0, { kind: [] }) });
+    answer = payload({
+      parts: declaredTable<CriticalPathPayload["parts"]>(PATH_KINDS, 0, { kind: [] }),
+    });
     show();
     await waitFor(() => expect(text()).toContain("This trace has no steps"));
   });

@@ -2,6 +2,7 @@
 
 import type { CriticalPathPayload } from "../../api/types.gen";
 import { formatShare, formatTime } from "../../base/units";
+import { stepName } from "../../base/words";
 import type { FigureTable, Series, StackedBar } from "../../widgets";
 
 /** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
@@ -40,8 +41,9 @@ const timesOf = ({ steps, parts }: CriticalPathPayload): (readonly number[])[] =
 export function barsOf(payload: CriticalPathPayload): StackedBar[] {
   const times = timesOf(payload);
   return payload.steps.step.map((key, row) => {
-    const title = payload.steps.name[row] ?? "";
-    const label = /#(\d+)$/.exec(title)?.[1] ?? String(key);
+    const name = payload.steps.name[row] ?? "";
+    const label = stepName(name);
+    const title = `step ${label} (${name})`;
     return { key, label, title, values: times.map((values) => values[row] ?? 0) };
   });
 }

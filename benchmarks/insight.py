@@ -29,7 +29,16 @@ TARGET = Path(__file__).with_name("insight.md")
 Where = dict[str, str]
 Views = dict[str, tuple[str, Where]]
 """By name: route and parameters."""
-PARTS = ("paths", "work", "memory", "communication", "workloads", "counters", "findings")
+PARTS = (
+    "paths",
+    "work",
+    "memory",
+    "communication",
+    "workloads",
+    "counters",
+    "critical path",
+    "findings",
+)
 COMMANDS = {
     "summary": ("-m", "torch_tb_profiler.cli.main", "summary"),
     "findings": ("-m", "torch_tb_profiler.cli.main", "findings"),
@@ -139,6 +148,7 @@ def of_insight(where: Where, steps: int) -> Views:
         "flame, modules": ("module/flame", {**where, "tree": "module"}),
         "flame, lines": ("module/flame", {**where, "tree": "line"}),
         "flame as a file": ("module/flame/file", {**where, "tree": "module"}),
+        "critical path": ("critical_path", where),
         "distributed": ("distributed", where),
         "efficiency": ("efficiency", where),
         "efficiency, kernels": ("efficiency", {**where, "group": "kernel"}),

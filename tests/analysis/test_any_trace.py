@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.analysis.critical_path.test_build import covers
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -144,7 +145,9 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     parts = [operator_rows(facts, select(facts, i, i), "name") for i in range(table.n)]
     assert sum(int(rows["calls"].sum()) for rows in parts) <= int(operators["calls"].sum())
     average(facts, everything)
-    built = build_insight(trace, facts).about["findings"]
+    insight = build_insight(trace, facts)
+    covers(facts, insight["critical_path"])
+    built = insight.about["findings"]
     assert sum(item["recoverable_ns"] or 0 for item in built["found"]) <= (built["step_ns"] or 0)
     health_items(facts)
     absent(facts)

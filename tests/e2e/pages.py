@@ -21,6 +21,7 @@ VIEWS = (
     "operator",
     "kernel",
     "trace",
+    "critical_path",
     "memory",
     "module",
     "distributed",
@@ -138,7 +139,7 @@ class Tab:
     def tab(self, view: str) -> Locator:
         """The link to a view in the page's header."""
         return self.frame.get_by_role("navigation").get_by_role(
-            "link", name=re.compile(f"^{view}", re.I)
+            "link", name=re.compile(f"^{view.replace('_', ' ')}", re.I)
         )
 
     def select(self, label: str) -> Locator:

@@ -103,7 +103,7 @@ def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server
             .strip()
             .lower()
         )
-    wanted = {"run", "worker", "grid", *VIEWS}
+    wanted = {"run", "worker", "grid", *(view.replace("_", " ") for view in VIEWS)}
     assert {w for w in wanted if not any(r.startswith(w) for r in reached)} == set()
     tab.tab("kernel").focus()
     tab.page.keyboard.press("Enter")

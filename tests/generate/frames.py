@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.generate.columns import table_text
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
@@ -22,6 +23,7 @@ from torch_tb_profiler.views.pyprof import PYPROF
 
 FRAMES: tuple[DisplaySpec, ...] = (
     STEPS,
+    CRITICAL_PATH,
     OPERATORS,
     KERNELS,
     MODULES,

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
+from torch_tb_profiler.analysis.critical_path.build import build_critical_path
 from torch_tb_profiler.analysis.diff.name_sums import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.device import usable
@@ -33,7 +34,7 @@ Report = Callable[[int, "int | None"], None]
 Part = Callable[
     [Trace, Facts, dict[str, Table], StringBuilder], tuple[dict[str, Table], dict[str, object]]
 ]
-PARTS = 7
+PARTS = 8
 
 
 def build_insight(
@@ -58,6 +59,7 @@ def build_insight(
         build_communication,
         partial(build_workloads, tree=tree),
         build_sampled,
+        build_critical_path,
     )
     for done, part in enumerate(parts):
         part_tables, part_about = part(trace, facts, tables, texts)

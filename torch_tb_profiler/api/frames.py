@@ -93,6 +93,15 @@ class Frames(ABC):
         _one_of(by, ("name", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
 
+    def critical_path(self, steps: Steps = None) -> DataFrame:
+        """What the end of each step waited for, segment by segment; the segments of a step add up to
+        its wall time.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        return self._each(lambda context: tables.critical_path(context, steps))
+
     @property
     def modules(self) -> DataFrame:
         """The tree of ``nn.Module``s with host and device time, forward and backward."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.critical_path.table import critical_path_table
 from torch_tb_profiler.analysis.distributed.collective_table import collective_table
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
@@ -38,6 +39,14 @@ def steps(context: TraceContext) -> DataFrame:
     """See ``figures.step_table.STEPS``."""
     table = step_table(context.facts, context.selection())
     return table_frame(table.take(context.selection().steps))
+
+
+def critical_path(context: TraceContext, chosen: Steps) -> DataFrame:
+    """See ``critical_path.table.CRITICAL_PATH``."""
+    selection = context.selection(chosen)
+    return table_frame(
+        critical_path_table(context.trace, context.facts, context.insight, selection)
+    )
 
 
 def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:

@@ -16,7 +16,7 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, operators, kernels, modules, memory, memory_blocks, memory_alive, collectives, counters,
+_WHAT = """with csv, parquet and arrow a table: steps, critical_path, operators, kernels, modules, memory, memory_blocks, memory_alive, collectives, counters,
 counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or lines (default: lines);
 with trace events"""
 
@@ -138,6 +138,18 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
 
 def _operators(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "shape", "stack"))
+
+
+def _critical_path(parser: argparse.ArgumentParser) -> None:
+    _reports(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=_positive,
+        default=20,
+        help="rows of the text; JSON has all (default: %(default)s)",
+    )
 
 
 def _kernels(parser: argparse.ArgumentParser) -> None:
@@ -349,6 +361,12 @@ COMMANDS: tuple[Command, ...] = (
         "list what costs recoverable time",
         _reports,
         ("output:print_runs", "findings:reports"),
+    ),
+    Command(
+        "critical-path",
+        "show what the end of each step waited for, back to its begin",
+        _critical_path,
+        ("output:print_traces", "critical_path:report"),
     ),
     Command(
         "event",

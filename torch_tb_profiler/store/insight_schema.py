@@ -18,6 +18,28 @@ class PathKind(IntEnum):
     OPERATOR = 2
 
 
+class PathCause(IntEnum):
+    """What a stretch of the critical path is spent on."""
+
+    NOT_RECORDED = 0
+    KERNEL = 1
+    MEMCPY = 2
+    MEMSET = 3
+    COMMUNICATION = 4
+    LAUNCH = 5
+    """From the return of a launch until its work begins, or between two pieces of work of a stream."""
+    OPERATOR = 6
+    PYTHON = 7
+    RUNTIME = 8
+    SYNCHRONIZATION = 9
+    """In a blocking call after the work that it waited for has ended, or that waited for nothing recorded."""
+    DATALOADER = 10
+    ANNOTATION = 11
+    """Host code inside an annotation of which nothing else was recorded."""
+    BEFORE_RECORDING = 12
+    """The device was busy with work launched before the recording began."""
+
+
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
     """The columns of a table per step that can be summed over steps; ``group``: its key column."""
     return tuple(column for column in steps.columns if column.name not in (group, "step"))
@@ -285,6 +307,28 @@ DEVICE_WORKLOADS = declared("""
 device_workloads: For every kernel, copy and memset, in the order of spans: the workload it is
 attributed to.
     workload  i4  row of workloads  The workload; -1 no operator.
+""")
+
+CRITICAL_PATH = declared("""
+critical_path: What the end of each step waited for, back to its begin, in time order: the stretches
+of a step cover it without hole or overlap.
+    step   i4  row of steps  The step.
+    start  i8  ns            Begin.
+    end    i8  ns            End.
+    cause  u1  PathCause     What it is spent on.
+    event  i4  row of spans  The event, of a launch the work launched; -1 none.
+""")
+
+CRITICAL_PATH_STEPS = declared("""
+critical_path_steps: Sums of the critical path by step, cause, event, source line and operator.
+    step      i4  row of steps        The step.
+    cause     u1  PathCause           What it is spent on.
+    name      i4  number of a string  Name of the event; -1 none.
+    line      i4  number of a string  Nearest Python line, the user's if there is one; -1 unknown.
+    operator  i4  number of a string  Operator at or around it; -1 none.
+    time      i8  ns                  Time on the path.
+    segments  i8  segments            How many.
+    event     i4  row of spans        The longest; -1 none.
 """)
 
 INSIGHT_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

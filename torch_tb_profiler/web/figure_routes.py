@@ -7,8 +7,15 @@ from typing import Annotated
 
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import counters_wire, efficiency_wire, module_wire, wire
+from torch_tb_profiler.views import (
+    counters_wire,
+    critical_path_wire,
+    efficiency_wire,
+    module_wire,
+    wire,
+)
 from torch_tb_profiler.views.counter_tables import counters_table_payload
+from torch_tb_profiler.views.critical_path import critical_path_payload
 from torch_tb_profiler.views.efficiency import efficiency_payload, peaks_version
 from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.kernels import kernel_payload
@@ -98,6 +105,19 @@ def kernel(
     events of the whole trace that could be traced to the host.
     """
     return kernel_payload(opened.facts, chosen(opened, steps), group, settings.max_table_rows)
+
+
+@route("/critical_path", report="steps")
+def critical_path(
+    insight: OpenedInsight, settings: Settings, steps: Steps
+) -> critical_path_wire.CriticalPathPayload:
+    """What the ends of the selected steps waited for: by kind, by step and by event, the most first;
+    ``strip`` draws the path of one step.
+    """
+    opened, limit = insight.opened, settings.max_table_rows
+    return critical_path_payload(
+        opened.trace, opened.facts, insight.insight, chosen(opened, steps), limit
+    )
 
 
 @route("/efficiency", also=_peaks, report="steps")

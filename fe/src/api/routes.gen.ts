@@ -7,6 +7,7 @@ import type {
   CollectivePayload,
   CountersPayload,
   CountersTablePayload,
+  CriticalPathPayload,
   DefinitionsPayload,
   DiagnosisPayload,
   DiffPayload,
@@ -67,6 +68,7 @@ export interface Routes {
   operator: OperatorPayload;
   "operator/stacks": OperatorStacksPayload;
   kernel: KernelPayload;
+  critical_path: CriticalPathPayload;
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
@@ -118,6 +120,7 @@ export interface Parameters {
     /** `properties`: also by operator, grid and block. */
     group?: "name" | "properties";
   };
+  critical_path: OfTrace & OfSteps;
   efficiency: OfTrace & OfSteps & {
     /** What a row is one of. */
     group?: "operator" | "kernel";

@@ -25,6 +25,39 @@ export const COUNTER_SAMPLES: readonly DeclaredColumn[] = [
   {"key": "max", "label": "Greatest", "kind": "number", "term": "counters_greatest"},
 ];
 
+export const PATH_KINDS: readonly DeclaredColumn[] = [
+  {"key": "path_ns", "label": "On the path", "kind": "time", "term": "path_time"},
+  {"key": "share", "label": "Share", "kind": "share", "term": "path_share"},
+  {"key": "segments", "label": "Segments", "kind": "count", "term": "path_segments"},
+];
+
+export const PATH_STEPS: readonly DeclaredColumn[] = [
+  {"key": "not_recorded_ns", "label": "Not recorded", "kind": "time"},
+  {"key": "kernel_ns", "label": "Kernel", "kind": "time"},
+  {"key": "memcpy_ns", "label": "Memcpy", "kind": "time"},
+  {"key": "memset_ns", "label": "Memset", "kind": "time"},
+  {"key": "communication_ns", "label": "Communication", "kind": "time"},
+  {"key": "launch_ns", "label": "Launch latency", "kind": "time"},
+  {"key": "operator_ns", "label": "Host operator", "kind": "time"},
+  {"key": "python_ns", "label": "Python", "kind": "time"},
+  {"key": "runtime_ns", "label": "Runtime call", "kind": "time"},
+  {"key": "synchronization_ns", "label": "Synchronization", "kind": "time"},
+  {"key": "dataloader_ns", "label": "DataLoader", "kind": "time"},
+  {"key": "annotation_ns", "label": "Host code in an annotation", "kind": "time"},
+  {"key": "before_recording_ns", "label": "Before the recording", "kind": "time"},
+];
+
+export const PATH_EVENTS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Event", "kind": "code", "term": "path_event", "width": 300},
+  {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 130},
+  {"key": "line", "label": "Source line", "kind": "code", "term": "path_line", "width": 260},
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "path_operator", "width": 150},
+  {"key": "path_ns", "label": "On the path", "kind": "time", "term": "path_time", "bar": true},
+  {"key": "share", "label": "Share", "kind": "share", "term": "path_share"},
+  {"key": "work_ns", "label": "All its time", "kind": "time", "term": "path_work"},
+  {"key": "segments", "label": "Segments", "kind": "count", "term": "path_segments"},
+];
+
 export const DIFF: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Name", "kind": "code", "term": "diff_name", "width": 320},
   {"key": "status", "label": "Status", "kind": "text", "term": "diff_status", "width": 80},

@@ -64,6 +64,26 @@ export interface CountersTablePayload {
   missing: Missing[];
 }
 
+/** `key`: as in the tables; `label`: what it is called. */
+export interface PathKindInfo {
+  key: string;
+  label: string;
+}
+
+/** Route `/critical_path`. `headline`: the largest part in words. `kinds`: every kind, in the order of drawing. `strip`: the path of the step `strip_step`, the longest of those selected; −1 without any. */
+export interface CriticalPathPayload {
+  vocabulary: Vocabulary;
+  headline: string[];
+  kinds: PathKindInfo[];
+  parts: PathKindsTable;
+  steps: PathStepsTable;
+  strip_step: number;
+  strip: PathStripTable;
+  rows: PathEventsTable;
+  pooled: number;
+  missing: Missing[];
+}
+
 /** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
 export interface DiffSide {
   run: string;
@@ -923,6 +943,53 @@ export interface CounterSamplesTable {
   mean: (number | null)[];
   min: (number | null)[];
   max: (number | null)[];
+}
+
+/** What the critical path of the selected steps is made of. */
+export interface PathKindsTable {
+  kind: string[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+}
+
+/** The critical path of every selected step by kind. */
+export interface PathStepsTable {
+  step: number[];
+  name: string[];
+  not_recorded_ns: number[];
+  kernel_ns: number[];
+  memcpy_ns: number[];
+  memset_ns: number[];
+  communication_ns: number[];
+  launch_ns: number[];
+  operator_ns: number[];
+  python_ns: number[];
+  runtime_ns: number[];
+  synchronization_ns: number[];
+  dataloader_ns: number[];
+  annotation_ns: number[];
+  before_recording_ns: number[];
+}
+
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+}
+
+/** The critical path of the selected steps by event, source line and operator. */
+export interface PathEventsTable {
+  name: (string | null)[];
+  kind: (string | null)[];
+  line: (string | null)[];
+  operator: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  work_ns: (number | null)[];
+  segments: number[];
+  event: number[];
 }
 
 /** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */

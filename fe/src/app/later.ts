@@ -1,6 +1,7 @@
 /** Views that come in one file after the first page: small ones apart would compress worse. */
 
 export { CountersView } from "../views/counters/view";
+export { CriticalPathView } from "../views/critical_path/view";
 export { DiffView } from "../views/diff/view";
 export { DistributedView } from "../views/distributed/view";
 export { EfficiencyView } from "../views/efficiency/view";

@@ -22,6 +22,7 @@ const MemoryView = lazy(async () => (await import("./later")).MemoryView);
 const ModuleView = lazy(async () => (await import("./later")).ModuleView);
 const DistributedView = lazy(async () => (await import("./later")).DistributedView);
 const EfficiencyView = lazy(async () => (await import("./later")).EfficiencyView);
+const CriticalPathView = lazy(async () => (await import("./later")).CriticalPathView);
 const CountersView = lazy(async () => (await import("./later")).CountersView);
 const DiffView = lazy(async () => (await import("./later")).DiffView);
 
@@ -37,6 +38,7 @@ export const VIEWS: readonly View[] = [
   view("operator", "Operator", OperatorView),
   view("kernel", "Kernel", KernelView),
   view("trace", "Trace", TraceView, { usesSteps: false }),
+  view("critical_path", "Critical Path", CriticalPathView, { term: "critical_path_view" }),
   view("memory", "Memory", MemoryView, { term: "memory_view", usesSteps: false }),
   view("module", "Module", ModuleView),
   view("distributed", "Distributed", DistributedView, { usesSteps: false }),

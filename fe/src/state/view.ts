@@ -13,6 +13,7 @@ export const VIEW_IDS = [
   "operator",
   "kernel",
   "trace",
+  "critical_path",
   "memory",
   "module",
   "distributed",

@@ -1,0 +1,126 @@
+"""What let each piece of device work begin: the work before it on its stream, its launch, or work
+on another stream.
+
+::
+
+    host      [launch a][launch b]                  [launch c]
+    stream 7         [    a    ][  b  ]                    [ c ]     a, c: launch; b: stream order
+    stream 20                          [ d ]                         d: began when b had ended, long after
+                                                                     its launch: it waited for b
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
+
+NEAR_FACTOR, NEAR_LEAST_NS = 4, 2_000
+"""Work that begins within so many usual gaps after other work has ended is taken to follow it."""
+LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
+"""A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
+
+
+class Begin(IntEnum):
+    """Why device work began when it did."""
+
+    UNKNOWN = 0
+    STREAM = 1
+    """The work before it on its stream had ended."""
+    LAUNCH = 2
+    """It was launched onto an idle stream."""
+    OTHER_STREAM = 3
+    """Inferred: work on another stream of the device had just ended."""
+    EARLIER = 4
+    """Inferred: it is the first work of its stream that was recorded and began long after its launch."""
+
+
+@dataclass(frozen=True)
+class DeviceWork:
+    """Arrays of shape (device events,).
+
+    row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
+    before: position of the work that it followed, on its stream or another; −1 none.
+    """
+
+    row: Ints
+    start: Ints
+    end: Ints
+    launch: Ints
+    begin: Array
+    before: Ints
+
+
+def device_work(trace: Trace, facts: Facts) -> DeviceWork:
+    """All kernels, copies and memsets of a trace, with what let each begin.
+
+    The usual gap is the median time between the ends and begins of work that was launched before the
+    work before it had ended; it is the only number fitted to the trace.
+    """
+    spans = trace["spans"]
+    row = device_rows(trace)
+    start = spans["start"][row]
+    end = start + spans["dur"][row]
+    device, stream = _streams(trace, row)
+    launch = facts["span_links"]["launch"][row].astype(np.int64)
+    called = np.where(launch >= 0, spans["start"][launch], -1)
+    returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
+    before, elsewhere = _latest_ended(stream, start, end), _latest_ended(device, start, end)
+    ended = np.where(before >= 0, end[before], -1)
+    gap = start - ended
+    queued = (before >= 0) & (launch >= 0) & (ended >= returned)
+    usual = float(np.median(gap[queued])) if queued.any() else 0.0
+    near = gap <= max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
+    long = max(LONG_LEAST_NS, LONG_FACTOR * usual)
+    # While its launch call runs, work may be launched already or not: a near end decides.
+    follows = (before >= 0) & np.where(
+        launch >= 0, (ended >= returned) | ((ended > called) & near), near
+    )
+    begin = np.full(len(row), Begin.UNKNOWN, np.uint8)
+    begin[launch >= 0] = Begin.LAUNCH
+    begin[follows & (gap <= long)] = Begin.STREAM
+    begin[follows & (gap > long)] = Begin.UNKNOWN
+    begin[(begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)] = Begin.EARLIER
+    other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
+    other = (
+        (other_end > np.maximum(ended, returned))
+        & (start - other_end <= max(NEAR_LEAST_NS, NEAR_FACTOR * usual))
+        & ~(near & (before >= 0))
+    )
+    begin[other] = Begin.OTHER_STREAM
+    return DeviceWork(row, start, end, launch, begin, np.where(other, elsewhere, before))
+
+
+def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
+    """A number per device, and one per stream of a device; unknown streams are told apart by track."""
+    arguments = trace["device_args"]
+    position = positions_of(arguments["span"], row)
+    device = np.append(arguments["device"], -1)[position].astype(np.int64)
+    stream = np.append(arguments["stream"], -1)[position]
+    stream = np.where(stream >= 0, stream, -2 - trace["spans"]["track"][row].astype(np.int64))
+    return group_rows((device,))[1], group_rows((device, stream))[1]
+
+
+def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:
+    """For each piece of work the one of its group that ended last, no later than it began; −1 none.
+
+    Pieces without length at one time follow each other by row, so that going back ends.
+    """
+    n = len(start)
+    empty = start == end
+    order = np.lexsort((np.arange(n), empty, end, group))
+    low = int(start.min(initial=0))
+    width = int(end.max(initial=0)) - low + 2
+    key = group[order] * width + (end[order] - low)
+    slot = np.searchsorted(key, group * width + (start - low), side="right") - 1
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    slot[empty] = rank[empty] - 1
+    latest = np.where(slot >= 0, order[np.maximum(slot, 0)], -1)
+    return np.where((latest >= 0) & (group[latest] == group), latest, -1)

@@ -1,0 +1,126 @@
+"""Each host thread as a row of segments: the innermost thing that it did at every moment.
+
+::
+
+    spans      |---- aten::linear ----------|            |-- cudaStreamSynchronize --|
+                    |-- aten::mm --|
+    segments   [linear][    mm     ][linear][  nothing   ][  cudaStreamSynchronize   ]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import innermost_at, nearest
+from torch_tb_profiler.analysis.facts.links import host_mask
+from torch_tb_profiler.analysis.facts.names import host_names, name_mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+_WAITS = re.compile(
+    r"(?:cuda|cu|hip|musa|xpu|mtia|acl|aclrt|ze|ur)\w*(?:Synchronize|Wait|Finish)\w*$"
+    r"|(?:cuda|cu|hip)(?:Free|MemFree)(?:Host|_v2)?$"
+    r"|(?:cuda|cu|hip)Memcpy(?!\w*(?:Async|Peer))\w*$"
+)
+"""Runtime calls that return only when device work has ended."""
+_OF_ROLE = {
+    Role.OPERATOR: PathCause.OPERATOR,
+    Role.PYTHON: PathCause.PYTHON,
+    Role.RUNTIME: PathCause.RUNTIME,
+    Role.ANNOTATION: PathCause.ANNOTATION,
+}
+
+
+@dataclass(frozen=True)
+class HostSegments:
+    """Arrays of shape (segments,), ordered by (track, start); those of a track cover it from the begin
+    of its first span to the end of its last.
+
+    track: row of tracks. start, end: ns. span: innermost row of spans, −1 while none is open.
+    cause: ``PathCause``. bounds: by row of tracks the position of its first segment, of shape (tracks + 1,).
+    """
+
+    track: Ints
+    start: Ints
+    end: Ints
+    span: Ints
+    cause: Array
+    bounds: Ints
+
+    def of_track(self, track: int) -> slice:
+        """The segments of a thread."""
+        return slice(int(self.bounds[track]), int(self.bounds[track + 1]))
+
+
+def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
+    """The segments of all threads with operators, annotations, runtime calls or Python frames."""
+    spans = trace["spans"]
+    row = np.flatnonzero(host_mask(trace))
+    track, start = spans["track"][row].astype(np.int64), spans["start"][row]
+    end = start + spans["dur"][row]
+    position = np.full(spans.n + 1, -1, np.int64)
+    position[row] = np.arange(len(row))
+    parent = position[facts["span_links"]["parent"][row]]
+    time, on = np.concatenate((start, end)), np.concatenate((track, track))
+    order = np.lexsort((time, on))
+    time, on = time[order], on[order]
+    new = _changes(time, on)
+    time, on = time[new], on[new]
+    span = np.append(row, -1)[innermost_at(track, start, end, parent, on, time)]
+    # The last time of a track ends its last segment; where the innermost span stays the same, nothing begins.
+    ends = np.append(on[1:] != on[:-1], True)[: len(on)]
+    begins = np.flatnonzero(~ends)
+    begins = begins[_changes(span[begins], on[begins])]
+    stop = np.append(begins[1:], len(time) - 1)[: len(begins)]
+    last = np.append(on[begins[1:]] != on[begins[:-1]], True)[: len(begins)]
+    last_time = np.flatnonzero(ends)
+    stop[last] = last_time[np.searchsorted(last_time, begins[last])]
+    bounds = np.searchsorted(on[begins], np.arange(trace["tracks"].n + 1))
+    cause = _causes(trace, facts, blocking)[span[begins]]
+    return HostSegments(on[begins], time[begins], time[stop], span[begins], cause, bounds)
+
+
+def _changes(*columns: Array) -> Mask:
+    """Which rows differ from the one before; the first does."""
+    changed = np.zeros(max(len(columns[0]) - 1, 0), np.bool_)
+    for column in columns:
+        changed |= column[1:] != column[:-1]
+    return np.append(True, changed)[: len(columns[0])]
+
+
+def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
+    """``PathCause`` of time whose innermost span is each row of spans, the last for none."""
+    spans = trace["spans"]
+    of_role = np.full(max(Role) + 1, PathCause.NOT_RECORDED, np.uint8)
+    of_role[list(_OF_ROLE)] = list(_OF_ROLE.values())
+    cause = np.append(of_role[spans["role"]], np.uint8(PathCause.NOT_RECORDED))
+    cause[:-1][blocking] = PathCause.SYNCHRONIZATION
+    row = np.flatnonzero(host_mask(trace))
+    name = spans["name"][row]
+    names = host_names(trace.strings, name)
+    cause[row[names.region[name]]] = PathCause.ANNOTATION
+    loads = np.zeros(spans.n, np.bool_)
+    loads[row[names.dataloader[name]]] = True
+    cause[row[nearest(facts["span_links"]["parent"], loads)[row] >= 0]] = PathCause.DATALOADER
+    return cause
+
+
+def blocking_calls(trace: Trace, facts: Facts) -> Mask:
+    """Which rows of spans are runtime calls that wait for device work: by their name, or because a
+    copy ended before the call that issued it returned.
+    """
+    spans = trace["spans"]
+    runtime = spans["role"] == Role.RUNTIME
+    named = name_mask(trace.strings, spans["name"][runtime], _WAITS.match)
+    blocking = runtime & named[spans["name"]]
+    copies = np.flatnonzero(spans["role"] == Role.MEMCPY)
+    launch = facts["span_links"]["launch"][copies]
+    copies, launch = copies[launch >= 0], launch[launch >= 0]
+    ended = spans["start"][copies] + spans["dur"][copies]
+    blocking[launch[ended <= spans["start"][launch] + spans["dur"][launch]]] = True
+    return np.asarray(blocking)

@@ -1,0 +1,47 @@
+"""Where in the program the events of a path are from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+
+def names_of(trace: Trace, event: Ints) -> Array:
+    """Name of each event; string numbers, −1 none."""
+    return np.append(trace["spans"]["name"], np.int32(-1))[event]
+
+
+def _host_side(facts: Facts, event: Ints) -> Ints:
+    """The launch of device work, the event itself of host work; −1 none."""
+    launch = np.append(facts["span_links"]["launch"], np.int32(-1))[event].astype(np.int64)
+    return np.where(launch >= 0, launch, event)
+
+
+def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
+    """Name of the innermost operator at or around each event, of its launch; string numbers."""
+    role, links = trace["spans"]["role"], facts["span_links"]
+    around = np.append(nearest(links["parent"], role == Role.OPERATOR), np.int32(-1))
+    own = np.append(links["operator"], np.int32(-1))[event]
+    return names_of(trace, np.where(own >= 0, own, around[_host_side(facts, event)]))
+
+
+def lines_of(trace: Trace, facts: Facts, event: Ints) -> Array:
+    """The user's nearest Python frame around each event, else the nearest of a Python file; string
+    numbers, −1 none.
+    """
+    spans, parent = trace["spans"], facts["span_links"]["parent"]
+    python = spans["role"] == Role.PYTHON
+    if not python.any():
+        return np.full(len(event), -1, np.int64)
+    rank = np.where(python, line_ranks(trace.strings, spans["name"][python])[spans["name"]], 0)
+    host = _host_side(facts, event)
+    line = np.full(len(event), -1, np.int64)
+    for least in (1, 2):
+        frame = np.append(nearest(parent, rank >= least), np.int32(-1))[host]
+        line = np.where(frame >= 0, frame, line)
+    return names_of(trace, line)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
-from torch_tb_profiler.analysis.critical_path.device import Begin, device_work
+from torch_tb_profiler.analysis.critical_path.device import Begin, device_work, ending_order
 from torch_tb_profiler.analysis.critical_path.host import blocking_calls, host_segments
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
@@ -82,6 +82,7 @@ class _Walk:
         self._work = device_work(trace, facts)
         self._main = self._main_track()
         self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self._main)
+        self._by_end = ending_order(self._work)
         self._causes = _device_causes(trace, facts, self._work.row)
         work = self._work
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
@@ -195,11 +196,11 @@ class _Walk:
 
     def _last_device(self, begin: int, end: int, host_end: int) -> int:
         """The device work with which a step ends, −1 where it ends on the host."""
-        work = self._work
-        inside = np.flatnonzero((work.end <= end) & (work.end > begin) & (work.end > work.start))
-        if not len(inside):
+        work, by_end = self._work, self._by_end
+        before = int(np.searchsorted(work.end[by_end], end, "right"))
+        latest = int(by_end[before - 1]) if before else -1
+        if latest < 0 or work.end[latest] <= begin:
             return -1
-        latest = int(inside[np.argmax(work.end[inside])])
         return latest if work.end[latest] > min(host_end, self._last_host(end)) else -1
 
     def _last_host(self, time: int) -> int:

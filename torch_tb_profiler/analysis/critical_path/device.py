@@ -97,6 +97,12 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
     return DeviceWork(row, start, end, launch, begin, np.where(other, elsewhere, before))
 
 
+def ending_order(work: DeviceWork) -> Ints:
+    """Positions of the work that lasts, ordered by its end."""
+    lasting = np.flatnonzero(work.end > work.start)
+    return np.asarray(lasting[np.argsort(work.end[lasting], kind="stable")])
+
+
 def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
     """A number per device, and one per stream of a device; unknown streams are told apart by track."""
     arguments = trace["device_args"]

@@ -18,7 +18,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.critical_path.device import DeviceWork
+from torch_tb_profiler.analysis.critical_path.device import DeviceWork, ending_order
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -58,8 +58,7 @@ def _releases(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Int
     spans = trace["spans"]
     call = np.flatnonzero(blocking)
     begin = spans["start"][call]
-    lasting = np.flatnonzero(work.end > work.start)
-    order = lasting[np.argsort(work.end[lasting], kind="stable")]
+    order = ending_order(work)
     last = np.searchsorted(work.end[order], begin + spans["dur"][call], side="right") - 1
     target = np.append(order, -1)[last]
     released = (target >= 0) & (np.append(work.end, -1)[target] > begin)

@@ -29,8 +29,8 @@ def made() -> tuple[Trace, Facts, Insight]:
 
 
 def test_the_parts_add_up_in_every_table() -> None:
-    trace, facts, insight = made()
-    payload = critical_path_payload(trace, facts, insight, select(facts), 100)
+    _, facts, insight = made()
+    payload = critical_path_payload(facts, insight, select(facts), 100)
     wall = int((facts["steps"]["end"] - facts["steps"]["start"]).sum())
     assert sum(payload.parts["path_ns"]) == wall
     assert sum(payload.rows["path_ns"]) == wall
@@ -40,8 +40,8 @@ def test_the_parts_add_up_in_every_table() -> None:
 
 
 def test_one_row_per_event_line_and_operator() -> None:
-    trace, facts, insight = made()
-    rows = critical_path_payload(trace, facts, insight, select(facts, 0, 0), 100).rows
+    _, facts, insight = made()
+    rows = critical_path_payload(facts, insight, select(facts, 0, 0), 100).rows
     found = [
         tuple(
             rows[key][i] for key in ("kind", "line", "operator", "path_ns", "work_ns", "segments")
@@ -57,15 +57,15 @@ def test_one_row_per_event_line_and_operator() -> None:
 
 
 def test_the_headline_names_the_largest_part_and_its_line() -> None:
-    trace, facts, insight = made()
-    payload = critical_path_payload(trace, facts, insight, select(facts, 0, 0), 100)
+    _, facts, insight = made()
+    payload = critical_path_payload(facts, insight, select(facts, 0, 0), 100)
     assert payload.headline[0].startswith("Kernel: 6")
     assert payload.headline[1].endswith(" of the path, is gemm at train.py(7): step.")
 
 
 def test_the_strip_is_the_longest_of_the_selected_steps() -> None:
-    trace, facts, insight = made()
-    payload = critical_path_payload(trace, facts, insight, select(facts), 100)
+    _, facts, insight = made()
+    payload = critical_path_payload(facts, insight, select(facts), 100)
     assert payload.strip_step == 0
     start, end = payload.strip["start_ns"], payload.strip["end_ns"]
     assert (start[0], end[-1]) == (facts["steps"]["start"][0], facts["steps"]["end"][0])
@@ -77,6 +77,6 @@ def test_an_empty_trace_has_an_empty_path() -> None:
     trace = trace_of([])
     facts = derive(trace)
     insight = build_insight(trace, facts)
-    payload = critical_path_payload(trace, facts, insight, select(facts), 100)
+    payload = critical_path_payload(facts, insight, select(facts), 100)
     assert (payload.headline, list(payload.parts["kind"]), payload.strip_step) == ([], [], -1)
     assert critical_path_table(trace, facts, insight, select(facts)).n == 0

@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.api import tables
-from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps_option
+from torch_tb_profiler.cli.output import Report, identity
+from torch_tb_profiler.cli.tables import context_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
@@ -25,10 +25,7 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
     Raises:
         BadRequest: there are no such steps.
     """
-    selected_steps(opened, options)
-    asked = steps_option(options)
-    bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)
-    context = TraceContext(opened, settings, bounds, options.skip_cold)
+    context = context_of(opened, settings, options)
     path, steps = tables.critical_path(context, None), tables.steps(context)
     return Report(
         lambda: Document(

@@ -39,7 +39,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     Raises:
         BadRequest: there are no such steps, or ``--sort`` names no numeric column.
     """
-    rows = tables.operators(_context(opened, settings, options), options.by, None)
+    rows = tables.operators(context_of(opened, settings, options), options.by, None)
     device = bool(rows["device_self_ns"].notna().any())
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
@@ -50,13 +50,18 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
 
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
-    rows = tables.kernels(_context(opened, settings, options), options.by, None)
+    rows = tables.kernels(context_of(opened, settings, options), options.by, None)
     names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
     columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
-def _context(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
+def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
+    """The trace with the steps that the options choose.
+
+    Raises:
+        BadRequest: there are no such steps.
+    """
     selected_steps(opened, options)
     asked = steps_option(options)
     bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.critical_path_wire import CriticalPathPayload, PathKindInfo
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -25,14 +25,14 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 
 
 def critical_path_payload(
-    trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int
+    facts: Facts, insight: Insight, selection: Selection, limit: int
 ) -> CriticalPathPayload:
     """What the ends of the selected steps waited for; rows beyond ``limit`` are pooled."""
     steps = facts["steps"]
     wall = (steps["end"] - steps["start"])[selection.steps]
     longest = int(selection.steps[np.argmax(wall)]) if len(wall) else -1
     parts = kind_table(facts, insight, selection)
-    rows = event_table(trace, facts, insight, selection)
+    rows = event_table(facts, insight, selection)
     strip = (
         strip_table(facts, insight, longest)
         if longest >= 0

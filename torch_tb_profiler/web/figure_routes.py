@@ -114,10 +114,8 @@ def critical_path(
     """What the ends of the selected steps waited for: by kind, by step and by event, the most first;
     ``strip`` draws the path of one step.
     """
-    opened, limit = insight.opened, settings.max_table_rows
-    return critical_path_payload(
-        opened.trace, opened.facts, insight.insight, chosen(opened, steps), limit
-    )
+    selection, limit = chosen(insight.opened, steps), settings.max_table_rows
+    return critical_path_payload(insight.opened.facts, insight.insight, selection, limit)
 
 
 @route("/efficiency", also=_peaks, report="steps")

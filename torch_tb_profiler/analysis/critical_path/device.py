@@ -16,8 +16,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -76,7 +77,8 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
     gap = start - ended
     queued = (before >= 0) & (launch >= 0) & (ended >= returned)
     usual = float(np.median(gap[queued])) if queued.any() else 0.0
-    near = gap <= max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
+    nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
+    near = gap <= nearest
     long = max(LONG_LEAST_NS, LONG_FACTOR * usual)
     # While its launch call runs, work may be launched already or not: a near end decides.
     follows = (before >= 0) & np.where(
@@ -90,7 +92,7 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
     other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
     other = (
         (other_end > np.maximum(ended, returned))
-        & (start - other_end <= max(NEAR_LEAST_NS, NEAR_FACTOR * usual))
+        & (start - other_end <= nearest)
         & ~(near & (before >= 0))
     )
     begin[other] = Begin.OTHER_STREAM
@@ -105,10 +107,7 @@ def ending_order(work: DeviceWork) -> Ints:
 
 def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
     """A number per device, and one per stream of a device; unknown streams are told apart by track."""
-    arguments = trace["device_args"]
-    position = positions_of(arguments["span"], row)
-    device = np.append(arguments["device"], -1)[position].astype(np.int64)
-    stream = np.append(arguments["stream"], -1)[position]
+    device, stream = device_arguments(trace, row, ("device", "stream")).values()
     stream = np.where(stream >= 0, stream, -2 - trace["spans"]["track"][row].astype(np.int64))
     return group_rows((device,))[1], group_rows((device, stream))[1]
 
@@ -128,5 +127,6 @@ def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
     slot[empty] = rank[empty] - 1
-    latest = np.where(slot >= 0, order[np.maximum(slot, 0)], -1)
-    return np.where((latest >= 0) & (group[latest] == group), latest, -1)
+    latest = np.append(order, -1)[slot]
+    # Keys of absurd times may overflow; going back must go back all the same.
+    return np.where((latest >= 0) & (group[latest] == group) & (end[latest] <= start), latest, -1)

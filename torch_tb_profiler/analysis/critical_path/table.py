@@ -7,9 +7,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -142,7 +142,7 @@ def kind_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayT
     )
 
 
-def event_table(trace: Trace, facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
+def event_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
     """The path by event, line and operator, the most first."""
     sums = insight["critical_path_steps"]
     row = np.flatnonzero(mask(selection, sums["step"]))
@@ -150,7 +150,9 @@ def event_table(trace: Trace, facts: Facts, insight: Insight, selection: Selecti
     n = len(first)
     cause, name, line, operator = (sums[key][row][first] for key in _IDENTITY)
     time, segments = (sum_by(group, n, sums[key][row]) for key in _SUMS)
-    work = _work_of_names(facts, selection)
+    kernels = kernel_rows(facts, selection, "name")
+    work = np.full(len(facts.strings) + 1, -1, np.int64)
+    work[kernels["name"]] = kernels["total_ns"]
     rows = PATH_EVENTS.build(
         facts.strings,
         name=name,
@@ -159,7 +161,7 @@ def event_table(trace: Trace, facts: Facts, insight: Insight, selection: Selecti
         operator=operator,
         path_ns=time,
         share=time / max(int(time.sum()), 1),
-        work_ns=np.where(name >= 0, work[name], -1),
+        work_ns=work[name],
         segments=segments,
         event=sums["event"][row][largest_by(group, n, sums["time"][row])],
     )
@@ -200,14 +202,3 @@ def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
         start_ns=edges[first],
         end_ns=np.append(edges[first[1:]], edges[-1]),
     )
-
-
-def _work_of_names(facts: Facts, selection: Selection) -> Ints:
-    """Kernel time of the selected steps by name; −1 for names without any. Of shape (strings,)."""
-    sums, kernels = facts["kernel_steps"], facts["kernels"]
-    row = np.flatnonzero(mask(selection, sums["step"]))
-    name = kernels["name"][sums["kernel"][row]]
-    total = np.full(len(facts.strings), -1, np.int64)
-    total[name] = 0
-    np.add.at(total, name, sums["total"][row])
-    return total

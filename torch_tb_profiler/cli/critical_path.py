@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
 from torch_tb_profiler.api import tables
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.cli.tables import context_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "module", "line")
 
@@ -26,52 +26,50 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
         BadRequest: there are no such steps.
     """
     context = context_of(opened, settings, options)
-    path, steps = tables.critical_path(context, None), tables.steps(context)
     return Report(
-        lambda: Document(
-            opened.title, (opened.span.path,), tuple(_blocks(path, steps, options.limit))
-        ),
-        lambda: {**identity(opened), "steps": _plain(path, steps, opened.worker.rank)},
+        lambda: Document(opened.title, (opened.span.path,), _blocks(context, options.limit)),
+        lambda: {**identity(opened), "steps": _plain(context, opened.worker.rank)},
     )
 
 
-def _blocks(path: DataFrame, steps: DataFrame, limit: int) -> list[Table]:
-    wall = int(steps["wall_ns"].sum())
-    kinds = path.groupby("kind", observed=True)["dur_ns"].agg(["sum", "count"])
-    kinds = kinds.sort_values("sum", ascending=False)
-    events = path.assign(name=path["name"].fillna(UNKNOWN), line=path["line"].fillna(""))
-    events = events.groupby(["kind", "name", "line"], observed=True)["dur_ns"].agg(["sum", "count"])
-    events = events.sort_values("sum", ascending=False)
+def _blocks(context: TraceContext, limit: int) -> tuple[Table, Table]:
+    facts, insight, selection = context.facts, context.insight, context.selection()
+    kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
+    names, lines = events.texts("name"), events.texts("line")
 
-    def cells(total: int, count: int) -> tuple[str, str, str]:
-        return format_ns(total), format_share(total / wall if wall else None), format_count(count)
+    def numbers(table: DisplayTable, row: int) -> tuple[str, str, str]:
+        time, segments = int(table["path_ns"][row]), int(table["segments"][row])
+        return format_ns(time), format_share(float(table["share"][row])), format_count(segments)
 
-    numbers = (Column("Time"), Column("Share"), Column("Segments"))
-    return [
+    columns = (Column("On the path"), Column("Share"), Column("Segments"))
+    wall = format_ns(int(kinds["path_ns"].sum()))
+    steps = len(selection.steps)
+    return (
         Table(
-            f"Critical path of {format_count(len(steps))} steps, {format_ns(wall)}",
-            (Column("Kind", "text"), *numbers),
-            [
-                (kind, *cells(*row))
-                for kind, row in zip(kinds.index, kinds.to_numpy().tolist(), strict=True)
-            ],
-            len(kinds),
+            f"Critical path of {format_count(steps)} step{'' if steps == 1 else 's'}, {wall}",
+            (Column("Kind", "text"), *columns),
+            [(KINDS[kinds["kind"][row]], *numbers(kinds, row)) for row in range(kinds.n)],
+            kinds.n,
         ),
         Table(
-            "What is on it",
-            (Column("Kind", "text"), Column("Event", "below"), Column("Line", "name"), *numbers),
+            "On the path",
+            (Column("Kind", "text"), Column("Event", "below"), Column("Line", "name"), *columns),
             [
-                (*key, *cells(*row))
-                for key, row in zip(
-                    events.index[:limit], events.to_numpy()[:limit].tolist(), strict=True
+                (
+                    KINDS[events["kind"][row]],
+                    names[row] or UNKNOWN,
+                    lines[row] or "",
+                    *numbers(events, row),
                 )
+                for row in range(min(events.n, limit))
             ],
-            len(events),
+            events.n,
         ),
-    ]
+    )
 
 
-def _plain(path: DataFrame, steps: DataFrame, rank: int | None) -> list[dict[str, Any]]:
+def _plain(context: TraceContext, rank: int | None) -> list[dict[str, Any]]:
+    path, steps = tables.critical_path(context, None), tables.steps(context)
     segments = path.assign(end_ns=path["start_ns"] + path["dur_ns"], rank=rank)
     documents = []
     for step, name, wall in zip(steps["step"], steps["name"], steps["wall_ns"], strict=True):

@@ -18,7 +18,7 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns, format_share
-from torch_tb_profiler.views.critical_path_wire import CriticalPathPayload, PathKindInfo
+from torch_tb_profiler.views.critical_path_wire import CriticalPathPayload
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
@@ -41,7 +41,6 @@ def critical_path_payload(
     return CriticalPathPayload(
         vocabulary=vocabulary(facts),
         headline=headline(parts, rows, len(wall)),
-        kinds=[PathKindInfo(key=key, label=label) for key, label in KINDS.items()],
         parts=wire_columns(parts),
         steps=wire_columns(step_causes(facts, insight, selection)),
         strip_step=longest,

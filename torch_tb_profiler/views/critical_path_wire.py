@@ -14,22 +14,14 @@ from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
 
-class PathKindInfo(Wire, frozen=True, kw_only=True):
-    """``key``: as in the tables; ``label``: what it is called."""
-
-    key: str
-    label: str
-
-
 class CriticalPathPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/critical_path``. ``headline``: the largest part in words. ``kinds``: every kind, in the
-    order of drawing. ``strip``: the path of the step ``strip_step``, the longest of those selected; −1
-    without any.
+    """Route ``/critical_path``. ``headline``: the largest part in words. ``strip``: the path of the
+    step ``strip_step``, the longest of those selected; −1 without any. What a kind is called is the
+    label of its column in ``steps``.
     """
 
     vocabulary: Vocabulary
     headline: list[str]
-    kinds: list[PathKindInfo]
     parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
     steps: Annotated[dict[str, Any], table_of(PATH_STEPS)]
     strip_step: int

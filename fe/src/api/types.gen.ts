@@ -64,17 +64,10 @@ export interface CountersTablePayload {
   missing: Missing[];
 }
 
-/** `key`: as in the tables; `label`: what it is called. */
-export interface PathKindInfo {
-  key: string;
-  label: string;
-}
-
-/** Route `/critical_path`. `headline`: the largest part in words. `kinds`: every kind, in the order of drawing. `strip`: the path of the step `strip_step`, the longest of those selected; −1 without any. */
+/** Route `/critical_path`. `headline`: the largest part in words. `strip`: the path of the step `strip_step`, the longest of those selected; −1 without any. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
   vocabulary: Vocabulary;
   headline: string[];
-  kinds: PathKindInfo[];
   parts: PathKindsTable;
   steps: PathStepsTable;
   strip_step: number;

@@ -1,5 +1,6 @@
 /** What the Critical Path page computes from its payload: colours, bars per step, and the strip. */
 
+import { PATH_STEPS } from "../../api/tables.gen";
 import type { CriticalPathPayload } from "../../api/types.gen";
 import { formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
@@ -25,13 +26,13 @@ const COLORS: Readonly<Record<string, string>> = {
 export const colorOf = (kind: string): string => COLORS[kind] ?? "var(--category-other)";
 
 /** The kinds that occur, the largest part first. */
-export function seriesOf({ parts, kinds }: CriticalPathPayload): Series[] {
-  return parts.kind.map((key) => ({ key, label: labelOf(kinds, key), color: colorOf(key) }));
+export function seriesOf({ parts }: CriticalPathPayload): Series[] {
+  return parts.kind.map((key) => ({ key, label: labelOf(key), color: colorOf(key) }));
 }
 
-export function labelOf(kinds: CriticalPathPayload["kinds"], key: string): string {
-  return kinds.find((kind) => kind.key === key)?.label ?? key;
-}
+/** What a kind is called: the label of its column in the table of steps. */
+export const labelOf = (kind: string): string =>
+  PATH_STEPS.find(({ key }) => key === `${kind}_ns`)?.label ?? kind;
 
 const timesOf = ({ steps, parts }: CriticalPathPayload): (readonly number[])[] =>
   parts.kind.map(
@@ -72,7 +73,7 @@ export interface Stretch {
   title: string;
 }
 
-export function stretchesOf({ strip, kinds }: CriticalPathPayload): Stretch[] {
+export function stretchesOf({ strip }: CriticalPathPayload): Stretch[] {
   const first = strip.start_ns[0] ?? 0;
   const whole = (strip.end_ns[strip.end_ns.length - 1] ?? 0) - first;
   return strip.kind.map((kind, row) => {
@@ -83,16 +84,14 @@ export function stretchesOf({ strip, kinds }: CriticalPathPayload): Stretch[] {
       from: (start - first) / whole,
       width: time / whole,
       window: `${start},${time}`,
-      title: `${labelOf(kinds, kind)}, ${formatTime(time)}`,
+      title: `${labelOf(kind)}, ${formatTime(time)}`,
     };
   });
 }
 
 /** The strip in words. */
 export function stripLabel(payload: CriticalPathPayload): string {
-  const { parts, kinds } = payload;
-  const shares = parts.kind.map(
-    (kind, row) => `${labelOf(kinds, kind)} ${formatShare(parts.share[row])}`,
-  );
+  const { parts } = payload;
+  const shares = parts.kind.map((kind, row) => `${labelOf(kind)} ${formatShare(parts.share[row])}`);
   return `Critical path: ${shares.join(", ")}`;
 }

@@ -36,12 +36,12 @@ export function PathStrip({ payload, hrefOf }: PathStripProps) {
 
 /** What the path is made of: the strip's legend, with figures. */
 export function PathParts({ payload }: { payload: CriticalPathPayload }) {
-  const { parts, kinds } = payload;
+  const { parts } = payload;
   return (
     <ul class="path-parts">
       {parts.kind.map((kind, row) => (
         <li key={kind}>
-          <span class="swatch" style={{ background: colorOf(kind) }} /> {labelOf(kinds, kind)}{" "}
+          <span class="swatch" style={{ background: colorOf(kind) }} /> {labelOf(kind)}{" "}
           <strong class="number">{formatTime(parts.path_ns[row])}</strong>{" "}
           <span class="muted number">{formatShare(parts.share[row])}</span>
         </li>
@@ -51,7 +51,7 @@ export function PathParts({ payload }: { payload: CriticalPathPayload }) {
 }
 
 export function pathColumns(payload: CriticalPathPayload, hrefOf: HrefOf): Column[] {
-  const { rows, kinds } = payload;
+  const { rows } = payload;
   const event = (row: number): number => rows.event[row] ?? -1;
   return declaredColumns(
     PATH_EVENTS,
@@ -61,7 +61,7 @@ export function pathColumns(payload: CriticalPathPayload, hrefOf: HrefOf): Colum
         href: (row) => (event(row) >= 0 ? hrefOf("trace", { sel: String(event(row)) }) : null),
         unknown: () => "nothing recorded",
       },
-      kind: { values: rows.kind.map((kind) => (kind === null ? null : labelOf(kinds, kind))) },
+      kind: { values: rows.kind.map((kind) => (kind === null ? null : labelOf(kind))) },
       operator: {
         href: (row) =>
           rows.operator[row] ? hrefOf("operator", exactly(rows.operator[row])) : null,

@@ -10,10 +10,6 @@ function payload(over: Partial<CriticalPathPayload> = {}): CriticalPathPayload {
   return {
     vocabulary: GPU_WORDS,
     headline: ["Kernel: 75 % of the critical path, 75 ns of a step", "Most of it is gemm."],
-    kinds: [
-      { key: "kernel", label: "Kernel" },
-      { key: "python", label: "Python" },
-    ],
     parts: declaredTable(PATH_KINDS, 2, {
       kind: ["kernel", "python"],
       path_ns: [150, 50],

@@ -18,7 +18,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.device import Begin, device_work, ending_order
-from torch_tb_profiler.analysis.critical_path.host import blocking_calls, host_segments
+from torch_tb_profiler.analysis.critical_path.host import (
+    blocking_calls,
+    host_segments,
+    main_track,
+)
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.communication import communication_rows
@@ -80,7 +84,7 @@ class _Walk:
         self._facts, self._spans = facts, trace["spans"]
         self._host = host_segments(trace, facts, blocking)
         self._work = device_work(trace, facts)
-        self._main = self._main_track()
+        self._main = main_track(trace, facts, self._host)
         self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self._main)
         self._by_end = ending_order(self._work)
         self._causes = _device_causes(trace, facts, self._work.row)
@@ -220,16 +224,6 @@ class _Walk:
             or self._host.end[own][at] < time
             or self._host.cause[own][at] == PathCause.SYNCHRONIZATION
         )
-
-    def _main_track(self) -> int:
-        """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
-        steps, spans, host = self._facts["steps"], self._spans, self._host
-        if steps.n:
-            same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
-            if same.any():
-                return int(spans["track"][np.argmax(same)])
-        active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
-        return int(active.argmax()) if len(active) else -1
 
 
 def _device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:

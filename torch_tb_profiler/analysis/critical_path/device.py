@@ -48,6 +48,8 @@ class DeviceWork:
 
     row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
     before: position of the work that it followed, on its stream or another; −1 none.
+    previous: position of the work before it on its stream; −1 none. gap: usual time between two pieces
+    of work of a full stream, ns.
     """
 
     row: Ints
@@ -56,6 +58,8 @@ class DeviceWork:
     launch: Ints
     begin: Array
     before: Ints
+    previous: Ints
+    gap: float
 
 
 def device_work(trace: Trace, facts: Facts) -> DeviceWork:
@@ -96,7 +100,8 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
         & ~(near & (before >= 0))
     )
     begin[other] = Begin.OTHER_STREAM
-    return DeviceWork(row, start, end, launch, begin, np.where(other, elsewhere, before))
+    cause = np.where(other, elsewhere, before)
+    return DeviceWork(row, start, end, launch, begin, cause, before, usual)
 
 
 def ending_order(work: DeviceWork) -> Ints:

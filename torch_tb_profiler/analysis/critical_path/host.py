@@ -124,3 +124,14 @@ def blocking_calls(trace: Trace, facts: Facts) -> Mask:
     ended = spans["start"][copies] + spans["dur"][copies]
     blocking[launch[ended <= spans["start"][launch] + spans["dur"][launch]]] = True
     return np.asarray(blocking)
+
+
+def main_track(trace: Trace, facts: Facts, host: HostSegments) -> int:
+    """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
+    steps, spans = facts["steps"], trace["spans"]
+    if steps.n:
+        same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
+        if same.any():
+            return int(spans["track"][np.argmax(same)])
+    active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
+    return int(active.argmax()) if len(active) else -1

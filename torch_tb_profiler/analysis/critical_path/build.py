@@ -92,7 +92,8 @@ class _Walk:
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
         stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
         # Single numbers are read from a memoryview several times as fast as from an array.
-        self._chain_columns = (work.start.data, work.before.data, stops.data)
+        self._before = work.before
+        self._chain_columns = (work.start.data, self._before.data, stops.data)
         self._noted: list[tuple[Array, Array, Array]] = []
 
     def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
@@ -144,7 +145,7 @@ class _Walk:
                 return returned, int(spans["track"][call])
             if not self._waits(time):
                 return time, self._main
-            device = int(work.before[last])
+            device = int(self._before[last])
             if device < 0:
                 return time, -1
             self._note(int(work.end[device]), PathCause.NOT_RECORDED, int(work.row[last]))

@@ -47,9 +47,8 @@ class DeviceWork:
     """Arrays of shape (device events,).
 
     row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
-    before: position of the work that it followed, on its stream or another; −1 none.
-    previous: position of the work before it on its stream; −1 none. gap: usual time between two pieces
-    of work of a full stream, ns.
+    previous: position of the work that ended last before it began, on its stream; elsewhere: on its
+    device; −1 none. gap: usual time between two pieces of work of a full stream, ns.
     """
 
     row: Ints
@@ -57,9 +56,14 @@ class DeviceWork:
     end: Ints
     launch: Ints
     begin: Array
-    before: Ints
     previous: Ints
+    elsewhere: Ints
     gap: float
+
+    @property
+    def before(self) -> Ints:
+        """Position of the work that each followed, on its stream or another; −1 none."""
+        return np.where(self.begin == Begin.OTHER_STREAM, self.elsewhere, self.previous)
 
 
 def device_work(trace: Trace, facts: Facts) -> DeviceWork:
@@ -100,8 +104,7 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
         & ~(near & (before >= 0))
     )
     begin[other] = Begin.OTHER_STREAM
-    cause = np.where(other, elsewhere, before)
-    return DeviceWork(row, start, end, launch, begin, cause, before, usual)
+    return DeviceWork(row, start, end, launch, begin, before, elsewhere, usual)
 
 
 def ending_order(work: DeviceWork) -> Ints:

@@ -17,7 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
-from torch_tb_profiler.analysis.critical_path.device import Begin, device_work, ending_order
+from torch_tb_profiler.analysis.critical_path.device import (
+    Begin,
+    device_causes,
+    device_work,
+    ending_order,
+)
 from torch_tb_profiler.analysis.critical_path.host import (
     blocking_calls,
     host_segments,
@@ -25,12 +30,10 @@ from torch_tb_profiler.analysis.critical_path.host import (
 )
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
-from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 
@@ -87,7 +90,7 @@ class _Walk:
         self._main = main_track(trace, facts, self._host)
         self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self._main)
         self._by_end = ending_order(self._work)
-        self._causes = _device_causes(trace, facts, self._work.row)
+        self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
         stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
@@ -225,13 +228,3 @@ class _Walk:
             or self._host.end[own][at] < time
             or self._host.cause[own][at] == PathCause.SYNCHRONIZATION
         )
-
-
-def _device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
-    """``PathCause`` of device work."""
-    role = trace["spans"]["role"][row]
-    cause = np.full(len(row), PathCause.KERNEL, np.uint8)
-    cause[role == Role.MEMCPY] = PathCause.MEMCPY
-    cause[role == Role.MEMSET] = PathCause.MEMSET
-    cause[np.isin(row, communication_rows(trace, facts))] = PathCause.COMMUNICATION
-    return cause

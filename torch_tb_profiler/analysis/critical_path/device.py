@@ -19,9 +19,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -187,3 +189,13 @@ def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:
     latest = np.append(order, -1)[slot]
     # Keys of absurd times may overflow; going back must go back all the same.
     return np.where((latest >= 0) & (group[latest] == group) & (end[latest] <= start), latest, -1)
+
+
+def device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
+    """``PathCause`` of device work, uint8."""
+    role = trace["spans"]["role"][row]
+    cause = np.full(len(row), PathCause.KERNEL, np.uint8)
+    cause[role == Role.MEMCPY] = PathCause.MEMCPY
+    cause[role == Role.MEMSET] = PathCause.MEMSET
+    cause[np.isin(row, communication_rows(trace, facts))] = PathCause.COMMUNICATION
+    return cause

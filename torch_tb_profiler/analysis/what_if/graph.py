@@ -133,7 +133,8 @@ def _ordered(points: HostPoints, work: DeviceWork, joined: Ints) -> tuple[Ints, 
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(2, len(order) + 2)
     measured = np.concatenate(([0, 0], time[order]))
-    return measured, *np.split(number, (n_host, n_host + n_work))
+    hosts, ends, joints = np.split(number, (n_host, n_host + n_work))
+    return measured, hosts, ends, joints
 
 
 def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:

@@ -46,6 +46,19 @@ class Change:
 
 CHANGES: dict[str, Change] = {}
 """All changes by name."""
+PRESETS = (
+    "dataloader-ready",
+    "no-sync",
+    "graph",
+    "no-python",
+    "host:factor=0.5",
+    "network:factor=0.5",
+    "overlap",
+    "peak:share=0.7",
+    "precision",
+    "no-overhead",
+)
+"""The changes that are tried on every trace."""
 
 
 def _change(key: str, words: str, /, **parameters: tuple[str, str]) -> Callable[..., object]:

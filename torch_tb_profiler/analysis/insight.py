@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths
+from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.memory import give_back_memory
@@ -69,6 +70,7 @@ def build_insight(
         progress(done + 1, PARTS)
     del tree, parts, part
     insight = Insight(texts.table(), tables, about)
-    about["findings"] = find_findings(trace, facts, insight, usable(peaks_file))
+    simulation = Simulation(trace, facts, insight, usable(peaks_file))
+    about["findings"], tables["finding_steps"] = find_findings(simulation)
     progress(PARTS, PARTS)
     return insight

@@ -331,4 +331,11 @@ critical_path_steps: Sums of the critical path by step, cause, event, source lin
     event     i4  row of spans        The longest; -1 none.
 """)
 
+FINDING_STEPS = declared("""
+finding_steps: What the change of each finding would save in each step, simulated; steps without are left out.
+    finding  i4  position in `found`  The finding; -1, -2, -3: of all certain ones together, of all certain and likely ones, of all.
+    step     i4  row of steps         The step.
+    saved    i8  ns                   Its wall time less the predicted one.
+""")
+
 INSIGHT_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

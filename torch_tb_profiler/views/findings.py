@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.distributed.cause import LateRank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.analysis.findings.unsure import UNSURE

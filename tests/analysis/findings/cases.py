@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.builders.drawn import Event, draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.findings.engine import find_findings
+from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -53,7 +53,7 @@ NAMES = {
 def looked_at(trace: Trace) -> Findings:
     """What the engine finds in a trace."""
     facts = derive(trace)
-    return find_findings(trace, facts, build_insight(trace, facts))
+    return findings_of(facts, build_insight(trace, facts))
 
 
 def drawn(

@@ -67,12 +67,37 @@ class Simulation:
         self.scene = Scene(trace, facts, insight, build_graph(trace, facts), peaks_file)
         self._base = self._times(measured_durations(self.scene.graph, facts))
 
-    def predict(self, edits: Sequence[Edit], steps: Ints) -> Prediction:
-        """Some steps (rows of steps) with all changes at once."""
-        graph, facts = self.scene.graph, self.scene.facts
-        durations = measured_durations(graph, facts)
+    def changed(self, edits: Sequence[Edit]) -> Durations:
+        """What lasts how long with all changes at once."""
+        durations = measured_durations(self.scene.graph, self.scene.facts)
         for edit in edits:
             edit(self.scene, durations)
+        return durations
+
+    def saved(self, durations: Durations) -> Array:
+        """By how much each step is shorter if things last so long, ns, float64 of shape (steps,)."""
+        table, base = self.scene.facts["steps"], self._base[2]
+        changed = self._times(durations)[2]
+        replayed = base.end - base.start
+        share = np.divide(
+            replayed - (changed.end - changed.start),
+            replayed,
+            out=np.zeros(table.n),
+            where=replayed > 0,
+        )
+        return np.asarray(share * (table["end"] - table["start"]))
+
+    @property
+    def replay_error(self) -> float:
+        """Share by which the replay without changes misses the measured time of all steps."""
+        table, base = self.scene.facts["steps"], self._base[2]
+        measured = float((table["end"] - table["start"]).sum())
+        return float((base.end - base.start).sum()) / measured - 1 if measured else 0.0
+
+    def predict(self, edits: Sequence[Edit], steps: Ints) -> Prediction:
+        """Some steps (rows of steps) with all changes at once."""
+        facts = self.scene.facts
+        durations = self.changed(edits)
         delay, time, changed = self._times(durations)
         base = self._base[2]
         table = facts["steps"]

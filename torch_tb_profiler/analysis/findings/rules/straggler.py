@@ -1,9 +1,9 @@
 """By how much a rank comes to the collectives after the one before it, in the steps in which the
 others wait for it most.
 
-Formula: mean per step; of the worker that is looked at at most its exposed communication, which is
-where it waited: what is claimed is taken from there.
-Upper bound: what the step could gain from that rank alone.
+Formula: mean per step; of the worker that is looked at at most what its exposed communication costs,
+which is where it waited: what is saved here is taken from there.
+Change: that rank is as fast as the next one. Certain.
 Up to 16 workers are read for it; of larger runs the Distributed view has it done.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from torch_tb_profiler.analysis.distributed.cause import Cause
 from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 
@@ -30,7 +30,7 @@ def with_stragglers(
     asked: int,
     names: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    """What ``find_findings`` found in the trace of the rank ``asked``, and who holds it and the
+    """The findings (``selected.py``) of the trace of the rank ``asked``, and who holds it and the
     others up for 2 % of its own steps or more, the worst first; ``names``: (worker, span) of every
     rank.
 
@@ -63,6 +63,9 @@ def with_stragglers(
         findings.append(
             {
                 "rule": "late_itself" if claim is None else "straggler",
+                "costs": claim is not None,
+                "certainty": None if claim is None else "certain",
+                "change": None,
                 "recoverable_ns": claim,
                 "share": None if claim is None else claim / length,
                 **_details(by_rank[rank], lead[rank], analysis["steps"], figures, names[rank]),
@@ -130,14 +133,15 @@ def _event(late: StepStraggler, figures: RunFigures, worker: str, span: str) -> 
 RULE = Rule(
     place=62,
     claim=None,
-    title="Another rank keeps this one waiting",
+    title="{worker} keeps this rank waiting",
     sentence="""Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps;
-    if it were as fast as the next one, this worker would wait up to {gain} less per {step}
+    if it were as fast as the next one, this worker would wait {gain} less per {step}
     ({share}).""",
     attempt="""Look at what that worker does before it arrives: more data, slower kernels, a stalled
     DataLoader, another program on its machine. Give it less, or the same as the others.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
+    without="With all ranks as fast as this one",
     details=LATE_ITSELF.details,
     numbers=LATE_ITSELF.numbers,
 )

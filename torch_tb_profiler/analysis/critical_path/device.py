@@ -28,6 +28,9 @@ LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
 """A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
 
 
+_NONE = np.zeros(0, np.int64)
+
+
 class Begin(IntEnum):
     """Why device work began when it did."""
 
@@ -58,18 +61,24 @@ class DeviceWork:
     before: Ints
 
 
-def device_work(trace: Trace, facts: Facts) -> DeviceWork:
-    """All kernels, copies and memsets of a trace, with what let each begin.
+def device_work(
+    trace: Trace, facts: Facts, transfers: tuple[Ints, Ints] = (_NONE, _NONE)
+) -> DeviceWork:
+    """All kernels, copies and memsets of a trace, with what let each begin. ``transfers``: rows of spans that
+    move data on a thread of their own, which counts as a stream, and the calls that started them.
 
     The usual gap is the median time between the ends and begins of work that was launched before the
     work before it had ended; it is the only number fitted to the trace.
     """
     spans = trace["spans"]
-    row = device_rows(trace)
+    row = np.concatenate((device_rows(trace), transfers[0]))
+    launch = facts["span_links"]["launch"][row].astype(np.int64)
+    launch[len(row) - len(transfers[0]) :] = transfers[1]
+    order = np.argsort(row, kind="stable")
+    row, launch = row[order], launch[order]
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
-    launch = facts["span_links"]["launch"][row].astype(np.int64)
     called = np.where(launch >= 0, spans["start"][launch], -1)
     returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
     before, elsewhere = _latest_ended(stream, start, end), _latest_ended(device, start, end)
@@ -88,7 +97,9 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
     begin[launch >= 0] = Begin.LAUNCH
     begin[follows & (gap <= long)] = Begin.STREAM
     begin[follows & (gap > long)] = Begin.UNKNOWN
-    begin[(begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)] = Begin.EARLIER
+    on_device = ~np.isin(row, transfers[0])
+    early = (begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)
+    begin[early & on_device] = Begin.EARLIER
     other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
     other = (
         (other_end > np.maximum(ended, returned))

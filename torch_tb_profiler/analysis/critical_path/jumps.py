@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _WAITING = (PathCause.PYTHON, PathCause.ANNOTATION, PathCause.NOT_RECORDED)
 
@@ -44,7 +44,7 @@ def find_jumps(
     trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, blocking: Mask, main: int
 ) -> Jumps:
     """All jumps of a trace; ``main``: the thread of the steps, −1 none."""
-    parts = (_releases(trace, work, blocking), *_handovers(trace, facts, host, main))
+    parts = (_releases(trace, work, blocking), *_handovers(trace, facts, host, work, main))
     track, time, target = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.lexsort((target, time, track))
     bounds = np.searchsorted(track[order], np.arange(trace["tracks"].n + 1))
@@ -67,18 +67,20 @@ def _releases(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Int
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, main: int
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """``(track, time, target)`` between the main thread and the outermost operators of the others.
+    """``(track, time, target)`` between the main thread and the outermost operators of the others, and
+    transfers of host libraries.
 
     The main thread waits where nothing but Python, an annotation or nothing at all is recorded of it
-    while operators of other threads fill at least half of that time.
+    while operators of other threads and transfers fill at least half of that time.
     """
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     operator = spans["role"] == Role.OPERATOR
     call = np.flatnonzero(operator & (spans["track"] != main) & (spans["dur"] > 0))
     call = call[climb(parent, parent[call], operator) < 0]
-    if main < 0 or not len(call):
+    moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
+    if main < 0 or not len(call) + len(moved):
         return
     begin = spans["start"][call]
     end = begin + spans["dur"][call]
@@ -87,8 +89,17 @@ def _handovers(
     own = host.of_track(main)
     waits = np.isin(host.cause[own], _WAITING)
     start, stop = host.start[own][waits], host.end[own][waits]
-    filled = 2 * measure(union(begin, end), start, stop) >= stop - start
+    busy = union(*(np.concatenate(b) for b in ((begin, work.start[moved]), (end, work.end[moved]))))
+    filled = 2 * measure(busy, start, stop) >= stop - start
     start, stop = start[filled], stop[filled]
-    wait = np.searchsorted(start, end, side="left") - 1
-    waited = (wait >= 0) & (end <= np.append(stop, -1)[wait])
-    yield np.full(int(waited.sum()), main, np.int64), end[waited], -2 - track[waited]
+    ends = np.concatenate((end, work.end[moved]))
+    begins = np.concatenate((begin, work.start[moved]))
+    wait = np.searchsorted(start, ends, side="left") - 1
+    until = np.append(stop, -1)[wait]
+    waited = (wait >= 0) & (ends <= until)
+    # A transfer is waited for only where the wait ends with it.
+    waited[len(end) :] &= (2 * ends - np.maximum(begins, np.append(start, 0)[wait]) >= until)[
+        len(end) :
+    ]
+    target = np.concatenate((-2 - track, moved))[waited]
+    yield np.full(len(target), main, np.int64), ends[waited], target

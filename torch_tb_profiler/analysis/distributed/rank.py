@@ -55,7 +55,7 @@ class Rank:
     sorts, sort: the distinct keys, and the index of each collective's key.
     label: index into ``labels``, by which it is matched; −1 not at all.
     event, host: rows of spans.
-    step: row of its own steps, −1 outside.
+    step: row of its own steps, −1 outside. step_start, step_end: of each of these steps.
     shares: ns of shape (4, steps) in the order of ``SHARES``.
     on_device: whether its collectives are kernels.
     spans: number of spans in its trace.
@@ -75,6 +75,8 @@ class Rank:
     exposed: Ints
     step_name: tuple[str, ...]
     step_number: tuple[int, ...]
+    step_start: Ints
+    step_end: Ints
     step_source: str
     shares: Ints
     on_device: bool
@@ -115,6 +117,8 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         exposed=table["exposed"].copy(),
         step_name=tuple(facts.strings.many(steps["name"])),
         step_number=tuple(steps["number"].tolist()),
+        step_start=steps["start"].copy(),
+        step_end=steps["end"].copy(),
         step_source=str(facts.summary["step_source"]),
         shares=np.stack([shares[name] for name in SHARES]),
         on_device=bool(on_device.any()),

@@ -77,9 +77,9 @@ class RanksWalk:
                 parts += self._path(step, int(begin[step]), int(stop[step]), int(last[step]))
             if last[step] < 0 or not self._walk(int(last[step])):
                 begin[step] = stop[step] = 0
-        none = np.zeros(0, np.int64)
-        columns = (np.concatenate(column) for column in zip((none,) * 6, *parts, strict=True))
-        return RanksPath(*columns, begin, stop)
+        columns = list(zip(*parts, strict=True)) or [(np.zeros(0, np.int64),)] * 6
+        step_of, rank, start, end, cause, event = map(np.concatenate, columns)
+        return RanksPath(step_of, rank, start, end, cause, event, begin, stop)
 
     def _bounds(self) -> tuple[Ints, Ints, Ints]:
         """``(begin, end, rank that ends last)`` of the common steps; rank −1: no rank has it."""
@@ -180,5 +180,5 @@ class RanksWalk:
 
 def _unread(step: int, rank: int, start: int, end: int) -> Leg:
     """What cannot be told of a rank whose trace cannot be read."""
-    numbers = (np.array([number]) for number in (step, rank, start, end))
-    return *numbers, np.array([PathCause.NOT_RECORDED], np.uint8), np.array([-1])
+    s, r, b, e = (np.array([number]) for number in (step, rank, start, end))
+    return s, r, b, e, np.array([PathCause.NOT_RECORDED], np.uint8), np.array([-1])

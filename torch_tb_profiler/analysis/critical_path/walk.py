@@ -13,7 +13,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.critical_path.device import Begin, device_work, ending_order
-from torch_tb_profiler.analysis.critical_path.host import blocking_calls, host_segments
+from torch_tb_profiler.analysis.critical_path.host import (
+    blocking_calls,
+    host_segments,
+    main_track,
+)
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -47,15 +51,16 @@ class Walk:
         self._host = host_segments(trace, facts, blocking)
         moved = host_transfers(trace, collectives)
         self._work = device_work(trace, facts, moved)
-        self.main = self._main_track()
+        self.main = main_track(trace, facts, self._host)
         self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self.main)
         self._by_end = ending_order(self._work)
         self._causes = _device_causes(trace, facts, self._work.row)
         work = self._work
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
         stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
+        self._before = work.before
         # Single numbers are read from a memoryview several times as fast as from an array.
-        self._chain_columns = (work.start.data, work.before.data, stops.data)
+        self._chain_columns = (work.start.data, self._before.data, stops.data)
         self._release = np.full(len(work.row), NEVER)
         self._noted: list[Piece] = []
 
@@ -132,11 +137,11 @@ class Walk:
                 return returned, int(spans["track"][call]), -1
             if not self._waits(time):
                 return time, self.main, -1
-            device = int(work.before[last])
+            device = int(self._before[last])
             if device < 0:
                 return time, -1, -1
-            self._note(int(work.end[device]), PathCause.NOT_RECORDED, int(work.row[last]))
-            time = int(work.end[device])
+            time = min(time, int(work.end[device]))
+            self._note(time, PathCause.NOT_RECORDED, int(work.row[last]))
 
     def _chain(self, device: int, floor: int, time: int) -> Ints:
         """Positions of work that followed each other, the last first, up to one that did not, for which another
@@ -157,7 +162,8 @@ class Walk:
         """Notes each piece of work and the gap before it, which belongs to what began late."""
         work, n = self._work, 2 * len(chain) - 1
         start, cause, event = np.empty(n, np.int64), np.empty(n, np.uint8), np.empty(n, np.int64)
-        start[::2], start[1::2] = work.start[chain], work.end[chain[1:]]
+        start[::2] = work.start[chain]
+        start[1::2] = np.minimum(work.end[chain[1:]], start[:-1:2])
         cause[::2] = self._causes[chain]
         cause[1::2] = np.where(
             work.begin[chain[:-1]] == Begin.UNKNOWN, PathCause.NOT_RECORDED, PathCause.LAUNCH
@@ -217,16 +223,6 @@ class Walk:
             or self._host.end[own][at] < time
             or self._host.cause[own][at] == PathCause.SYNCHRONIZATION
         )
-
-    def _main_track(self) -> int:
-        """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
-        steps, spans, host = self._facts["steps"], self._spans, self._host
-        if steps.n:
-            same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
-            if same.any():
-                return int(spans["track"][np.argmax(same)])
-        active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
-        return int(active.argmax()) if len(active) else -1
 
 
 def _device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:

@@ -12,6 +12,7 @@ on another stream.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -19,10 +20,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, same_keys
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 NEAR_FACTOR, NEAR_LEAST_NS = 4, 2_000
 """Work that begins within so many usual gaps after other work has ended is taken to follow it."""
@@ -30,6 +34,10 @@ CLOCK_NS = 50_000
 """Work that by the device's clock begins so much before what it is known to have waited for ends did wait."""
 LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
 """A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
+
+
+_LETS_WAIT = re.compile(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
+"""Runtime calls that let a stream wait."""
 
 
 _NONE = np.zeros(0, np.int64)
@@ -55,7 +63,8 @@ class DeviceWork:
 
     row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
     previous: position of the work that ended last before it began, on its stream; elsewhere: on its
-    device; −1 none. gap: usual time between two pieces of work of a full stream, ns.
+    device; −1 none. awaits: the work of another stream for which the host let it wait; −1 none known.
+    gap: usual time between two pieces of work of a full stream, ns.
     """
 
     row: Ints
@@ -65,6 +74,7 @@ class DeviceWork:
     begin: Array
     previous: Ints
     elsewhere: Ints
+    awaits: Ints
     gap: float
 
     @property
@@ -96,8 +106,8 @@ def device_work(
     before, elsewhere = _latest_ended(stream, start, end), _latest_ended(device, start, end)
     ended = np.where(before >= 0, end[before], -1)
     gap = start - ended
-    awaited = _awaited(trace, row, launch, start, end)
-    held = np.where(awaited >= 0, end[awaited], -1) > np.maximum(ended, returned)
+    recorded = _recorded_waits(trace, row, launch, start, end)
+    held = np.where(recorded >= 0, end[recorded], -1) > np.maximum(ended, returned)
     queued = (before >= 0) & (launch >= 0) & (ended >= returned) & ~held
     usual = float(np.median(gap[queued])) if queued.any() else 0.0
     nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
@@ -121,8 +131,49 @@ def device_work(
         & ~(near & (before >= 0))
     )
     begin[other | held] = Begin.OTHER_STREAM
-    elsewhere = np.where(held, awaited, elsewhere)
-    return DeviceWork(row, start, end, launch, begin, before, elsewhere, usual)
+    elsewhere = np.where(held, recorded, elsewhere)
+    awaits = _awaited(trace, stream, launch, called, start, end)
+    awaits = np.where(recorded >= 0, recorded, awaits)
+    return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
+
+
+def _awaited(
+    trace: Trace, stream: Ints, launch: Ints, called: Ints, start: Ints, end: Ints
+) -> Ints:
+    """The work for which the host let each piece wait.
+
+    Traces do not say of which streams a call like ``cudaStreamWaitEvent`` speaks. Where a thread launched work
+    onto one stream before the call and onto another one after it, the second waits for the first::
+
+        host      [launch a][cudaStreamWaitEvent][launch b]
+        stream 7        [   a   ]
+        stream 20                        [ b ]                 b waits for a
+    """
+    spans = trace["spans"]
+    runtime = spans["role"] == Role.RUNTIME
+    waits = (
+        runtime & name_mask(trace.strings, spans["name"][runtime], _LETS_WAIT.match)[spans["name"]]
+    )
+    call = np.flatnonzero(waits)
+    awaits = np.full(len(start), -1, np.int64)
+    known = np.flatnonzero(launch >= 0)
+    if not len(call) or not len(known):
+        return awaits
+    time = np.concatenate((called[known], spans["start"][call]))
+    track = np.concatenate((spans["track"][launch[known]], spans["track"][call]))
+    order = np.lexsort((time, track))
+    is_call = order >= len(known)
+    slot = np.arange(len(order))
+    earlier = np.maximum.accumulate(np.where(is_call, -1, slot))
+    later = np.minimum.accumulate(np.where(is_call, len(order), slot)[::-1])[::-1]
+    between = slot[is_call]
+    between = between[(earlier[between] >= 0) & (later[between] < len(order))]
+    first, second = order[earlier[between]], order[later[between]]
+    alike = track[first] == track[second]
+    a, b = known[first[alike]], known[second[alike]]
+    other = (stream[a] != stream[b]) & (end[a] <= start[b])
+    awaits[b[other]] = a[other]
+    return awaits
 
 
 def ending_order(work: DeviceWork) -> Ints:
@@ -158,7 +209,18 @@ def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:
     return np.where((latest >= 0) & (group[latest] == group) & (end[latest] <= start), latest, -1)
 
 
-def _awaited(trace: Trace, row: Ints, launch: Ints, start: Ints, end: Ints) -> Ints:
+def device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
+    """``PathCause`` of device work, uint8."""
+    role = trace["spans"]["role"][row]
+    cause = np.full(len(row), PathCause.KERNEL, np.uint8)
+    cause[role == Role.MEMCPY] = PathCause.MEMCPY
+    cause[role == Role.MEMSET] = PathCause.MEMSET
+    moved = np.isin(row, communication_rows(trace, facts)) | ~np.isin(role, DEVICE_ROLES)
+    cause[moved] = PathCause.COMMUNICATION
+    return cause
+
+
+def _recorded_waits(trace: Trace, row: Ints, launch: Ints, start: Ints, end: Ints) -> Ints:
     """For each piece of work the one on another stream that ended last of those for which its stream was told to
     wait before its launch, as far as the trace has records of such waits; −1 none.
 

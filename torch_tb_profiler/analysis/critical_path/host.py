@@ -24,11 +24,11 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 _WAITS = re.compile(
-    r"(?:cuda|cu|hip|musa|xpu|mtia|acl|aclrt|ze|ur)\w*(?:Synchronize|Wait|Finish)\w*$"
+    r"(?:cuda|cu|hip|musa|xpu|mtia|acl|aclrt|ze|ur)(?!\w*(?:StreamWait|Enqueue))\w*(?:Synchronize|Wait|Finish)\w*$"
     r"|(?:cuda|cu|hip)(?:Free|MemFree)(?:Host|_v2)?$"
     r"|(?:cuda|cu|hip)Memcpy(?!\w*(?:Async|Peer))\w*$"
 )
-"""Runtime calls that return only when device work has ended."""
+"""Runtime calls that return only when device work has ended; those that let a stream wait are no such."""
 QUEUE = 1_000
 """A launch waits while so many pieces of work are launched and have not begun: drivers keep 1,024 at most."""
 LONG_CALL = 4

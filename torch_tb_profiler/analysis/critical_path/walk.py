@@ -12,14 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
-from torch_tb_profiler.analysis.critical_path.device import Begin, device_work, ending_order
+from torch_tb_profiler.analysis.critical_path.device import (
+    Begin,
+    device_causes,
+    device_work,
+    ending_order,
+)
 from torch_tb_profiler.analysis.critical_path.host import (
     blocking_calls,
     host_segments,
     main_track,
 )
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
-from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -54,7 +58,7 @@ class Walk:
         self.main = main_track(trace, facts, self._host)
         self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self.main)
         self._by_end = ending_order(self._work)
-        self._causes = _device_causes(trace, facts, self._work.row)
+        self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
         stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
@@ -223,17 +227,6 @@ class Walk:
             or self._host.end[own][at] < time
             or self._host.cause[own][at] == PathCause.SYNCHRONIZATION
         )
-
-
-def _device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
-    """``PathCause`` of device work."""
-    role = trace["spans"]["role"][row]
-    cause = np.full(len(row), PathCause.KERNEL, np.uint8)
-    cause[role == Role.MEMCPY] = PathCause.MEMCPY
-    cause[role == Role.MEMSET] = PathCause.MEMSET
-    moved = np.isin(row, communication_rows(trace, facts)) | (role < Role.KERNEL)
-    cause[moved | (role > Role.MEMSET)] = PathCause.COMMUNICATION
-    return cause
 
 
 def in_order(pieces: Sequence[Piece], begin: int, end: int) -> tuple[Ints, Ints, Array, Ints]:

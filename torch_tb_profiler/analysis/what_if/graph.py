@@ -81,7 +81,8 @@ def build_graph(trace: Trace, facts: Facts) -> Graph:
     host, work = host_segments(trace, facts, blocking), device_work(trace, facts)
     main = main_track(trace, facts, host)
     points = host_points(trace, facts, host, work, blocking, main)
-    joined = np.flatnonzero((work.begin == Begin.OTHER_STREAM) & (work.end > work.start))
+    other = np.where(work.begin == Begin.OTHER_STREAM, work.elsewhere, work.awaits)
+    joined = np.flatnonzero((other >= 0) & (work.end > work.start))
     time, hosts, ends, joints = _ordered(points, work, joined)
     first, second = np.full((2, len(time)), NONE, np.int64)
     of_host, of_work = np.append(hosts, NONE), np.append(ends, NONE)
@@ -93,7 +94,7 @@ def build_graph(trace: Trace, facts: Facts) -> Graph:
     first[ends], lead = _device_first(work, of_work)
     second[ends] = launch
     second[ends[joined]] = joints
-    first[joints], second[joints] = of_work[work.elsewhere[joined]], launch[joined]
+    first[joints], second[joints] = of_work[other[joined]], launch[joined]
     for side in (first, second):
         # Clocks that disagree may put a launch after its work: what comes later holds nothing back.
         side[side >= np.arange(len(side))] = NONE
@@ -132,7 +133,8 @@ def _ordered(points: HostPoints, work: DeviceWork, joined: Ints) -> tuple[Ints, 
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(2, len(order) + 2)
     measured = np.concatenate(([0, 0], time[order]))
-    return measured, *np.split(number, (n_host, n_host + n_work))
+    hosts, ends, joints = np.split(number, (n_host, n_host + n_work))
+    return measured, hosts, ends, joints
 
 
 def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:

@@ -61,7 +61,7 @@ class Places:
         """Time until then if the segments last so long, ns; of use between moments of one thread."""
         passed = np.concatenate((np.zeros(1), np.cumsum(segment_ns)))
         own = np.append(segment_ns, 0.0)[self.segment]
-        return passed[self.segment] + self.share * own + self.outside
+        return np.asarray(passed[self.segment] + self.share * own + self.outside)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.unsure import unsure
 from torch_tb_profiler.analysis.findings.workloads import judged_share
 from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store import insight_schema as schema
@@ -50,13 +51,14 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     claims += _totals(simulation, claims)
     findings = [claim for claim in claims if claim.key]
     length = case.windows.length
+    wall = case.facts["steps"]["end"] - case.facts["steps"]["start"]
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
     plain = {
         "rows": case.steps.tolist(),
         "busy": busy / length if length and len(case.work.row) else None,
         "judged": judged_share(case),
         "unsure": unsure(case),
-        "replay_error": simulation.replay_error,
+        "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
         "found": [_plain(case, claim) for claim in findings],
     }
     return plain, _table(claims)
@@ -118,9 +120,19 @@ def _saved(case: Case, simulation: Simulation, edit: Edit) -> Array | None:
         # No step can be shorter by more than all that is gone.
         if removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min())):
             return None
-    saved = simulation.saved(durations)
+    saved = _shorter(simulation, durations)
     enough = saved[case.steps].sum() >= THRESHOLD * wall[case.steps].sum()
     return saved if enough or (saved >= ONE_STEP * np.maximum(wall, 1)).any() else None
+
+
+def _shorter(simulation: Simulation, durations: Durations) -> Array:
+    """By how much each step is shorter if things last so long, ns, float64 of shape (steps,)."""
+    steps = simulation.scene.facts["steps"]
+    replayed = simulation.replayed
+    left = np.divide(
+        simulation.lengths(durations), replayed, out=np.ones(steps.n), where=replayed > 0
+    )
+    return np.asarray((steps["end"] - steps["start"]) * (1 - left))
 
 
 def _totals(simulation: Simulation, claims: list[_Claim]) -> list[_Claim]:
@@ -137,7 +149,9 @@ def _totals(simulation: Simulation, claims: list[_Claim]) -> list[_Claim]:
         if not own:
             continue
         chosen += [claim.edit for claim in own if claim.edit]
-        saved = own[0].saved if len(chosen) == 1 else simulation.saved(simulation.changed(chosen))
+        saved = (
+            own[0].saved if len(chosen) == 1 else _shorter(simulation, simulation.changed(chosen))
+        )
         totals.append(_Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
     return totals
 

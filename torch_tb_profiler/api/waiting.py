@@ -92,12 +92,19 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
 def member_findings(context: TraceContext, member: FleetPlace | None = None) -> FindingsPayload:
     """The findings of a trace; of a member of a fleet, stragglers of its run included."""
     opened = context.opened
-    source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
-    findings = context.insight.about["findings"]
+    selection = context.selection()
+    source = Source(
+        context.trace,
+        context.facts,
+        context.insight,
+        opened.worker.name,
+        opened.span.name,
+        None if selection.whole else selection.steps,
+    )
     if member is None or member[1] < 0:
-        return findings_payload(source, findings)
+        return findings_payload(source)
     fleet = member[0]
-    return findings_in_run(source, findings, fleet.figures, fleet.late, fleet.names)
+    return findings_in_run(source, fleet.figures, fleet.late, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

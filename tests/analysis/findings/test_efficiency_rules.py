@@ -10,6 +10,7 @@ import pytest
 
 from tests.analysis.efficiency.cases import H100, inputs
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
+from torch_tb_profiler.hardware.achievable import USUAL
 
 TENSOR_CORES = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"
 VECTOR_UNITS = "cutlass_80_simt_sgemm_128x32"
@@ -32,7 +33,7 @@ def _product(
     rest.
     """
     operator = span("cpu_op", "aten::mm", 0.5, 6, **inputs((m, k), (k, n), dtype=dtype))
-    entries = [*steps((0, 1000)), operator, *launched(kernel, 1, 1, 1, micros)]
+    entries = [*steps((0, 12)), operator, *launched(kernel, 1, 1, 1, micros)]
     if micros < 998:
         entries += launched(
             "void at::native::vectorized_elementwise_kernel<4>", 2, 8, 1 + micros, 999 - micros
@@ -47,7 +48,9 @@ def _needed(m: int, n: int, k: int, peak: float = BF16_PEAK, size: int = 2) -> f
 
 def test_far_from_peak() -> None:
     finding = item(_product(2048, 2048, 2048, 500), "far_from_peak")
-    assert finding["recoverable_ns"] == pytest.approx(500_000 - _needed(2048, 2048, 2048), abs=2)
+    assert finding["recoverable_ns"] == pytest.approx(
+        500_000 - _needed(2048, 2048, 2048) / USUAL, abs=2
+    )
     assert finding["numbers"]["reached"] == pytest.approx(
         _needed(2048, 2048, 2048) / 500_000, rel=1e-6
     )
@@ -83,20 +86,22 @@ def test_without_a_known_device_nothing_is_far_from_peak() -> None:
 def test_a_kernel_beside_another_is_judged_where_it_ran_alone() -> None:
     operator = span("cpu_op", "aten::mm", 0.5, 6, **inputs((2048, 2048), (2048, 2048)))
     entries = [
-        *steps((0, 1000)),
+        *steps((0, 12)),
         operator,
         *launched(TENSOR_CORES, 1, 1, 1, 500),
         *launched("l", 2, 8, 200, 799, stream=8),
     ]
     assert item(made(entries, **H100), "far_from_peak")["recoverable_ns"] == pytest.approx(
-        199_000 - _needed(2048, 2048, 2048), abs=2
+        199_000 - XX, abs=2
     )
 
 
 def test_matrix_cores_save_no_more_than_the_roofline_allows() -> None:
     known = item(_product(2048, 2048, 2048, 500, VECTOR_UNITS, "float"), "matrix_cores_unused")
     # In a 16-bit type, so half the bytes.
-    assert known["recoverable_ns"] == pytest.approx(500_000 - _needed(2048, 2048, 2048), abs=2)
+    assert known["recoverable_ns"] == pytest.approx(
+        500_000 - _needed(2048, 2048, 2048) / USUAL, abs=2
+    )
     assert known["words"]["largest"] == "aten::mm with M=2048, N=2048, K=2048"
 
 
@@ -110,7 +115,7 @@ def test_unaligned_shapes_say_what_to_pad() -> None:
     finding = item(_product(141, 30522, 512, 500, ALIGNED), "unaligned_shapes")
     # M is odd as well, but then the library could have loaded single elements only.
     assert finding["words"]["padding"] == "N from 30522 to 30528"
-    assert finding["recoverable_ns"] == pytest.approx(500_000 - _needed(141, 30522, 512), abs=2)
+    assert finding["recoverable_ns"] == pytest.approx(500_000 - _needed(141, 30522, 512) / USUAL, abs=2)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +143,7 @@ def test_only_what_lies_along_memory_is_to_be_padded(
     finding = item(
         made(
             [
-                *steps((0, 1000)),
+                *steps((0, 12)),
                 operator,
                 *launched(ALIGNED.replace("align2", "align1"), 1, 1, 1, 998),
             ],
@@ -151,7 +156,7 @@ def test_only_what_lies_along_memory_is_to_be_padded(
 
 def test_unaligned_shapes_without_a_model() -> None:
     entries = [
-        *steps((0, 1000)),
+        *steps((0, 12)),
         span("cpu_op", "mine::product", 0.5, 6),
         *launched(ALIGNED, 1, 1, 1, 500),
         *launched("k", 2, 8, 501, 499),

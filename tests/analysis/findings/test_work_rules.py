@@ -28,7 +28,7 @@ def _one_kernel(
 ) -> Findings:
     """A step of 1 ms that one kernel fills to a half, and an elementwise one to the rest."""
     entries = [
-        *steps((0, 1000)),
+        *steps((0, 10)),
         span("cpu_op", "aten::mm", 0.5, 6, **(operator or {})),
         *launched(name, 1, 1, 1, 500, **args),
     ]

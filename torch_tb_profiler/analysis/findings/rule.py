@@ -8,11 +8,16 @@ from typing import Literal
 
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
 from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.store.insight_schema import PathCause
 
 FindingView = Literal[
     "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
 ]
 __all__ = ["Candidate", "Case", "FindingView", "Rule", "Unit", "without_time"]
+HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
+"""Host work on the path."""
+DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
+"""Device work on the path but for copies and communication."""
 Unit = Literal["ns", "bytes", "share", "count", ""]
 
 
@@ -29,8 +34,12 @@ class Rule:
         place: their order; of two rules about the same device work the first one stands.
         claim: what it finds; None for a rule that compares the workers of a run.
         certainty: how sure the saving is.
-        without: begins the sentence of the headline that says what the step would take, such as
-            ``With batches ready``.
+        cause: the headline where this is the largest cause, without a full stop; may name ``the_step``
+            (``the 1.21 s step``), ``path`` (time of ``causes`` on the critical path) and ``where``
+            (what takes most of that, with a comma before it).
+        causes: what of the path it is about.
+        without: begins the sentence after it, such as ``With batches ready``; what the step would take
+            follows.
         attempt, caveat: what to try, and when it is wrong.
         host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
@@ -47,6 +56,8 @@ class Rule:
     caveat: str
     views: tuple[FindingView, ...]
     certainty: Certainty = "certain"
+    cause: str = ""
+    causes: tuple[PathCause, ...] = ()
     without: str = ""
     links: tuple[tuple[str, str], ...] = ()
     host_sentence: str = ""

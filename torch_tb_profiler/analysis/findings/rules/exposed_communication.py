@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.insight_schema import PathCause
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -47,6 +48,8 @@ RULE = Rule(
     view first. Accumulation changes the effective batch size.""",
     views=("overview", "distributed", "trace"),
     certainty="likely",
+    cause="Communication takes {path} of {the_step}{where}",
+    causes=(PathCause.COMMUNICATION,),
     without="With communication hidden",
     links=(
         ("Communication hooks", links.DOCS + "ddp_comm_hooks.html"),

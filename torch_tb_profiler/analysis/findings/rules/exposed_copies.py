@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 _PAGEABLE = re.compile(r"Memcpy .*Pageable")
@@ -53,6 +54,8 @@ RULE = Rule(
     caveat="What the next kernel needs at once cannot be hidden.",
     views=("overview", "trace"),
     certainty="likely",
+    cause="Copies between host and {device} take {path} of {the_step}{where}",
+    causes=(PathCause.MEMCPY,),
     without="With these copies hidden",
     links=(links.PINNED,),
     numbers={"copies": ("Copies", "count"), "pageable": ("Share with pageable memory", "share")},

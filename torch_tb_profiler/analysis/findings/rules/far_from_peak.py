@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import (
     LONG_KERNEL,
     achievable_time,
@@ -78,6 +78,8 @@ RULE = Rule(
     operator can move, and irregular work is slower by nature.""",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
+    cause="The {device} computes for {path} of {the_step}{where}, far below its peaks",
+    causes=(*DEVICE,),
     without="With these kernels at what the {device} usually achieves",
     links=(links.COMPILE, links.TUNING),
     details=(("largest", "Most of it is {largest}."),),

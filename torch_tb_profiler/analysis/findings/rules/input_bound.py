@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 _NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
@@ -83,6 +84,8 @@ RULE = Rule(
     also starts the workers.""",
     views=("overview", "trace"),
     links=(links.LOADING, links.TUNING),
+    cause="The DataLoader takes {path} of {the_step}{where}",
+    causes=(PathCause.DATALOADER,),
     without="With batches ready",
     host_sentence="""The DataLoader takes {gain} of the {step} ({share}); the longest wait was
     {longest}.""",

@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 
 SHORT_GAP = 1_000_000
 """ns; a longer gap is no matter of launching."""
@@ -52,6 +52,9 @@ RULE = Rule(
     batch may change convergence.""",
     views=("overview", "operator", "kernel", "trace"),
     certainty="likely",
+    cause="""The host launches too slowly for the {device}: its own work takes {path} of
+    {the_step}{where}""",
+    causes=(*HOST,),
     without="As graph launches",
     links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),
     numbers={

@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks
 from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
 from torch_tb_profiler.hardware.vector_products import multiplies_on_vector_units
@@ -84,6 +84,9 @@ RULE = Rule(
     unknown, less is recoverable: {matrix_cores} do not speed up what memory limits.""",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
+    cause="""Matrix products run without {matrix_cores}: the {device} computes for {path} of
+    {the_step}{where}""",
+    causes=(*DEVICE,),
     without="In a 16-bit type on {matrix_cores}",
     links=(links.AMP, ("TF32", links.DOCS + "notes/cuda.html#tf32-on-ampere")),
     details=(("largest", "Most of it is {largest}."),),

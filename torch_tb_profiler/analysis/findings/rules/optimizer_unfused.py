@@ -103,6 +103,7 @@ RULE = Rule(
     caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",
     views=("overview", "operator", "kernel"),
     certainty="likely",
+    cause="The optimizer updates its parameters one by one: {gain} of {the_step}{where}",
     without="With a fused optimizer",
     links=(("Optimizer implementations", links.DOCS + "optim.html#algorithms"),),
     host_sentence="""Each step of the optimizer runs {operators} operators, half of them of

@@ -56,6 +56,8 @@ RULE = Rule(
     allows.""",
     caveat="It is the price of the memory saved; the Memory view shows how much is free.",
     views=("overview", "operator", "module"),
+    cause="""Activation checkpointing computes parts of the forward pass twice: {gain} of
+    {the_step}{where}""",
     without="Without recomputation",
     links=(links.CHECKPOINT,),
     numbers={"events": ("Events computed again", "count")},

@@ -42,6 +42,7 @@ RULE = Rule(
     attempt="Keep the tensor on the {device} and reuse it, or copy all at once.",
     caveat="Only sizes and places are compared: the data may differ.",
     views=("overview", "memory", "trace"),
+    cause="Copying the same data repeatedly takes {gain} of {the_step}{where}",
     without="Without these copies",
     links=(links.PINNED,),
     numbers={"copies": ("Copies", "count"), "bytes": ("Largest copy", "bytes")},

@@ -141,6 +141,7 @@ RULE = Rule(
     DataLoader, another program on its machine. Give it less, or the same as the others.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
+    cause="{worker} holds this rank back: {gain} of {the_step}{where}",
     without="With all ranks as fast as this one",
     details=LATE_ITSELF.details,
     numbers=LATE_ITSELF.numbers,

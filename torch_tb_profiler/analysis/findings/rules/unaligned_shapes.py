@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks, largest, padding
 from torch_tb_profiler.hardware.vector_products import loads_unaligned
 
@@ -38,6 +38,9 @@ RULE = Rule(
     caveat="Padding adds work of its own, and a sequence may have to stay as long as it is.",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
+    cause="""Misaligned matrix dimensions slow {matrix_cores} down: the {device} computes for
+    {path} of {the_step}{where}""",
+    causes=(*DEVICE,),
     without="With aligned dimensions",
     links=(links.TUNING,),
     details=(("largest", "Most of it is {largest}."), ("padding", "There, pad {padding}.")),

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows, short_name
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -28,6 +29,8 @@ LEAST = 0.05
 """Share of the step that the change of a cause must save, weighted, to be the headline."""
 _WEIGHT = {"certain": 1.0, "likely": 0.6, "theoretical": 0.0}
 """Of savings, when the largest cause is chosen."""
+BUSY = 0.9
+"""Share of the steps from which on the device is busy, whatever the host does meanwhile."""
 _MOST, _NOTABLE = 0.5, 0.1
 """Shares of a cause from which on one place is most, or the largest part, of it."""
 LEAST_JUDGED = 0.5
@@ -35,6 +38,8 @@ LEAST_JUDGED = 0.5
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<name>\S+)(?: of .*)?>", re.DOTALL)
 _LINE = re.compile(r"(?P<file>.+\(\d+\)): (?P<function>.+)", re.DOTALL)
 _STEP = re.compile(r"ProfilerStep")
+_KNOWN = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)")
+_OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
 _LONGEST_NAME, _LONGEST_FILE = 60, 70
 
 
@@ -75,7 +80,8 @@ class Path:
         out.
         """
         line, operator, name = (self.column(key) for key in ("line", "operator", "name"))
-        place = np.where(line >= 0, line, np.where(operator >= 0, operator, name))
+        known = (operator >= 0) & (self.column("cause") != PathCause.COMMUNICATION)
+        place = np.where(line >= 0, line, np.where(known, operator, name))
         part, number = self._largest(place)
         if number < 0 or part < _NOTABLE:
             return ""
@@ -99,13 +105,18 @@ class Path:
         name = self.facts.strings[called] if called >= 0 else text
         line = _LINE.fullmatch(text)
         if line is None:
-            # What is recorded of a step is more than that it is one.
-            return "" if _STEP.match(text) else f"{cut(short_name(text), _LONGEST_NAME)}"
+            # Where it is in the step or in the DataLoader is known already.
+            return "" if _KNOWN.match(text) else cut(_plain(text), _LONGEST_NAME)
         built_in = _BUILT_IN.fullmatch(name)
         inner = _LINE.fullmatch(name)
         what = built_in["name"] if built_in else line["function"] if inner else short_name(name)
         file = "/".join(line["file"].replace("\\", "/").split("/")[-3:])
         return f"{cut(what, _LONGEST_NAME)} at {cut(file, _LONGEST_FILE)}"
+
+
+def _plain(name: str) -> str:
+    """The name of an operator as it is, of a kernel without its types."""
+    return name if _OPERATOR.fullmatch(name) else short_name(name)
 
 
 def headline(
@@ -125,7 +136,7 @@ def headline(
             f"The file holds only sums ({format_ns(length)} in total): it tells where time was spent,"
             " not when."
         )
-    the_step = f"{'the' if analysis['steps'] == 1 else 'a'} {format_ns(length)} {step}"
+    the_step = f"{'the' if analysis['steps'] == 1 else 'each'} {format_ns(length)} {step}"
     weights = [
         (item["share"] or 0.0) * _WEIGHT[item["certainty"]] * (not item["artefact"])
         if item["certainty"] and RULES[item["rule"]].cause
@@ -139,7 +150,8 @@ def headline(
     rule = RULES[item["rule"]]
     part = path.take(rule.causes)
     own = dict(words) | dict(filled[best]) | {"the_step": the_step}
-    own["path"] = format_ns(part.total) if part.total else own["gain"]
+    shown = max(part.total, item["shown_ns"]) if rule.causes else part.total
+    own["path"] = format_ns(min(shown, length))
     own["where"] = part.where() if part.total else _of_finding(item)
     cause = _filled(rule.cause, own)
     without = f" {capitalised(_filled(rule.without, own))} the {step} takes {own['left']}."
@@ -150,7 +162,7 @@ def _of_finding(item: Mapping[str, Any]) -> str:
     """Where a finding is that the path does not show apart."""
     words = item["words"]
     text = words.get("doing") or words.get("operators") or item["line"] or ""
-    return f", in {cut(text, _LONGEST_NAME + _LONGEST_FILE)}" if text else ""
+    return f" in {cut(text, _LONGEST_NAME + _LONGEST_FILE)}" if text else ""
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
@@ -192,10 +204,34 @@ def _account(
         "host": f"the host works for {time} of {the_step}{part.where()}",
         "loads": f"the DataLoader takes {time} of {the_step}{part.where()}",
         "waits": f"the host waits for {time} of {the_step} for what was not recorded{part.where()}",
-        "before": f"the {device} is busy for {time} of {the_step} with work from before the recording;"
-        " that is no loss of the program",
+        "before": f"for {time} of {the_step} the {device} is busy with work from before the recording,"
+        f" which is no loss of the program; what was recorded takes"
+        f" {format_ns(analysis['step_ns'] - part.total)}",
     }
+    if name == "host" and (analysis["busy"] or 0) >= BUSY:
+        active = f"the {device} is active for {format_share(analysis['busy'])} of {the_step}"
+        return f"{capitalised(active)}{_longest(path, analysis)}{_judged(analysis, words)}"
     return f"{capitalised(sentences[name])}{_judged(analysis, words)}"
+
+
+def _active(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """How long the device worked meanwhile."""
+    if analysis["busy"] is None:
+        return ""
+    return f", and the {words['device']} is active for {format_share(analysis['busy'])} of it"
+
+
+def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
+    """The kernel with most time, where it stands out."""
+    steps = Selection(np.array(analysis["rows"], np.int64), False)
+    kernels = kernel_rows(path.facts, steps, "name")
+    total = kernels["total_ns"].sum()
+    if not total or kernels["total_ns"].max() < _NOTABLE * total:
+        return ""
+    row = int(kernels["total_ns"].argmax())
+    share = format_share(kernels["total_ns"][row] / total)
+    name = cut(_plain(path.facts.strings[int(kernels["name"][row])]), _LONGEST_NAME)
+    return f"; {name} takes {share} of its kernel time"
 
 
 def _marks(path: Path) -> float:

@@ -11,7 +11,7 @@ unsure        keys of what could not be judged, see ``unsure.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``certainty``, ``change`` (as ``whatif``
               takes it, or None), ``artefact``, ``rows`` (the most expensive evidence, rows of spans),
-              ``count`` (of all evidence), ``line`` (source line or None), ``numbers``, ``words``
+              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``numbers``, ``words``
 ============  =====================================================================================
 
 ``selected.py`` has those that count in some steps.
@@ -185,6 +185,7 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
         "artefact": rule.artefact,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
+        "shown_ns": int(cost.sum()) / max(len(case.steps), 1),
         "line": line_of(case.trace, case.facts, row, cost),
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),

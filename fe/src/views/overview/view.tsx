@@ -7,7 +7,7 @@ import { adoptStyles } from "../../base/styles";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Panel, Term } from "../../widgets";
-import { basisText } from "../findings/model";
+import { basisText, togetherText } from "../findings/model";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
@@ -58,10 +58,10 @@ function OverviewPage({
       <Breakdown {...props} payload={payload} />
       <div class="overview-row judged" ref={list}>
         <Panel
-          title="Findings"
+          title="What to change"
           term="findings"
           class="wide"
-          note={findings.data ? basisText(findings.data) : null}
+          note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
         >
           <Findings
             resource={findings}

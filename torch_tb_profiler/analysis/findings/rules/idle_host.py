@@ -121,7 +121,7 @@ RULE = Rule(
     caveat="""The host itself may wait for what the trace does not show: a request, a file, another
     process. A first call compiles or loads kernels once.""",
     views=("overview", "trace"),
-    cause="The {device} waits for the host for {gain} of {the_step}{where}",
+    cause="The host holds the {device} up for {gain} of {the_step}{where}",
     without="Without that",
     details=(
         ("doing", "It is in {doing}."),

@@ -93,6 +93,7 @@ def _details(
     _, cause = late[0]
     return {
         "artefact": False,
+        "shown_ns": float(lead),
         "rows": [],
         "evidence": [_event(straggler, figures, *name) for straggler, _ in late[:SHOWN]],
         "count": len(late),

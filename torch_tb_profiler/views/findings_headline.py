@@ -161,6 +161,8 @@ def headline(
 def _of_finding(item: Mapping[str, Any]) -> str:
     """Where a finding is that the path does not show apart."""
     words = item["words"]
+    if "where" in words:
+        return cut(words["where"], _LONGEST_NAME + _LONGEST_FILE)
     text = words.get("doing") or words.get("operators") or item["line"] or ""
     return f" in {cut(text, _LONGEST_NAME + _LONGEST_FILE)}" if text else ""
 

@@ -79,8 +79,8 @@ def _can_judge(case: Case) -> bool:
 
 def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     claims: list[_Claim] = []
-    shown: set[int] = set()
-    nothing = np.zeros(case.facts["steps"].n)
+    nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.changed([])
+    shortened = np.zeros(len(unchanged.work), np.bool_)
     for key, rule in RULES.items():
         candidate = rule.claim(case) if rule.claim else None
         if candidate is None:
@@ -89,13 +89,14 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
         if edit is None:
             claims.append(_Claim(key, candidate, None, nothing))
             continue
-        # What a rule before said more precisely of the same events is not said again.
-        device = candidate.row[np.isin(candidate.row, case.work.row)]
-        if len(device) and 2 * sum(row in shown for row in device.tolist()) >= len(device):
+        changed = simulation.changed([edit])
+        # What a rule before said more precisely of the same device work is not said again.
+        own = changed.work < unchanged.work
+        if own.any() and 2 * unchanged.work[own & shortened].sum() >= unchanged.work[own].sum():
             continue
-        saved = _saved(case, simulation, edit)
+        saved = _saved(case, simulation, changed, unchanged)
         if saved is not None:
-            shown.update(device.tolist())
+            shortened |= own
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
 
@@ -107,14 +108,15 @@ def edit_of(candidate: Candidate) -> Edit | None:
     return edits([read_change(candidate.change)])[0]
 
 
-def _saved(case: Case, simulation: Simulation, edit: Edit) -> Array | None:
+def _saved(
+    case: Case, simulation: Simulation, durations: Durations, unchanged: Durations
+) -> Array | None:
     """What a change saves per step, ns; None where it is too little."""
     steps = case.facts["steps"]
     wall = steps["end"] - steps["start"]
-    durations, base = simulation.changed([edit]), simulation.changed([])
     if durations.waits.all():
         removed = sum(
-            float(np.maximum(getattr(base, part) - getattr(durations, part), 0).sum())
+            float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())
             for part in ("segment", "work", "lead", "latency")
         )
         # No step can be shorter by more than all that is gone.

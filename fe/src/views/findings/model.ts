@@ -36,7 +36,8 @@ export function gainText({
 /** What the largest of them costs: savings of several are no sum. */
 export function gainOfLargest(findings: readonly Finding[]): string {
   const [largest] = ordered(findings);
-  return largest?.recoverable_ns !== null && !largest.artefact ? gainText(largest) : "";
+  if (largest === undefined || largest.artefact) return "";
+  return largest.recoverable_ns === null ? "" : gainText(largest);
 }
 
 /** Those that are likely at least, those that are theoretical, and those that cost no time or are the profiler's. */

@@ -1,6 +1,6 @@
 """The source line, else the operator, else the call, in which the host is longest on the critical path
-while it launches nothing: outside of stretches in which launches follow each other within 1 ms, of the
-DataLoader and of waiting.
+while the device is idle and the host launches nothing: outside of stretches in which launches follow each
+other within 1 ms, of the DataLoader and of waiting.
 
 Change: it takes no host time there. Certain.
 """
@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
@@ -40,7 +40,11 @@ def _claim(case: Case) -> Candidate | None:
         return None
     event = event[piece]
     places, group = np.unique(_places(case, event), return_inverse=True)
-    own = group == sum_by(group, len(places), end - start).argmax()
+    # While the device still works, the host holds nothing up.
+    idle = measure(union(case.gaps.start, case.gaps.end), start, end)
+    if not idle.any():
+        return None
+    own = group == sum_by(group, len(places), idle).argmax()
     place = int(places[group[np.argmax(own)]])
     return Candidate(
         event[own],

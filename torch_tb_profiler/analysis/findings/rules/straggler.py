@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
+from torch_tb_profiler.units import format_ns
 
 SHOWN = 20
 """Steps that are kept as evidence, the most expensive."""
@@ -80,7 +81,11 @@ def with_stragglers(
         key=lambda finding: (finding["recoverable_ns"] is None, -(finding["recoverable_ns"] or 0))
     )
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
-    return {**analysis, "found": findings, "unsure": unsure}
+    totals = analysis["totals"]
+    if any(finding["rule"] == "straggler" for finding in findings):
+        # Only those with communication hidden hold what late ranks cost, too.
+        totals = [total for total in totals if total["certainty"] != "certain"]
+    return {**analysis, "found": findings, "unsure": unsure, "totals": totals}
 
 
 def _details(
@@ -106,7 +111,7 @@ def _details(
             "extra": float(cause.extra if cause else 0),
             "unexplained": float(not _doing(cause)),
         },
-        "words": {"worker": name[0], "doing": _doing(cause)},
+        "words": {"worker": name[0], "doing": _doing(cause), "where": _longer(cause)},
     }
 
 
@@ -115,6 +120,11 @@ def _doing(cause: Cause | None) -> str:
     if cause is None:
         return ""
     return f"{cause.name} in {cause.module}" if cause.module else cause.name
+
+
+def _longer(cause: Cause | None) -> str:
+    """The end of the headline: what of the late rank takes longer."""
+    return f"; its {_doing(cause)} takes {format_ns(cause.extra)} longer" if cause else ""
 
 
 def _event(late: StepStraggler, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:

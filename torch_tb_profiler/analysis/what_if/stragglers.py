@@ -124,8 +124,8 @@ class Stragglers:
                 _without_launches(own, durations, bool(pieces.on_host.any()))
             mine = (pieces.place == place) & ~pieces.moves
             for side, target in ((False, durations.work), (True, durations.segment)):
-                some = mine & (pieces.on_host == side)
-                target[pieces.index[some]] = time[some]
+                some = mine & (pieces.on_host == side) & (pieces.actual > 0)
+                target[pieces.index[some]] *= time[some] / pieces.actual[some]
             edited.append(durations)
         transfer = graph.meetings.transfer.copy()
         transfer[pieces.index[pieces.moves]] = time[pieces.moves]
@@ -152,7 +152,7 @@ class Stragglers:
             np.maximum.at(end, common[known], stop[known] + ahead)
         held = np.flatnonzero(end > -np.inf)
         previous = np.append(begin[held[:1]], np.maximum.accumulate(end[held])[:-1])
-        return np.maximum(end[held] - np.maximum(previous, begin[held[:1]]), 0)
+        return np.asarray(np.maximum(end[held] - np.maximum(previous, begin[held[:1]]), 0))
 
     def _gathered(self) -> tuple[tuple[str, ...], Pieces]:
         """The names of all pieces, and the pieces."""
@@ -176,8 +176,8 @@ class Stragglers:
                 step = own.step
             else:
                 row, index = own.host.span.astype(np.int64), np.arange(len(own.host.span))
-                length = (own.host.end - own.host.start).astype(np.float64)
-                kept = row >= 0
+                length = own.host_time()
+                kept = (row >= 0) & (length > 0)
                 step = np.append(one.facts["span_links"]["step"], np.int32(-1))[row]
             row = np.concatenate((row[kept], work.row[meetings.work[met]]))
             step = np.concatenate((step[kept], own.step[meetings.work[met]])).astype(np.int64)
@@ -197,11 +197,13 @@ class Stragglers:
         none = np.zeros(0, np.int64)
         where, name, step, actual, index = (np.concatenate([none, *c]) for c in columns[:5])
         moves = np.concatenate([np.zeros(0, np.bool_), *moving])
-        ideal = np.where(
-            moves,
-            self._typical_transfer(name, index, actual, moves),
-            _mean_of_like(len(graph.graphs), where, name, step, actual, ~moves),
+        ranks = len(graph.graphs)
+        computing = (
+            _mean_of_like(ranks, where, name, step, actual, ~moves)
+            if computes
+            else _mean_of_hosts(ranks, where, step, actual, ~moves)
         )
+        ideal = np.where(moves, self._typical_transfer(name, index, actual, moves), computing)
         on_host = np.full(len(where), not computes) & ~moves
         return tuple(texts.table().all()), Pieces(
             where, name, step, actual, ideal, index, on_host, moves
@@ -212,9 +214,10 @@ class Stragglers:
         typical = actual.copy()
         rows = np.flatnonzero(moves)
         meetings = self._graph.meetings
-        size = np.zeros(len(meetings.work), np.int64)
+        size = np.full(len(meetings.work), -1)
+        recorded = meetings.match < len(self._figures.waits.last)
         for place, rank in enumerate(self._graph.rank.tolist()):
-            own, met = self._figures.ranks[rank], meetings.place == place
+            own, met = self._figures.ranks[rank], recorded & (meetings.place == place)
             row = self._figures.matched.matches.row[rank, meetings.match[met]]
             size[met] = np.array([key.bytes for key in own.sorts], np.int64)[own.sort[row]]
         first, group = group_rows((name[rows], size[index[rows]]))
@@ -222,7 +225,7 @@ class Stragglers:
         bounds = np.searchsorted(group[order], np.arange(len(first) + 1))
         middle = rows[order[(bounds[:-1] + bounds[1:] - 1) // 2]]
         typical[rows] = actual[middle][group]
-        return typical
+        return np.asarray(typical)
 
 
 def _without_launches(graph: Graph, durations: Durations, host_computes: bool) -> None:
@@ -243,7 +246,7 @@ def _mean_of_like(
     mean = actual.copy()
     rows = np.flatnonzero(chosen & (step >= 0))
     if not len(rows):
-        return mean
+        return np.asarray(mean)
     _, of_step = group_rows((step[rows], name[rows]))
     _, of_rank = group_rows((place[rows], of_step))
     count = np.bincount(of_rank)[of_rank]
@@ -257,7 +260,21 @@ def _mean_of_like(
     _, group = group_rows((np.where(alike, of_step, -1 - name[rows]), number))
     n = int(group.max()) + 1
     mean[rows] = (sum_floats(group, n, actual[rows]) / np.bincount(group, minlength=n))[group]
-    return mean
+    return np.asarray(mean)
+
+
+def _mean_of_hosts(ranks: int, place: Ints, step: Ints, actual: Array, chosen: Mask) -> Array:
+    """Host time such that every rank's host works as long in a step as they do on average."""
+    mean = actual.copy()
+    rows = np.flatnonzero(chosen & (step >= 0))
+    if len(rows):
+        steps = int(step[rows].max()) + 1
+        key = place[rows] * steps + step[rows]
+        own = sum_floats(key, ranks * steps, actual[rows]).reshape(ranks, steps)
+        whole = (own > 0).all(axis=0)
+        factor = np.where(whole, own.mean(axis=0) / np.maximum(own, 1), 1.0)
+        mean[rows] *= factor.ravel()[key]
+    return np.asarray(mean)
 
 
 def run_document(

@@ -155,6 +155,12 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
     summary = facts.summary
     if summary["synthetic"]:
         notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
+    if summary["device_identified"]:
+        words = vocabulary(facts)
+        notes.append(
+            f"The trace does not name the {words.device}: {_devices(facts)} follows from its"
+            f" {words.multiprocessor}s and memory."
+        )
     if summary["sums"]:
         notes.append(
             "The file holds sums of stacks and no times: frames lie end to end on the timeline, as"

@@ -11,6 +11,7 @@
 step_source            ``ProfilerStep``, the name of the annotation that repeats, or ``whole span``
 span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
+device_identified      whether no device has a recorded name, and one is known by its units and memory
 vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
 attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
 rank, world_size       from ``distributedInfo``; None where it does not say
@@ -43,6 +44,7 @@ from torch_tb_profiler.analysis.facts.communication import backends, communicati
 from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
 from torch_tb_profiler.analysis.facts.header import (
+    device_properties,
     distributed_info,
     integer,
     oldest_capability,
@@ -95,7 +97,7 @@ def derive(trace: Trace) -> Facts:
         trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
     )
     give_back_memory()
-    devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
     tables: dict[str, Table] = {
@@ -179,6 +181,10 @@ def _summary(
         "step_source": windows.source,
         "span_ns": latest_end(spans),
         "has_device": bool(len(caused.row)),
+        "device_identified": bool(
+            (tables["devices"]["name"] >= 0).any()
+            and not any(p.name for p in device_properties(trace).values())
+        ),
         "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
         "has_stacks": bool(tables["stacks"].n),
         "has_memory": bool(trace["memory"].n),

@@ -60,6 +60,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "versions": {"CUDA runtime": "12.4"},
         "data_parallel": False,
         "device_identified": False,
+        "workload": {"kind": "unknown", "evidence": "Nothing says."},
         "communication_backends": ["nccl"],
         "matrix_eligible_share": 0.5,
         "touched_ns": {TRUNCATED: 36 * US},

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
@@ -86,7 +87,10 @@ def configuration(facts: Facts, place: Place) -> list[Fact]:
     if summary["vendor"] == "amd" and "NCCL" in versions:
         # PyTorch writes the version of ROCm's library under NCCL's name.
         versions["RCCL"] = versions.pop("NCCL")
+    workload = workload_of(facts)
+    kind = workload.kind.value if workload.kind != WorkloadKind.UNKNOWN else None
     lines = [
+        ("Workload", kind, workload.evidence),
         ("Workers", place.workers, "Processes of this run that left a trace."),
         ("Rank", rank, f"Known from: {place.rank_source}."),
         (
@@ -155,6 +159,11 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
     summary = facts.summary
     if summary["synthetic"]:
         notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
+    if workload_of(facts).kind == WorkloadKind.CAPTURE:
+        notes.append(
+            f"A graph was captured: launches went into it and ran nothing, so an idle"
+            f" {vocabulary(facts).device} is expected."
+        )
     if summary["device_identified"]:
         words = vocabulary(facts)
         notes.append(

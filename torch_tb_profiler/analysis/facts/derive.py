@@ -24,6 +24,7 @@ communication_backends libraries that the header, the collectives and the kernel
 matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
 touched_ns             step time in ns that the marks of each defect touch
 profiled_ranges        profiled ranges, whose hardware counters were measured
+workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 =====================  ======================================================================================
 """
 
@@ -64,6 +65,7 @@ from torch_tb_profiler.analysis.facts.steps import (
     host_step,
     latest_end,
 )
+from torch_tb_profiler.analysis.facts.workload_kind import find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
@@ -114,12 +116,14 @@ def derive(trace: Trace) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
+    kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
         "matrix_eligible_share": operators.eligible_share,
         "touched_ns": touched,
         "profiled_ranges": len(ranges.row),
+        "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 

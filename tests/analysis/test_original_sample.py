@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.analysis.figures import kernels, opened, operators, step_names, trace_files
+from tests.analysis.figures import everything, kernels, opened, operators, step_names, trace_files
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.operators import operator_rows
@@ -158,7 +158,7 @@ def test_gaps_between_steps_explain_the_difference(real_traces: Path) -> None:
 
 def test_operator_table(pair: tuple[Facts, Original]) -> None:
     facts, original = pair
-    rows = operator_rows(facts, select(facts), "name")
+    rows = operator_rows(facts, everything(facts), "name")
     sums = [
         int(rows["calls"].sum()),
         int(rows["device_self_ns"].sum()) // 1000,
@@ -169,7 +169,7 @@ def test_operator_table(pair: tuple[Facts, Original]) -> None:
     assert rows["host_self_ns"].sum() == sum(
         int(facts["operator_steps"][key].sum()) for key in ("host_self", "runtime")
     )
-    assert len(operator_rows(facts, select(facts), "shape")["name"]) == original.shapes
+    assert len(operator_rows(facts, everything(facts), "shape")["name"]) == original.shapes
 
 
 def test_kernel_table(pair: tuple[Facts, Original]) -> None:

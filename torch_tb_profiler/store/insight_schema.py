@@ -333,7 +333,7 @@ critical_path_steps: Sums of the critical path by step, cause, event, source lin
 
 STEP_WORK = declared("""
 step_work: What the device and the host did in each step, on the critical path or not, without communication and
-waiting: what ranks are compared by.
+waiting, and what of the path are launch latency and nothing recorded: what ranks are compared by.
     step   i4  row of steps        The step.
     cause  u1  PathCause           What it is.
     name   i4  number of a string  The operator, or the device work without one; -1 other work, and what takes too little to be told apart.

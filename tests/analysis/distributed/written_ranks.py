@@ -91,7 +91,7 @@ def rank_of(
         step_end=np.arange(1, len(shown) + 1, dtype=np.int64),
         step_source="ProfilerStep",
         shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)),
-        work=Work(*(np.zeros(0, np.int64) for _ in range(4)), ()),
+        work=Work(column([]), column([]), column([]), column([]), ()),
         on_device=True,
         backend="nccl",
         world_size=None,

@@ -15,7 +15,7 @@ longer than on the other ranks: ``path × (1 − median of the others ÷ own)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,12 +36,15 @@ OWN_WORK = (
     PathCause.RUNTIME,
     PathCause.DATALOADER,
     PathCause.ANNOTATION,
+    PathCause.LAUNCH,
+    PathCause.NOT_RECORDED,
 )
 """What a rank can be blamed for."""
 ALIKE, LEAST_EXCESS = 0.8, 0.05
 """Ranks that exceed the others by so large a share of the excess of the one on the path are to blame with it, where
 that takes longer by this share at least."""
-MOST_PARTS = 3
+MOST_PARTS, LEAST_PART = 3, 0.05
+"""What takes longer is named up to so many, from this share of the whole on."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +52,22 @@ class BlamedWork:
     """Work on the path that takes longer than on other ranks.
 
     name: of the operator, else of the event. held: ns of the path that the other ranks would not take. event: the
-    longest on the path. module, line: empty unknown.
+    longest on the path; start, duration: its own, ns of its trace. module, line: empty unknown.
     """
 
     cause: PathCause
     name: str
     held: int
     event: int
+    start: int
+    duration: int
     module: str
     line: str
 
 
 @dataclass(frozen=True)
 class Blame:
-    """Who holds a step back. rank, also: indices of ranks; ``also`` take as long and are not on the path.
+    """Who holds a step back. rank, also: indices of ranks; ``also`` exceed the others as much.
 
     held: ns of the path by which the rank exceeds the others. on_path: ns of the path on it. parts: the most first.
     """
@@ -133,7 +138,8 @@ class _Work:
 
     def compares(self, step: int, ranks: Ints) -> Mask:
         """Which ranks have others beside them in a step."""
-        return self._present[step, ranks] & (self._present[step].sum() > 1)
+        present: Mask = self._present[step]
+        return np.asarray(present[ranks] & (present.sum() > 1))
 
     def held(
         self, step: int, ranks: Ints, rank: Ints, cause: Array, time: Ints
@@ -141,7 +147,7 @@ class _Work:
         """``(time, held)`` of the path on each of some ranks, of shape (ranks, causes)."""
         shape = (len(ranks), len(PathCause))
         place = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
-        own = ranks[place] == rank
+        own: Mask = ranks[place] == rank
         key = place[own] * shape[1] + cause[own]
         on_path = sum_by(key, shape[0] * shape[1], time[own]).reshape(shape)
         excess = np.zeros(shape)
@@ -156,8 +162,9 @@ class _Work:
         return np.where(own > usual, 1 - usual / np.maximum(own, 1), 0.0)
 
     def _others(self, step: int, rank: int) -> Ints:
-        others = np.flatnonzero(self._present[step])
-        return others[others != rank]
+        others = self._present[step].copy()
+        others[rank] = False
+        return np.flatnonzero(others)
 
     def alike(self, step: int, rank: int, cause: int) -> tuple[int, ...]:
         """Ranks that exceed the others in a cause as the given one does."""
@@ -187,6 +194,7 @@ def _parts(
     """The work on the path of a step by which a rank exceeds the others, the most first."""
     opened = open_rank(rank)
     own = (path.step == step) & (path.rank == rank) & (path.event >= 0) & (held > 0)[path.cause]
+    own &= path.cause != PathCause.NOT_RECORDED
     row = np.flatnonzero(own)
     if opened is None or not len(row):
         return ()
@@ -206,12 +214,15 @@ def _parts(
             excess = float(work.named(step, rank, kind, [names[first[i]]])[0])
         by = round(min(float(held[kind]), float(time_of[i]) * excess))
         event = int(path.event[row[at]])
-        made = BlamedWork(
-            PathCause(kind), names[at], by, event, told["module"][at], told["line"][at]
-        )
+        begin, lasts = (int(opened.trace["spans"][key][event]) for key in ("start", "dur"))
+        module, line = told["module"][at], told["line"][at]
+        made = BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, module, line)
         parts.append(made)
     parts.sort(key=lambda part: -part.held)
-    return tuple(part for part in parts[:MOST_PARTS] if part.held)
+    # What is compared by name may exceed what is compared as a whole: the rank does less of something else.
+    share = min(1.0, float(held.sum()) / max(sum(part.held for part in parts), 1))
+    parts = [replace(part, held=round(part.held * share)) for part in parts[:MOST_PARTS]]
+    return tuple(part for part in parts if part.held >= LEAST_PART * held.sum())
 
 
 NAMED = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.OPERATOR)

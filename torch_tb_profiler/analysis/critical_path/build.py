@@ -50,7 +50,7 @@ def build_critical_path(
     return {
         "critical_path": path,
         "critical_path_steps": _sums(trace, facts, path),
-        "step_work": _work(trace, facts, walk),
+        "step_work": _work(trace, facts, walk, path),
     }, {}
 
 
@@ -73,7 +73,7 @@ def _sums(trace: Trace, facts: Facts, path: Table) -> Table:
     )
 
 
-def _work(trace: Trace, facts: Facts, walk: Walk) -> Table:
+def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:
     event, cause, time = walk.work()
     step = facts["span_links"]["step"][event].astype(np.int64)
     inside = step >= 0
@@ -82,6 +82,11 @@ def _work(trace: Trace, facts: Facts, walk: Walk) -> Table:
     on_device = np.isin(cause, (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET))
     name = np.where(on_device | (cause == PathCause.OPERATOR), operator, -1)
     name = np.where(on_device & (name < 0), own, name).astype(np.int64)
+    idle = np.isin(path["cause"], (PathCause.LAUNCH, PathCause.NOT_RECORDED))
+    step = np.concatenate((step, path["step"][idle]))
+    cause = np.concatenate((cause, path["cause"][idle]))
+    time = np.concatenate((time, (path["end"] - path["start"])[idle]))
+    name = np.concatenate((name, np.full(int(idle.sum()), -1)))
     total = sum_by(step, facts["steps"].n, time)
     first, group = group_rows((step, cause, name))
     small = sum_by(group, len(first), time) < LEAST_SHARE * total[step[first]]

@@ -47,7 +47,7 @@ def worker(number: int, **more: Any) -> DistributedWorker:
 
 
 PART = BlamedPart(
-    kind="operator",
+    kind="Host operator",
     name="aten::mm",
     held_ns=11 * MS,
     event=30,
@@ -176,7 +176,7 @@ def test_what_takes_longer_is_told_as_far_as_it_is_known() -> None:
         "aten::mm in Net.layer1, train.py(12): forward (Host operator), by 11.0 ms"
     )
     bare = replace(
-        PART, kind="python", name="a.py(3): f", held_ns=2000, module=None, line="a.py(3): f"
+        PART, kind="Python", name="a.py(3): f", held_ns=2000, module=None, line="a.py(3): f"
     )
     assert parts_text([bare]) == "a.py(3): f (Python), by 2.00 µs"
     assert parts_text([bare, PART]).count(";") == 1

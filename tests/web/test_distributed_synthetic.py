@@ -55,7 +55,7 @@ def test_the_stalled_loader_is_named_with_its_line(model: Truth) -> None:
     item = found().blame[STALLED_STEP]
     part = item.parts[0]
     assert (part.kind, part.line) == (
-        "dataloader",
+        "DataLoader",
         "torch/utils/data/dataloader.py(1482): _next_data",
     )
     stall = model.stall[:, STALLED_STEP]
@@ -68,7 +68,7 @@ def test_the_stragglers_kernels_are_named() -> None:
     """They take a quarter longer, so a fifth of the path on it is what it holds the others back by."""
     for item in found().blame:
         if item.worker == STRAGGLER:
-            assert {part.kind for part in item.parts} == {"kernel"}
+            assert {part.kind for part in item.parts} == {"Kernel"}
             # Forward or backward of a Linear: what takes most before the collective.
             assert item.parts[0].name in ("aten::mm", "aten::addmm")
             assert (item.parts[0].module or "").startswith("Linear_")

@@ -147,7 +147,7 @@ def _by_worker(placed: Sequence[PlacedWorker], values: Ints) -> list[list[int | 
 def _blame(blame: Blame, member: Mapping[int, int]) -> BlameItem:
     parts = [
         BlamedPart(
-            kind=list(KINDS)[part.cause],
+            kind=list(KINDS.values())[part.cause],
             name=cut(part.name, LONGEST_NAME),
             held_ns=part.held,
             event=part.event,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
@@ -189,7 +188,7 @@ def parts_text(parts: Sequence[BlamedPart]) -> str:
     for part in parts:
         where = ", ".join(text for text in (part.module, part.line) if text and text != part.name)
         told = f"{cut(part.name, LONGEST_NAME)}{f' in {where}' if where else ''}"
-        texts.append(f"{told} ({KINDS[part.kind]}), by {format_ns(part.held_ns)}")
+        texts.append(f"{told} ({part.kind}), by {format_ns(part.held_ns)}")
     return "; ".join(texts)
 
 

@@ -60,7 +60,7 @@ class WaitingColumns(Wire, frozen=True, kw_only=True):
 
 
 class BlamedPart(Wire, frozen=True, kw_only=True):
-    """Work of a rank that holds the others back. ``kind``: of the critical path; ``held_ns``: as of its ``Blame``;
+    """Work of a rank that holds the others back. ``kind``: what the critical path calls it; ``held_ns``: as of its ``Blame``;
     ``event``: the longest of it on the path.
     """
 

@@ -157,7 +157,7 @@ export interface WaitingColumns {
   late_ns: ((number | null)[])[];
 }
 
-/** Work of a rank that holds the others back. `kind`: of the critical path; `held_ns`: as of its `Blame`; `event`: the longest of it on the path. */
+/** Work of a rank that holds the others back. `kind`: what the critical path calls it; `held_ns`: as of its `Blame`; `event`: the longest of it on the path. */
 export interface BlamedPart {
   kind: string;
   name: string;

@@ -136,7 +136,7 @@ def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
 RULE = Rule(
     place=62,
     claim=None,
-    title="{worker} keeps this rank waiting",
+    title="This rank waits for {worker}",
     sentence="""The critical path through all ranks stays longer on {worker} than on the others in {held_steps} of
     {of_steps} steps; if it were as fast as they are, this worker would wait up to {gain} less per {step}
     ({share}).""",

@@ -2,53 +2,180 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.overlay import event_on_path, path_overlay
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
-    STRIP,
+    PathGroup,
+    Window,
+    compared,
     event_table,
     kind_table,
     step_causes,
     strip_table,
 )
 from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
+from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_ns, format_share
-from torch_tb_profiler.views.critical_path_wire import CriticalPathPayload
+from torch_tb_profiler.views.critical_path_wire import (
+    CriticalPathPayload,
+    EventPathPayload,
+    PathOverlayPayload,
+    PathRowsPayload,
+    PathStrip,
+)
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.event import track_text
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
+__all__ = [
+    "PathGroup",
+    "critical_path_payload",
+    "event_path_payload",
+    "path_overlay_payload",
+    "path_rows_payload",
+]
+MOST_STRIPS = 3
+"""Of more steps only the longest is drawn."""
+STRIKING_SHARE, STRIKING_FACTOR = 0.15, 3
+"""Shares that differ by as much and as many times are worth a sentence."""
+
 
 def critical_path_payload(
-    facts: Facts, insight: Insight, selection: Selection, limit: int
+    facts: Facts, insight: Insight, selection: Selection
 ) -> CriticalPathPayload:
-    """What the ends of the selected steps waited for; rows beyond ``limit`` are pooled."""
-    steps = facts["steps"]
-    wall = (steps["end"] - steps["start"])[selection.steps]
-    longest = int(selection.steps[np.argmax(wall)]) if len(wall) else -1
+    """What the ends of the selected steps waited for."""
     parts = kind_table(facts, insight, selection)
     rows = event_table(facts, insight, selection)
-    strip = (
-        strip_table(facts, insight, longest)
-        if longest >= 0
-        else STRIP.build(facts.strings, kind=[], start_ns=wall, end_ns=wall)
-    )
     return CriticalPathPayload(
         vocabulary=vocabulary(facts),
-        headline=headline(parts, rows, len(wall)),
+        headline=headline(parts, rows, len(selection.steps)),
+        contrast=contrast(facts, insight, selection),
         parts=wire_columns(parts),
         steps=wire_columns(step_causes(facts, insight, selection)),
-        strip_step=longest,
-        strip=wire_columns(strip),
-        rows=wire_columns(rows.head(limit)),
-        pooled=max(rows.n - limit, 0),
+        strips=_strips(facts, insight, selection),
         missing=missing(absent(facts), ("host", "device", "stacks")),
     )
+
+
+def _strips(facts: Facts, insight: Insight, selection: Selection) -> list[PathStrip]:
+    steps, drawn = facts["steps"], selection.steps
+    wall = (steps["end"] - steps["start"])[drawn]
+    if len(drawn) > MOST_STRIPS:
+        drawn = drawn[[int(wall.argmax())]]
+    return [
+        PathStrip(
+            step=step,
+            name=facts.strings[int(steps["name"][step])],
+            start_ns=int(steps["start"][step]),
+            end_ns=int(steps["end"][step]),
+            stretches=wire_columns(strip_table(facts, insight, step)),
+        )
+        for step in drawn.tolist()
+        if steps["end"][step] > steps["start"][step]
+    ]
+
+
+def path_rows_payload(
+    trace: Trace,
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    by: PathGroup,
+    window: Window | None,
+    limit: int,
+) -> PathRowsPayload:
+    """The path of the selected steps, or what of it lies in a window; rows beyond ``limit`` are pooled."""
+    rows = event_table(facts, insight, selection, by, window)
+    if by == "track":
+        rows = rows.with_columns(name=_track_names(trace, facts, rows))
+    return PathRowsPayload(
+        parts=wire_columns(kind_table(facts, insight, selection, window)),
+        rows=wire_columns(rows.head(limit)),
+        pooled=max(rows.n - limit, 0),
+    )
+
+
+def _track_names(trace: Trace, facts: Facts, rows: DisplayTable) -> list[str | None]:
+    tracks, events, role = rows["track"].tolist(), rows["event"].tolist(), trace["spans"]["role"]
+    return [
+        " · ".join(track_text(trace, facts, track, int(role[event]) in DEVICE_ROLES))
+        if track >= 0
+        else None
+        for track, event in zip(tracks, events, strict=True)
+    ]
+
+
+def path_overlay_payload(
+    trace: Trace, timeline: Timeline, insight: Insight, window: Window, parts: int, cap: int
+) -> PathOverlayPayload:
+    """The path in a window, on lanes."""
+    found = path_overlay(trace, insight, timeline["places"]["lane"], window, parts, cap)
+    keys = list(KINDS)
+    return PathOverlayPayload(
+        lane=found.lane.tolist(),
+        kind=[keys[cause] for cause in found.cause.tolist()],
+        event=found.event.tolist(),
+        start_ns=found.start.tolist(),
+        end_ns=found.end.tolist(),
+        source_lane=found.source_lane.tolist(),
+        target_lane=found.target_lane.tolist(),
+        source_ns=found.source_time.tolist(),
+        target_ns=found.target_time.tolist(),
+        arrows_total=found.total,
+    )
+
+
+def event_path_payload(
+    trace: Trace, facts: Facts, insight: Insight, event: int
+) -> EventPathPayload:
+    """What the path has of an event; instants have no time."""
+    if event >= trace["spans"].n:
+        return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None)
+    found, steps = event_on_path(trace, insight, event), facts["steps"]
+    step = int(facts["span_links"]["step"][event])
+    wall = int(steps["end"][step] - steps["start"][step]) if step >= 0 else None
+    return EventPathPayload(
+        itself_ns=found.itself, within_ns=found.within, before_ns=found.before, step_ns=wall
+    )
+
+
+def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
+    """The kernel and the operator whose share of the path differs most from that of all time, where
+    it does strikingly.
+    """
+    device = vocabulary(facts).device if operators_have_device_time(facts) else "host"
+    sentences = []
+    kinds: tuple[tuple[Literal["event", "operator"], str], ...] = (
+        ("event", "kernel"),
+        ("operator", f"operators' {device}"),
+    )
+    for by, of in kinds:
+        name, plain, path = compared(facts, insight, selection, by)
+        less, more = np.minimum(path, plain), np.maximum(path, plain)
+        striking = (more - less >= STRIKING_SHARE) & (more >= STRIKING_FACTOR * less)
+        if not striking.any():
+            continue
+        row = int(np.where(striking, more - less, -1).argmax())
+        shares = f"{format_share(float(plain[row]))} of the {of} time"
+        on_path = f"{format_share(float(path[row]))} of the critical path"
+        sentences.append(
+            f"{facts.strings[int(name[row])]}: {shares}, but {on_path}: most of it is hidden behind"
+            " other work."
+            if plain[row] > path[row]
+            else f"{facts.strings[int(name[row])]}: only {shares}, but {on_path}."
+        )
+    return sentences
 
 
 def headline(parts: DisplayTable, rows: DisplayTable, steps: int) -> list[str]:

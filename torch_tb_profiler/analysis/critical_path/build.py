@@ -24,7 +24,12 @@ from torch_tb_profiler.analysis.critical_path.host import (
     main_track,
 )
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
-from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.critical_path.origins import (
+    lines_of,
+    modules_of,
+    names_of,
+    operators_of,
+)
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -37,7 +42,7 @@ from torch_tb_profiler.store.strings import StringBuilder
 def build_critical_path(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The tables ``critical_path`` and ``critical_path_steps``."""
+    """The tables ``critical_path`` and ``critical_path_steps``; ``tables`` has those of paths."""
     walk = _Walk(trace, facts)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
@@ -45,33 +50,28 @@ def build_critical_path(
     start, end, cause, event = (
         np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
     )
-    path = schema.CRITICAL_PATH.build(
-        step=np.repeat(np.arange(len(paths)), counts),
-        start=start,
-        end=end,
-        cause=cause,
-        event=event,
-    )
-    return {"critical_path": path, "critical_path_steps": _sums(trace, facts, path)}, {}
-
-
-def _sums(trace: Trace, facts: Facts, path: Table) -> Table:
-    event, time = path["event"].astype(np.int64), path["end"] - path["start"]
+    step, event = np.repeat(np.arange(len(paths)), counts), event.astype(np.int64)
     keys = {
-        "step": path["step"],
-        "cause": path["cause"],
+        "step": step,
+        "cause": cause,
         "name": names_of(trace, event),
         "line": lines_of(trace, facts, event),
         "operator": operators_of(trace, facts, event),
+        "module": modules_of(tables, event),
+        "track": np.append(trace["spans"]["track"], np.int32(-1))[event],
     }
     first, group = group_rows(tuple(keys.values()))
-    n = len(first)
-    return schema.CRITICAL_PATH_STEPS.build(
+    n, time = len(first), end - start
+    path = schema.CRITICAL_PATH.build(
+        step=step, start=start, end=end, cause=cause, event=event, group=group
+    )
+    sums = schema.CRITICAL_PATH_STEPS.build(
         **{key: column[first] for key, column in keys.items()},
         time=sum_by(group, n, time),
         segments=np.bincount(group, minlength=n),
         event=event[largest_by(group, n, time)],
     )
+    return {"critical_path": path, "critical_path_steps": sums}, {}
 
 
 class _Walk:

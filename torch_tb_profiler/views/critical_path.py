@@ -117,10 +117,15 @@ def _track_names(trace: Trace, facts: Facts, rows: DisplayTable) -> list[str | N
 
 
 def path_overlay_payload(
-    trace: Trace, timeline: Timeline, insight: Insight, window: Window, parts: int, cap: int
+    trace: Trace,
+    timeline: Timeline,
+    insight: Insight,
+    window: Window,
+    parts: int,
+    most: tuple[int, int],
 ) -> PathOverlayPayload:
-    """The path in a window, on lanes."""
-    found = path_overlay(trace, insight, timeline["places"]["lane"], window, parts, cap)
+    """The path in a window of ``parts`` pixels, on lanes; ``most`` segments and arrows."""
+    found = path_overlay(trace, insight, timeline["places"]["lane"], window, parts, most)
     keys = list(KINDS)
     return PathOverlayPayload(
         lane=found.lane.tolist(),

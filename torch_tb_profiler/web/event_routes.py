@@ -61,12 +61,15 @@ def path(
     catalogue: Catalogue,
     window: Window,
     n: Annotated[int, Whole("Pixels of the window: what is closer is drawn as one.", 1, 8192)],
-    cap: Annotated[int, Whole("At most so many segments, and arrows.", 1, 5000)] = 4000,
+    cap: Annotated[int, Whole("At most so many segments.", 1, 5000)] = 4000,
+    arrows: Annotated[int, Whole("At most so many arrows, thinned evenly.", 0, 2000)] = 400,
 ) -> critical_path_wire.PathOverlayPayload:
     """The critical path on the lanes of a window. While the analysis is made the answer is 202."""
     opened = timeline.opened
     insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)
-    return path_overlay_payload(opened.trace, timeline.timeline, insight.insight, window, n, cap)
+    return path_overlay_payload(
+        opened.trace, timeline.timeline, insight.insight, window, n, (cap, arrows)
+    )
 
 
 @route("/trace/alignment", kept=False)

@@ -329,8 +329,10 @@ export interface Parameters {
     t1: string;
     /** Pixels of the window: what is closer is drawn as one. */
     n: string;
-    /** At most so many segments, and arrows. */
+    /** At most so many segments. */
     cap?: string;
+    /** At most so many arrows, thinned evenly. */
+    arrows?: string;
   };
   "trace/alignment": OfTrace;
   "trace/collective": OfTrace & OfContent & {

@@ -68,9 +68,7 @@ def last_work(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Int
     call = np.flatnonzero(blocking)
     order = ending_order(work)
     returned = spans["start"][call] + spans["dur"][call]
-    return call, np.append(order, -1)[
-        np.searchsorted(work.end[order], returned, side="right") - 1
-    ]
+    return call, np.append(order, -1)[np.searchsorted(work.end[order], returned, side="right") - 1]
 
 
 def _handovers(

@@ -51,9 +51,9 @@ def path_overlay(
     lane_of_event: Array,
     window: tuple[int, int],
     parts: int,
-    most: int,
+    most: tuple[int, int],
 ) -> PathOverlay:
-    """The path in a window of ``parts`` pixels: at most ``most`` segments and as many arrows.
+    """The path in a window of ``parts`` pixels; ``most``: how many segments and arrows.
 
     Segments of a lane with less than a pixel between them are one, and where these are still too
     many, with less than two pixels, four, and so on.
@@ -71,9 +71,9 @@ def path_overlay(
     leaves = np.flatnonzero((track[1:] != track[:-1]) & (step[1:] == step[:-1]))
     pixel = max(1, (end - begin) // parts)
     distinct = _distinct(pixel, lane[leaves], lane[leaves + 1], stop[leaves], start[leaves + 1])
-    shown = spread(leaves[distinct], most)
+    shown = spread(leaves[distinct], most[1])
     order = np.lexsort((start, lane))
-    first = _pieces(lane[order], start[order], stop[order], pixel, most)
+    first = _pieces(lane[order], start[order], stop[order], pixel, most[0])
     group = np.cumsum(first) - 1
     longest = order[largest_by(group, int(first.sum()), (stop - start)[order])]
     head = np.flatnonzero(first)

@@ -11,13 +11,14 @@ from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
     PathGroup,
     Window,
-    compared,
     event_table,
+    hidden_work,
     kind_table,
     step_causes,
     strip_table,
 )
 from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
@@ -45,10 +46,12 @@ __all__ = [
     "path_overlay_payload",
     "path_rows_payload",
 ]
+OF_DEVICE_WORK = ("kernel", "memcpy", "memset", "communication", "launch", "before_recording")
+"""Kinds whose events are device work."""
 MOST_STRIPS = 3
 """Of more steps only the longest is drawn."""
-STRIKING_SHARE, STRIKING_FACTOR = 0.15, 3
-"""Shares that differ by as much and as many times are worth a sentence."""
+STRIKING_SHARE, STRIKING_FACTOR = 0.1, 3
+"""Work is worth a sentence when so much of the steps is hidden, and a part of it at most on the path."""
 
 
 def critical_path_payload(
@@ -108,10 +111,16 @@ def path_rows_payload(
 
 def _track_names(trace: Trace, facts: Facts, rows: DisplayTable) -> list[str | None]:
     tracks, events, role = rows["track"].tolist(), rows["event"].tolist(), trace["spans"]["role"]
+
+    def name(track: int, on_device: bool) -> str:
+        process, thread = track_text(trace, facts, track, on_device)
+        # Numbers alone say nothing.
+        process = f"process {process}" if process.isdecimal() else process
+        thread = f"{'stream' if on_device else 'thread'} {thread}" if thread.isdecimal() else thread
+        return f"{process} · {thread}"
+
     return [
-        " · ".join(track_text(trace, facts, track, int(role[event]) in DEVICE_ROLES))
-        if track >= 0
-        else None
+        name(track, int(role[event]) in DEVICE_ROLES) if track >= 0 else None
         for track, event in zip(tracks, events, strict=True)
     ]
 
@@ -156,31 +165,28 @@ def event_path_payload(
 
 
 def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
-    """The kernel and the operator whose share of the path differs most from that of all time, where
-    it does strikingly.
-    """
-    device = vocabulary(facts).device if operators_have_device_time(facts) else "host"
-    sentences = []
+    """The kernel, or else the operator, that a table of plain times shows far above its part of the path."""
+    steps = facts["steps"]
+    wall = int((steps["end"] - steps["start"])[selection.steps].sum())
+    if not operators_have_device_time(facts) or not wall:
+        return []
     kinds: tuple[tuple[Literal["event", "operator"], str], ...] = (
-        ("event", "kernel"),
-        ("operator", f"operators' {device}"),
+        ("event", "kernel time"),
+        ("operator", f"operators' {vocabulary(facts).device} time"),
     )
     for by, of in kinds:
-        name, plain, path = compared(facts, insight, selection, by)
-        less, more = np.minimum(path, plain), np.maximum(path, plain)
-        striking = (more - less >= STRIKING_SHARE) & (more >= STRIKING_FACTOR * less)
-        if not striking.any():
-            continue
-        row = int(np.where(striking, more - less, -1).argmax())
-        shares = f"{format_share(float(plain[row]))} of the {of} time"
-        on_path = f"{format_share(float(path[row]))} of the critical path"
-        sentences.append(
-            f"{facts.strings[int(name[row])]}: {shares}, but {on_path}: most of it is hidden behind"
-            " other work."
-            if plain[row] > path[row]
-            else f"{facts.strings[int(name[row])]}: only {shares}, but {on_path}."
-        )
-    return sentences
+        name, work, path = hidden_work(facts, insight, selection, by)
+        hidden = work - path
+        striking = (hidden >= STRIKING_SHARE * wall) & (work >= STRIKING_FACTOR * path)
+        if striking.any():
+            row = int(np.where(striking, hidden, -1).argmax())
+            plain = format_share(int(work[row]) / int(work.sum()))
+            return [
+                f"{short_name(facts.strings[int(name[row])])} takes {plain} of the {of}, but"
+                f" {format_share(int(path[row]) / wall)} of the critical path: the rest is hidden"
+                " behind other work."
+            ]
+    return []
 
 
 def headline(parts: DisplayTable, rows: DisplayTable, steps: int) -> list[str]:
@@ -197,6 +203,7 @@ def headline(parts: DisplayTable, rows: DisplayTable, steps: int) -> list[str]:
     [name], [line] = first.texts("name"), first.texts("line")
     if name:
         place = f" at {line}" if line and line != name else ""
+        name = short_name(name) if kind in OF_DEVICE_WORK else name
         part = format_share(float(first["share"][0]))
         sentences.append(f"The largest part of it, {part} of the path, is {name}{place}.")
     return sentences

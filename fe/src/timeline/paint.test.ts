@@ -120,6 +120,20 @@ describe("RowPainter", () => {
     ]);
   });
 
+  it("dims what is not lit", () => {
+    const lit: Lit = { lanes: new Map([[0, Float64Array.of(12, 13)]]), events: new Set([4]) };
+    paint(
+      [
+        { lane: 0, start: 0, dur: 5, event: 1 },
+        { lane: 0, start: 10, dur: 5, event: 2 },
+        { lane: 0, start: 20, dur: 5, event: 3, count: 4 },
+        { lane: 0, start: 30, dur: 5, event: 4 },
+      ],
+      { lit },
+    );
+    expect(drawn().slice(0, 36)).toBe("-----.....AAAAA.....-----.....AAAAA.");
+  });
+
   it("parts nothing that is narrow, because gaps would be all that is left", () => {
     paint([
       { lane: 0, start: 0, dur: 3, event: 1 },

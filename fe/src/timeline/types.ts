@@ -111,6 +111,8 @@ export interface Arrow {
   source: { source: number; lane: number; time: number };
   target: { source: number; lane: number; time: number };
   strong: boolean;
+  /** Drawn without a bow: one of many that lead from each to the next. */
+  straight?: boolean;
 }
 
 /** What stays bright. Times are the source's own. */

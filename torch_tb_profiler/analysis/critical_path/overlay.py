@@ -24,6 +24,10 @@ BETWEEN = (PathCause.NOT_RECORDED, PathCause.LAUNCH, PathCause.BEFORE_RECORDING)
 """Time between events, during which the event that is noted with it does not run yet."""
 
 
+NEAR_PX = 8
+"""Arrows whose ends are nearer to each other than this are drawn as one."""
+
+
 @dataclass(frozen=True)
 class PathOverlay:
     """The path in a window. Arrays of shape (segments,), by lane and start, and (arrows,), by time.
@@ -70,7 +74,9 @@ def path_overlay(
     track, step = trace["spans"]["track"][event], path["step"][row]
     leaves = np.flatnonzero((track[1:] != track[:-1]) & (step[1:] == step[:-1]))
     pixel = max(1, (end - begin) // parts)
-    distinct = _distinct(pixel, lane[leaves], lane[leaves + 1], stop[leaves], start[leaves + 1])
+    distinct = _distinct(
+        NEAR_PX * pixel, track[leaves], track[leaves + 1], stop[leaves], start[leaves + 1]
+    )
     shown = spread(leaves[distinct], most[1])
     order = np.lexsort((start, lane))
     first = _pieces(lane[order], start[order], stop[order], pixel, most[0])
@@ -91,9 +97,9 @@ def path_overlay(
     )
 
 
-def _distinct(pixel: int, source: Ints, target: Ints, leaves: Ints, arrives: Ints) -> Ints:
-    """Of arrows between the same lanes whose ends share pixels the first; positions, ascending."""
-    keys = np.stack((source, target, leaves // pixel, arrives // pixel))
+def _distinct(near: int, source: Array, target: Array, leaves: Ints, arrives: Ints) -> Ints:
+    """Of arrows between the same tracks that are near each other the first; positions, ascending."""
+    keys = np.stack((source, target, leaves // near, arrives // near))
     return np.sort(np.unique(keys, axis=1, return_index=True)[1])
 
 

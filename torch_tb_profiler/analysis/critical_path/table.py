@@ -98,8 +98,8 @@ PATH_EVENTS = DisplaySpec(
         _C("operator", "code", "Operator", _OPERATOR, "path_operator", True, width=150),
         _C("path_ns", "time", "On the path", "Time.", "path_time", pool="sum", bar=True),
         _C("share", "share", "Share", _SHARE, "path_share", pool="sum"),
-        _C("work_ns", "time", "All its time", _WORK, "path_work", True),
-        _C("work_share", "share", "Share of such", _WORK_SHARE, "path_work_share", True),
+        _C("work_ns", "time", "Plain time", _WORK, "path_work", True),
+        _C("work_share", "share", "Plain share", _WORK_SHARE, "path_work_share", True),
         _C("segments", "count", "Segments", "How many.", "path_segments", pool="sum"),
         _C("event", "row", "", "The longest of them."),
         _C("track", "row", "", "Its thread or stream.", unit="row of tracks", page=False),
@@ -251,19 +251,15 @@ def _plain_time(
     return {"work_ns": work[row], "work_share": share}
 
 
-def compared(
+def hidden_work(
     facts: Facts, insight: Insight, selection: Selection, by: Literal["event", "operator"]
-) -> tuple[Array, Array, Array]:
-    """``(name, work, path)`` of all kernels or operators: their shares of the time of all such, on or off
-    the path, and of the path.
-    """
-    name, time = _all_work(facts, insight, selection, by)
+) -> tuple[Array, Ints, Ints]:
+    """``(name, work, path)`` of all kernels or operators: device time, ns, and what of it is on the path."""
+    name, work = _all_work(facts, insight, selection, by)
     taken = _taken(insight, selection, None)
-    counted = np.isin(taken.sums["cause"], WORK) if by == "event" else np.True_
     of = taken.sums["name" if by == "event" else "operator"]
-    row = np.flatnonzero((of >= 0) & counted)
-    path = sum_by(of[row], len(facts.strings), taken.time[row])[name]
-    return name, time / max(int(time.sum()), 1), path / max(int(taken.time.sum()), 1)
+    row = np.flatnonzero((of >= 0) & np.isin(taken.sums["cause"], WORK))
+    return name, work, sum_by(of[row], len(facts.strings), taken.time[row])[name]
 
 
 def _all_work(

@@ -86,21 +86,6 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           }
         />
       </Panel>
-      {several ? (
-        <Panel title="By step">
-          <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>
-            <StackedBars
-              label="Critical path of each step by kind"
-              series={seriesOf(payload)}
-              bars={barsOf(payload)}
-              unit="ns"
-              height={220}
-              selected={onlyStep(steps)}
-              onSelect={(chosen) => setSteps(withOnly(steps, chosen))}
-            />
-          </Figure>
-        </Panel>
-      ) : null}
       <Panel
         title="On the path"
         term="critical_path"
@@ -119,6 +104,21 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
         </Loaded>
       </Panel>
+      {several ? (
+        <Panel title="By step">
+          <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>
+            <StackedBars
+              label="Critical path of each step by kind"
+              series={seriesOf(payload)}
+              bars={barsOf(payload)}
+              unit="ns"
+              height={220}
+              selected={onlyStep(steps)}
+              onSelect={(chosen) => setSteps(withOnly(steps, chosen))}
+            />
+          </Figure>
+        </Panel>
+      ) : null}
     </>
   );
 }

@@ -122,7 +122,9 @@ function Breakdown({ payload, ...props }: ViewProps & { payload: OverviewPayload
           <Steps {...props} payload={payload} />
           <p class="source-note">
             <Term id="step_source" />: {payload.step_source}.
-            {payload.steps.step.length > 1 ? " Press a bar to look at that step alone." : ""}
+            {payload.steps.step.length > FEW_STEPS
+              ? " Press a bar to look at that step alone."
+              : ""}
           </p>
         </div>
       </div>

@@ -87,6 +87,7 @@ function arrowsOf(payload: PathOverlayPayload, source: number, offset: number): 
       time: (payload.target_ns[i] ?? 0) + offset,
     },
     strong: true,
+    straight: true,
   }));
 }
 

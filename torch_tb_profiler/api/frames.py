@@ -102,6 +102,16 @@ class Frames(ABC):
         """
         return self._each(lambda context: tables.critical_path(context, steps))
 
+    def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
+        """What a step would take with all changes at once, e.g. ``"dataloader-ready"`` or
+        ``"scale:operator=aten::mm,factor=0.5"``; without any, each usual change that saves time.
+
+        Raises:
+            BadRequest: there is no such change.
+            IndexError: there is no such step.
+        """
+        return self._each(lambda context: tables.what_if(context, changes, steps))
+
     @property
     def modules(self) -> DataFrame:
         """The tree of ``nn.Module``s with host and device time, forward and backward."""
@@ -312,6 +322,28 @@ class RunFrames(Frames, Sequence[TraceFrames]):
                 context, waiting_columns(member) if member[1] >= 0 else None
             )
         )
+
+    def critical_path(
+        self, steps: Steps = None, *, ranks: Literal["all"] | None = None
+    ) -> DataFrame:
+        """What the end of each step waited for; with ``ranks="all"`` one path per step through all ranks, from
+        its earliest begin to its latest end, with ``steps`` among those of the run.
+
+        Raises:
+            BadRequest: the traces are of several runs, or were not recorded together.
+            IndexError: there is no such step.
+        """
+        if ranks is None:
+            return super().critical_path(steps)
+        _one_of(ranks, ("all",))
+        [*fleets] = {id(fleet): fleet for fleet, _ in self._members}.values()
+        if len(fleets) != 1:
+            raise BadRequest(
+                f"The traces are {len(fleets)} recordings, a path goes through one.",
+                "Open one run folder, or take some of its traces by a slice.",
+            )
+        own = steps if steps is not None or not self._traces else self._traces[0].context.steps
+        return tables.ranks_path(fleets[0], own)
 
     @property
     def findings(self) -> DataFrame:

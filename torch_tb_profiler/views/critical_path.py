@@ -155,12 +155,16 @@ def event_path_payload(
 ) -> EventPathPayload:
     """What the path has of an event; instants have no time."""
     if event >= trace["spans"].n:
-        return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None)
+        return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None, slack_ns=None)
     found, steps = event_on_path(trace, insight, event), facts["steps"]
     step = int(facts["span_links"]["step"][event])
     wall = int(steps["end"][step] - steps["start"][step]) if step >= 0 else None
     return EventPathPayload(
-        itself_ns=found.itself, within_ns=found.within, before_ns=found.before, step_ns=wall
+        itself_ns=found.itself,
+        within_ns=found.within,
+        before_ns=found.before,
+        step_ns=wall,
+        slack_ns=found.slack if found.slack >= 0 else None,
     )
 
 

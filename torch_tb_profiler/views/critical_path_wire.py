@@ -69,10 +69,12 @@ class PathOverlayPayload(Wire, frozen=True, kw_only=True):
 class EventPathPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/event/path``: time of an event on the critical path: in it alone, in it and what it
     called on its thread, and from its launch, or the work before it, until it began. ``step_ns``: length
-    of its step; null outside of steps.
+    of its step; null outside of steps. ``slack_ns``: how much later it could have ended without moving the
+    end of any step; null where nothing recorded waits for it.
     """
 
     itself_ns: int
     within_ns: int
     before_ns: int
     step_ns: int | None
+    slack_ns: int | None

@@ -105,12 +105,13 @@ export interface PathOverlayPayload {
   arrows_total: number;
 }
 
-/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. */
+/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
 export interface EventPathPayload {
   itself_ns: number;
   within_ns: number;
   before_ns: number;
   step_ns: number | null;
+  slack_ns: number | null;
 }
 
 /** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */

@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
 from torch_tb_profiler.analysis.timeline.arrows import spread
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Trace
@@ -121,12 +121,14 @@ def _pieces(lane: Ints, start: Ints, end: Ints, pixel: int, most: int) -> Mask:
 @dataclass(frozen=True)
 class EventOnPath:
     """What the path has of an event, ns. itself: in it alone; within: in it or what it called on its
-    thread; before: from its launch, or the work before it, until it began.
+    thread; before: from its launch, or the work before it, until it began. slack: how much later it could
+    have ended without moving the end of any step; −1 where nothing recorded waits for it.
     """
 
     itself: int
     within: int
     before: int
+    slack: int
 
 
 def event_on_path(trace: Trace, insight: Insight, event: int) -> EventOnPath:
@@ -142,5 +144,17 @@ def event_on_path(trace: Trace, insight: Insight, event: int) -> EventOnPath:
     within = np.minimum(path["end"][inside], end) - np.maximum(path["start"][inside], begin)
     time = path["end"] - path["start"]
     return EventOnPath(
-        int(time[own & ~between].sum()), int(within.sum()), int(time[own & between].sum())
+        int(time[own & ~between].sum()),
+        int(within.sum()),
+        int(time[own & between].sum()),
+        _slack(insight["slack"], int(spans["track"][event]), end),
     )
+
+
+def _slack(slack: Table, track: int, time: int) -> int:
+    """How much later a thread or stream could go on from a time: as much as it could come to its next
+    moment.
+    """
+    begin, end = np.searchsorted(slack["track"], (track, track + 1)).tolist()
+    next_moment = begin + int(np.searchsorted(slack["time"][begin:end], time))
+    return int(slack["slack"][next_moment]) if next_moment < end else -1

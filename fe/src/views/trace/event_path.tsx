@@ -1,5 +1,6 @@
 /** What the critical path has of the selected event. */
 
+import type { EventPathPayload } from "../../api/types.gen";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { Term } from "../../widgets";
@@ -28,21 +29,20 @@ export function EventPath({ recording, event }: EventPathProps) {
   );
 }
 
-interface OnPathProps {
-  data: { itself_ns: number; within_ns: number; before_ns: number; step_ns: number | null };
-}
-
-export function OnPath({ data: { itself_ns, within_ns, before_ns, step_ns } }: OnPathProps) {
-  if (!within_ns && !before_ns)
-    return <p>Not on it: hidden behind other work, or outside of it.</p>;
+export function OnPath({ data }: { data: EventPathPayload }) {
+  const { itself_ns, within_ns, before_ns, step_ns, slack_ns } = data;
   const share = step_ns ? `, ${formatShare(within_ns / step_ns)} of the step` : "";
+  const exactly = (label: string, ns: number) => fact(label, formatTime(ns), formatExactTime(ns));
   return (
     <dl class="facts">
-      {fact("On it", `${formatTime(within_ns)}${share}`, formatExactTime(within_ns))}
-      {itself_ns < within_ns
-        ? fact("Of that itself", formatTime(itself_ns), formatExactTime(itself_ns))
-        : null}
-      {before_ns ? fact("Until it began", formatTime(before_ns), formatExactTime(before_ns)) : null}
+      {within_ns
+        ? fact("On it", `${formatTime(within_ns)}${share}`, formatExactTime(within_ns))
+        : fact("On it", "nothing: other work hides it")}
+      {itself_ns < within_ns ? exactly("Of that itself", itself_ns) : null}
+      {before_ns ? exactly("Until it began", before_ns) : null}
+      {slack_ns === null
+        ? null
+        : fact(<Term id="slack">Slack</Term>, formatTime(slack_ns), formatExactTime(slack_ns))}
     </dl>
   );
 }

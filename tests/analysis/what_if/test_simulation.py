@@ -124,7 +124,7 @@ def test_the_path_after_a_change_is_a_new_one() -> None:
 def test_slack_is_how_much_later_an_event_could_end() -> None:
     simulated = simulation("""
 main    [ProfilerStep#1                                 ]
-main     <a #1><b #2>   <cudaStreamSynchronize   >
+main     <l #1><m #2>   <cudaStreamSynchronize   >
 gpu 7        {a #1                  }
 gpu 20             {b #2    }
 """)

@@ -14,6 +14,7 @@ longer than on the other ranks: ``path × (1 − median of the others ÷ own)``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -102,6 +103,12 @@ def blames(
             also = work.alike(step, rank, cause)
             found.append(Blame(step, rank, also, total, int(on_path[at].sum()), parts))
     return tuple(found)
+
+
+def to_blame(blames: Sequence[Blame]) -> list[int]:
+    """The ranks that are to blame for more than half of some steps, on the path or alike; ascending."""
+    times = Counter(rank for blame in blames for rank in {blame.rank, *blame.also})
+    return sorted(rank for rank, count in times.items() if 2 * count > len(blames))
 
 
 class _Work:

@@ -98,6 +98,17 @@ def _handovers(
     yield np.full(len(target), main, np.int64), end[waited], target
 
 
+def waiting(trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int) -> Mask:
+    """In which segments of the main thread it waited for other threads or transfers."""
+    spans = trace["spans"]
+    moved = work.row[~np.isin(spans["role"][work.row], DEVICE_ROLES)]
+    row = np.concatenate((other_operators(trace, facts, main), moved))
+    begin = spans["start"][row]
+    start, _ = waits_for(host, main, begin, begin + spans["dur"][row])
+    own = host.of_track(main)
+    return np.isin(host.start[own], start) & np.isin(host.cause[own], _WAITING)
+
+
 def other_operators(trace: Trace, facts: Facts, main: int) -> Ints:
     """Rows of the outermost operators of all threads but ``main``; none without a main thread."""
     spans, parent = trace["spans"], facts["span_links"]["parent"]

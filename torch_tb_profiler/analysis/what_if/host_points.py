@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_oper
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 _PLAIN, _BEGIN, _END, _RELEASE = range(4)
 
@@ -99,7 +100,7 @@ def host_points(
     begin = spans["start"][call]
     released = np.maximum(begin, work.end[target])
     parts.append(_part(spans["track"][call], released, _RELEASE, begin, device=target, call=call))
-    parts += _handovers(trace, facts, host, main, sum(len(part.time) for part in parts))
+    parts += _handovers(trace, facts, host, work, main, sum(len(part.time) for part in parts))
     columns = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(_Part)
@@ -118,37 +119,54 @@ def _part(
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, main: int, number: int
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int, number: int
 ) -> list[_Part]:
-    """The points of operators that the main thread handed to others; ``number``: of the first point."""
+    """The points of operators that the main thread handed to others, and of transfers of host libraries for
+    which it waited; ``number``: of the first point.
+    """
     spans = trace["spans"]
     call = other_operators(trace, facts, main)
-    if not len(call):
+    moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
+    if main < 0 or not len(call) + len(moved):
         return []
-    begin = spans["start"][call]
-    end = begin + spans["dur"][call]
-    track = spans["track"][call].astype(np.int64)
+    row = np.concatenate((call, work.row[moved]))
+    operates = np.arange(len(row)) < len(call)
+    begin = spans["start"][row]
+    end = begin + spans["dur"][row]
+    track = spans["track"][row].astype(np.int64)
     start, stop = waits_for(host, main, begin, end)
-    wait = np.searchsorted(start, begin, side="right") - 1
-    wait = np.where((wait >= 0) & (end <= np.append(stop, -1)[wait]), wait, -1)
+    wait = np.searchsorted(start, np.where(operates, begin, end - 1), side="right") - 1
+    until = np.append(stop, -1)[wait]
+    # A transfer is waited for only where the wait ends with it.
+    soon = until - end <= end - np.maximum(begin, np.append(start, 0)[wait])
+    wait = np.where((wait >= 0) & (end <= until) & (soon | operates), wait, -1)
     # Of the operators of one thread in one wait only the first was handed over; the others follow it.
     order = np.lexsort((begin, track))
     same = (track[order[1:]] == track[order[:-1]]) & (wait[order[1:]] == wait[order[:-1]])
-    new = np.ones(len(call), np.bool_)
-    new[order[1:]] = ~same | (wait[order[1:]] < 0)
+    new = operates.copy()
+    new[order[1:]] &= ~same | (wait[order[1:]] < 0)
     handed = number + np.arange(int(new.sum()))
     waited = np.flatnonzero(wait >= 0)
     last = waited[np.lexsort((end[waited], wait[waited]))]
-    last = last[np.append(wait[last[1:]] != wait[last[:-1]], True)[: len(last)]]
+    last = last[np.append(wait[last[1:]] != wait[last[:-1]], np.True_)[: len(last)]]
     opened = np.full(len(start), np.iinfo(np.int64).max)
-    np.minimum.at(opened, wait[waited], begin[waited])
+    np.minimum.at(opened, wait[waited], np.where(operates, begin, 0)[waited])
     reach = np.maximum(start, opened)[wait[last]]
-    ended = number + 2 * len(handed) + np.arange(len(last))
+    by_thread = operates[last]
+    ended = number + 2 * len(handed) + np.cumsum(by_thread) - 1
+    device = np.concatenate((np.full(len(call), -1), moved))[last]
     return [
         _part(np.full(len(handed), main), begin[new]),
         _part(track[new], begin[new], _BEGIN, other=handed),
-        _part(track[last], end[last], _END),
-        _part(np.full(len(last), main), end[last], _RELEASE, reach, other=ended),
+        _part(track[last[by_thread]], end[last[by_thread]], _END),
+        _part(
+            np.full(len(last), main),
+            end[last],
+            _RELEASE,
+            reach,
+            other=np.where(by_thread, ended, -1),
+            device=device,
+        ),
     ]
 
 

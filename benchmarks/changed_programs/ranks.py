@@ -1,0 +1,57 @@
+"""Changes of jobs of two ranks, joined over gloo."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import torch
+import torch.distributed as dist
+from changed_programs import Step, pair
+from changed_programs.models import mlp
+from torch import nn
+from torch.nn import functional
+from torch.nn.parallel import DistributedDataParallel
+
+_SLEEP_S = 0.03
+
+
+def _rank() -> int:
+    return int(os.environ["RANK"])
+
+
+def stall() -> None:
+    time.sleep(_SLEEP_S)
+
+
+def training(stalled: bool = False, reduced: bool = True) -> Step:
+    """A step of data-parallel training; with ``stalled`` rank 1 sleeps in each."""
+    model = DistributedDataParallel(mlp(512, 3))
+    inputs, labels = torch.randn(256, 512), torch.randint(10, (256,))
+
+    def step() -> None:
+        if stalled and _rank() == 1:
+            stall()
+        model.zero_grad()
+        functional.cross_entropy(model(inputs), labels).backward()
+
+    def apart() -> None:
+        with model.no_sync():
+            step()
+
+    return step if reduced else apart
+
+
+@pair("A `sleep` in rank 1 dropped, seen from rank 1", "scale:name=*: stall,factor=0", ranks=2, rank=1)
+def sleep_in_own_rank(changed: bool) -> Step:
+    return training(not changed)
+
+
+@pair("A `sleep` in rank 1 dropped, seen from rank 0", "no-stragglers", ranks=2, rank=-1)
+def sleep_in_other_rank(changed: bool) -> Step:
+    return training(not changed)
+
+
+@pair("Gradients not reduced", "scale:communication=*,factor=0", ranks=2)
+def without_reduction(changed: bool) -> Step:
+    return training(reduced=not changed)

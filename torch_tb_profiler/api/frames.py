@@ -102,6 +102,16 @@ class Frames(ABC):
         """
         return self._each(lambda context: tables.critical_path(context, steps))
 
+    def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
+        """What a step would take with all changes at once, e.g. ``"dataloader-ready"`` or
+        ``"scale:operator=aten::mm,factor=0.5"``; without any, each usual change that saves time.
+
+        Raises:
+            BadRequest: there is no such change.
+            IndexError: there is no such step.
+        """
+        return self._each(lambda context: tables.what_if(context, changes, steps))
+
     @property
     def modules(self) -> DataFrame:
         """The tree of ``nn.Module``s with host and device time, forward and backward."""

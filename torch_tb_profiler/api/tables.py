@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.table import what_if_table
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array, Ints
@@ -39,6 +41,13 @@ def steps(context: TraceContext) -> DataFrame:
     """See ``figures.step_table.STEPS``."""
     table = step_table(context.facts, context.selection())
     return table_frame(table.take(context.selection().steps))
+
+
+def what_if(context: TraceContext, changes: Sequence[str], chosen: Steps) -> DataFrame:
+    """See ``what_if.table.WHAT_IF``."""
+    applied = [read_change(text) for text in changes]
+    selection = context.selection(chosen)
+    return table_frame(what_if_table(context.facts, context.simulation, applied, selection))
 
 
 def critical_path(context: TraceContext, chosen: Steps) -> DataFrame:

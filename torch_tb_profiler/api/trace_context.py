@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import index
 
+from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
+from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
@@ -39,6 +41,14 @@ class TraceContext:
     def insight(self) -> Insight:
         """Derived or read from the cache on first use."""
         return self.opened.memoise("insight", lambda: insight_of(self.opened, self.settings))
+
+    @property
+    def simulation(self) -> Simulation:
+        """The trace's graph, to be replayed with changes; made on first use."""
+        return self.opened.memoise(
+            "simulation",
+            lambda: Simulation(self.trace, self.facts, self.insight, usable(self.settings.peaks)),
+        )
 
     def selection(self, steps: Steps = None) -> Selection:
         """``steps``, else those of the context.

@@ -152,6 +152,20 @@ def _critical_path(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _what_if(parser: argparse.ArgumentParser) -> None:
+    _trace(parser, "?")
+    _form(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--change",
+        metavar="NAME[:KEY=VALUE,...]",
+        action="append",
+        default=[],
+        help="a change; several are simulated together (default: each usual one)",
+    )
+    parser.add_argument("--list", action="store_true", help="list the changes and their parameters")
+
+
 def _kernels(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "properties"))
 
@@ -367,6 +381,12 @@ COMMANDS: tuple[Command, ...] = (
         "show what the end of each step waited for, back to its begin",
         _critical_path,
         ("output:print_traces", "critical_path:report"),
+    ),
+    Command(
+        "whatif",
+        "predict the step if something in it were different",
+        _what_if,
+        ("what_if:run",),
     ),
     Command(
         "event",

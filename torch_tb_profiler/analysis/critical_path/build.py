@@ -17,16 +17,23 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
-from torch_tb_profiler.analysis.critical_path.device import Begin, device_work, ending_order
-from torch_tb_profiler.analysis.critical_path.host import blocking_calls, host_segments
+from torch_tb_profiler.analysis.critical_path.device import (
+    Begin,
+    device_causes,
+    device_work,
+    ending_order,
+)
+from torch_tb_profiler.analysis.critical_path.host import (
+    blocking_calls,
+    host_segments,
+    main_track,
+)
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
-from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 
@@ -80,15 +87,16 @@ class _Walk:
         self._facts, self._spans = facts, trace["spans"]
         self._host = host_segments(trace, facts, blocking)
         self._work = device_work(trace, facts)
-        self._main = self._main_track()
+        self._main = main_track(trace, facts, self._host)
         self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self._main)
         self._by_end = ending_order(self._work)
-        self._causes = _device_causes(trace, facts, self._work.row)
+        self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
         stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
         # Single numbers are read from a memoryview several times as fast as from an array.
-        self._chain_columns = (work.start.data, work.before.data, stops.data)
+        self._before = work.before
+        self._chain_columns = (work.start.data, self._before.data, stops.data)
         self._noted: list[tuple[Array, Array, Array]] = []
 
     def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
@@ -140,7 +148,7 @@ class _Walk:
                 return returned, int(spans["track"][call])
             if not self._waits(time):
                 return time, self._main
-            device = int(work.before[last])
+            device = int(self._before[last])
             if device < 0:
                 return time, -1
             self._note(int(work.end[device]), PathCause.NOT_RECORDED, int(work.row[last]))
@@ -220,23 +228,3 @@ class _Walk:
             or self._host.end[own][at] < time
             or self._host.cause[own][at] == PathCause.SYNCHRONIZATION
         )
-
-    def _main_track(self) -> int:
-        """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
-        steps, spans, host = self._facts["steps"], self._spans, self._host
-        if steps.n:
-            same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
-            if same.any():
-                return int(spans["track"][np.argmax(same)])
-        active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
-        return int(active.argmax()) if len(active) else -1
-
-
-def _device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
-    """``PathCause`` of device work."""
-    role = trace["spans"]["role"][row]
-    cause = np.full(len(row), PathCause.KERNEL, np.uint8)
-    cause[role == Role.MEMCPY] = PathCause.MEMCPY
-    cause[role == Role.MEMSET] = PathCause.MEMSET
-    cause[np.isin(row, communication_rows(trace, facts))] = PathCause.COMMUNICATION
-    return cause

@@ -11,6 +11,7 @@ on another stream.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -18,14 +19,22 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
 
 NEAR_FACTOR, NEAR_LEAST_NS = 4, 2_000
 """Work that begins within so many usual gaps after other work has ended is taken to follow it."""
 LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
 """A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
+
+
+_LETS_WAIT = re.compile(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
+"""Runtime calls that let a stream wait."""
 
 
 class Begin(IntEnum):
@@ -47,7 +56,9 @@ class DeviceWork:
     """Arrays of shape (device events,).
 
     row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
-    before: position of the work that it followed, on its stream or another; −1 none.
+    previous: position of the work that ended last before it began, on its stream; elsewhere: on its
+    device; −1 none. awaits: the work of another stream for which the host let it wait; −1 none known.
+    gap: usual time between two pieces of work of a full stream, ns.
     """
 
     row: Ints
@@ -55,7 +66,15 @@ class DeviceWork:
     end: Ints
     launch: Ints
     begin: Array
-    before: Ints
+    previous: Ints
+    elsewhere: Ints
+    awaits: Ints
+    gap: float
+
+    @property
+    def before(self) -> Ints:
+        """Position of the work that each followed, on its stream or another; −1 none."""
+        return np.where(self.begin == Begin.OTHER_STREAM, self.elsewhere, self.previous)
 
 
 def device_work(trace: Trace, facts: Facts) -> DeviceWork:
@@ -96,7 +115,47 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
         & ~(near & (before >= 0))
     )
     begin[other] = Begin.OTHER_STREAM
-    return DeviceWork(row, start, end, launch, begin, np.where(other, elsewhere, before))
+    awaits = _awaited(trace, stream, launch, called, start, end)
+    return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
+
+
+def _awaited(
+    trace: Trace, stream: Ints, launch: Ints, called: Ints, start: Ints, end: Ints
+) -> Ints:
+    """The work for which the host let each piece wait.
+
+    Traces do not say of which streams a call like ``cudaStreamWaitEvent`` speaks. Where a thread launched work
+    onto one stream before the call and onto another one after it, the second waits for the first::
+
+        host      [launch a][cudaStreamWaitEvent][launch b]
+        stream 7        [   a   ]
+        stream 20                        [ b ]                 b waits for a
+    """
+    spans = trace["spans"]
+    runtime = spans["role"] == Role.RUNTIME
+    waits = (
+        runtime & name_mask(trace.strings, spans["name"][runtime], _LETS_WAIT.match)[spans["name"]]
+    )
+    call = np.flatnonzero(waits)
+    awaits = np.full(len(start), -1, np.int64)
+    known = np.flatnonzero(launch >= 0)
+    if not len(call) or not len(known):
+        return awaits
+    time = np.concatenate((called[known], spans["start"][call]))
+    track = np.concatenate((spans["track"][launch[known]], spans["track"][call]))
+    order = np.lexsort((time, track))
+    is_call = order >= len(known)
+    slot = np.arange(len(order))
+    earlier = np.maximum.accumulate(np.where(is_call, -1, slot))
+    later = np.minimum.accumulate(np.where(is_call, len(order), slot)[::-1])[::-1]
+    between = slot[is_call]
+    between = between[(earlier[between] >= 0) & (later[between] < len(order))]
+    first, second = order[earlier[between]], order[later[between]]
+    alike = track[first] == track[second]
+    a, b = known[first[alike]], known[second[alike]]
+    other = (stream[a] != stream[b]) & (end[a] <= start[b])
+    awaits[b[other]] = a[other]
+    return awaits
 
 
 def ending_order(work: DeviceWork) -> Ints:
@@ -130,3 +189,13 @@ def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:
     latest = np.append(order, -1)[slot]
     # Keys of absurd times may overflow; going back must go back all the same.
     return np.where((latest >= 0) & (group[latest] == group) & (end[latest] <= start), latest, -1)
+
+
+def device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
+    """``PathCause`` of device work, uint8."""
+    role = trace["spans"]["role"][row]
+    cause = np.full(len(row), PathCause.KERNEL, np.uint8)
+    cause[role == Role.MEMCPY] = PathCause.MEMCPY
+    cause[role == Role.MEMSET] = PathCause.MEMSET
+    cause[np.isin(row, communication_rows(trace, facts))] = PathCause.COMMUNICATION
+    return cause

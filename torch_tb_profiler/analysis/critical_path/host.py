@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import innermost_at, nearest
+from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import host_names, name_mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -23,11 +24,15 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 _WAITS = re.compile(
-    r"(?:cuda|cu|hip|musa|xpu|mtia|acl|aclrt|ze|ur)\w*(?:Synchronize|Wait|Finish)\w*$"
+    r"(?:cuda|cu|hip|musa|xpu|mtia|acl|aclrt|ze|ur)(?!\w*(?:StreamWait|Enqueue))\w*(?:Synchronize|Wait|Finish)\w*$"
     r"|(?:cuda|cu|hip)(?:Free|MemFree)(?:Host|_v2)?$"
     r"|(?:cuda|cu|hip)Memcpy(?!\w*(?:Async|Peer))\w*$"
 )
-"""Runtime calls that return only when device work has ended."""
+"""Runtime calls that return only when device work has ended; those that let a stream wait are no such."""
+QUEUE = 1_000
+"""A launch waits while so many pieces of work are launched and have not begun: drivers keep 1,024 at most."""
+LONG_CALL = 4
+"""It waited if it took so many times as long as is usual."""
 _OF_ROLE = {
     Role.OPERATOR: PathCause.OPERATOR,
     Role.PYTHON: PathCause.PYTHON,
@@ -111,16 +116,34 @@ def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
 
 
 def blocking_calls(trace: Trace, facts: Facts) -> Mask:
-    """Which rows of spans are runtime calls that wait for device work: by their name, or because a
-    copy ended before the call that issued it returned.
+    """Which rows of spans are runtime calls that wait for device work: by their name, because a copy
+    ended before the call that issued it returned, or because the queue of launches was full.
     """
     spans = trace["spans"]
     runtime = spans["role"] == Role.RUNTIME
     named = name_mask(trace.strings, spans["name"][runtime], _WAITS.match)
     blocking = runtime & named[spans["name"]]
-    copies = np.flatnonzero(spans["role"] == Role.MEMCPY)
-    launch = facts["span_links"]["launch"][copies]
-    copies, launch = copies[launch >= 0], launch[launch >= 0]
-    ended = spans["start"][copies] + spans["dur"][copies]
-    blocking[launch[ended <= spans["start"][launch] + spans["dur"][launch]]] = True
+    row = device_rows(trace)
+    launch = facts["span_links"]["launch"][row]
+    row, launch = row[launch >= 0], launch[launch >= 0]
+    ended = spans["start"][row] + spans["dur"][row]
+    copied = spans["role"][row] == Role.MEMCPY
+    blocking[launch[copied & (ended <= spans["start"][launch] + spans["dur"][launch])]] = True
+    called = spans["start"][launch]
+    launched = np.searchsorted(np.sort(called), called, side="left")
+    begun = np.searchsorted(np.sort(spans["start"][row]), called, side="right")
+    taken = spans["dur"][launch]
+    long = taken >= LONG_CALL * (np.median(taken) if len(taken) else 0)
+    blocking[launch[long & (launched - begun >= QUEUE)]] = True
     return np.asarray(blocking)
+
+
+def main_track(trace: Trace, facts: Facts, host: HostSegments) -> int:
+    """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
+    steps, spans = facts["steps"], trace["spans"]
+    if steps.n:
+        same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
+        if same.any():
+            return int(spans["track"][np.argmax(same)])
+    active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
+    return int(active.argmax()) if len(active) else -1

@@ -52,43 +52,57 @@ def find_jumps(
 
 
 def _releases(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Ints, Ints]:
-    """``(track, time, target)`` of blocking calls: each was released by the device work that ended last
-    inside it.
+    """``(track, time, target)`` of blocking calls that device work released."""
+    spans = trace["spans"]
+    call, target = last_work(trace, work, blocking)
+    inside = np.append(work.end, -1)[target] > spans["start"][call]
+    call, target = call[inside], target[inside]
+    return spans["track"][call].astype(np.int64), work.end[target], target
+
+
+def last_work(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Ints]:
+    """Rows of the blocking calls, and for each the device work that ended last before it returned; −1
+    none.
     """
     spans = trace["spans"]
     call = np.flatnonzero(blocking)
-    begin = spans["start"][call]
     order = ending_order(work)
-    last = np.searchsorted(work.end[order], begin + spans["dur"][call], side="right") - 1
-    target = np.append(order, -1)[last]
-    released = (target >= 0) & (np.append(work.end, -1)[target] > begin)
-    call, target = call[released], target[released]
-    return spans["track"][call].astype(np.int64), work.end[target], target
+    returned = spans["start"][call] + spans["dur"][call]
+    return call, np.append(order, -1)[np.searchsorted(work.end[order], returned, side="right") - 1]
 
 
 def _handovers(
     trace: Trace, facts: Facts, host: HostSegments, main: int
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """``(track, time, target)`` between the main thread and the outermost operators of the others.
-
-    The main thread waits where nothing but Python, an annotation or nothing at all is recorded of it
-    while operators of other threads fill at least half of that time.
-    """
-    spans, parent = trace["spans"], facts["span_links"]["parent"]
-    operator = spans["role"] == Role.OPERATOR
-    call = np.flatnonzero(operator & (spans["track"] != main) & (spans["dur"] > 0))
-    call = call[climb(parent, parent[call], operator) < 0]
-    if main < 0 or not len(call):
+    """``(track, time, target)`` between the main thread and the outermost operators of the others."""
+    spans = trace["spans"]
+    call = other_operators(trace, facts, main)
+    if not len(call):
         return
     begin = spans["start"][call]
     end = begin + spans["dur"][call]
     track = spans["track"][call].astype(np.int64)
     yield track, begin, np.full(len(call), -2 - main, np.int64)
-    own = host.of_track(main)
-    waits = np.isin(host.cause[own], _WAITING)
-    start, stop = host.start[own][waits], host.end[own][waits]
-    filled = 2 * measure(union(begin, end), start, stop) >= stop - start
-    start, stop = start[filled], stop[filled]
+    start, stop = waits_for(host, main, begin, end)
     wait = np.searchsorted(start, end, side="left") - 1
     waited = (wait >= 0) & (end <= np.append(stop, -1)[wait])
     yield np.full(int(waited.sum()), main, np.int64), end[waited], -2 - track[waited]
+
+
+def other_operators(trace: Trace, facts: Facts, main: int) -> Ints:
+    """Rows of the outermost operators of all threads but ``main``; none without a main thread."""
+    spans, parent = trace["spans"], facts["span_links"]["parent"]
+    operator = spans["role"] == Role.OPERATOR
+    call = np.flatnonzero(operator & (spans["track"] != main) & (spans["dur"] > 0) & (main >= 0))
+    return call[climb(parent, parent[call], operator) < 0]
+
+
+def waits_for(host: HostSegments, main: int, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """When the main thread waited for operators of other threads, ``(start, stop)``: nothing but Python, an
+    annotation or nothing at all is recorded of it, and the operators fill at least half of that time.
+    """
+    own = host.of_track(main)
+    idle = np.isin(host.cause[own], _WAITING)
+    start, stop = host.start[own][idle], host.end[own][idle]
+    filled = 2 * measure(union(begin, end), start, stop) >= stop - start
+    return start[filled], stop[filled]

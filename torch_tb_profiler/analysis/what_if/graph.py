@@ -1,0 +1,156 @@
+"""What each moment of a trace depended on: points in time, each of which comes when two others have come.
+
+::
+
+    host      ─L1───────L2──────────────R─────      L: a launch; R: a blocking call was released
+                ╲         ╲            ╱
+    stream 7     ╲─[ a ]E1─╲─[  b   ]E2             E: the end of device work
+
+``time[i] = max(time[first[i]] + first_ns[i], time[second[i]] + second_ns[i])``, with:
+
+=====  ========================================  ==================================================
+point  first                                     second
+=====  ========================================  ==================================================
+host   the point before it on its thread, and    what released it: the end of device work, or
+       what the thread did between               another thread
+end    the end of the work before it on its      its launch and the usual latency of a launch onto
+       stream, and the usual gap                 an idle stream; or its joint
+joint  the end of work on another stream         the launch
+=====  ========================================  ==================================================
+
+Two numbers are fitted to a trace: the usual gap of a full stream and the usual latency of a launch,
+both medians. A delay for which the trace shows no reason is kept as it was measured. Points are
+ordered by the time at which they came, so what a point waits for stands before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork, device_work
+from torch_tb_profiler.analysis.critical_path.host import (
+    HostSegments,
+    blocking_calls,
+    host_segments,
+    main_track,
+)
+from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
+
+NONE, ROOT = 0, 1
+"""The first two points: one that never holds anything back, and the begin of the trace."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The points of a trace.
+
+    time: when each came as measured, ns, int64 of shape (points,). first, second: points, of the same
+    shape.
+    hosts: the points of ``points``, of shape (host points,); since, until: what of the clock of its
+    thread lies between each and its ``first``.
+    ends: the point at which each piece of device work ends, of shape (device events,); lead, latency: ns
+    from its ``first`` and from its launch to its begin, float64; step: row of steps that launched it.
+    joints: the points of work that waited for another stream; joined: its positions.
+    """
+
+    host: HostSegments
+    work: DeviceWork
+    main: int
+    time: Ints
+    first: Ints
+    second: Ints
+    points: HostPoints
+    hosts: Ints
+    since: Places
+    until: Places
+    ends: Ints
+    lead: Array
+    latency: Array
+    step: Ints
+    joints: Ints
+    joined: Ints
+
+
+def build_graph(trace: Trace, facts: Facts) -> Graph:
+    """The graph of a trace; any trace has one."""
+    blocking = blocking_calls(trace, facts)
+    host, work = host_segments(trace, facts, blocking), device_work(trace, facts)
+    main = main_track(trace, facts, host)
+    points = host_points(trace, facts, host, work, blocking, main)
+    other = np.where(work.begin == Begin.OTHER_STREAM, work.elsewhere, work.awaits)
+    joined = np.flatnonzero((other >= 0) & (work.end > work.start))
+    time, hosts, ends, joints = _ordered(points, work, joined)
+    first, second = np.full((2, len(time)), NONE, np.int64)
+    of_host, of_work = np.append(hosts, NONE), np.append(ends, NONE)
+    first[hosts] = of_host[points.before]
+    second[hosts] = np.where(points.device >= 0, of_work[points.device], of_host[points.other])
+    alone = (first[hosts] == NONE) & (second[hosts] == NONE)
+    first[hosts[alone]] = ROOT
+    launch = of_host[points.launch]
+    first[ends], lead = _device_first(work, of_work)
+    second[ends] = launch
+    second[ends[joined]] = joints
+    first[joints], second[joints] = of_work[other[joined]], launch[joined]
+    for side in (first, second):
+        # Clocks that disagree may put a launch after its work: what comes later holds nothing back.
+        side[side >= np.arange(len(side))] = NONE
+    lost = ((first == NONE) & (second == NONE))[ends]
+    first[ends[lost]], lead[lost] = ROOT, work.start[lost]
+    since = np.where(points.before >= 0, points.time[points.before], points.reach)
+    return Graph(
+        host=host,
+        work=work,
+        main=main,
+        time=time,
+        first=first,
+        second=second,
+        points=points,
+        hosts=hosts,
+        since=places(host, points.track, since),
+        until=places(host, points.track, points.reach),
+        ends=ends,
+        lead=lead,
+        latency=np.full(len(work.row), _usual_latency(trace, work)),
+        step=facts["span_links"]["step"][work.row].astype(np.int64),
+        joints=joints,
+        joined=joined,
+    )
+
+
+def _ordered(points: HostPoints, work: DeviceWork, joined: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """``(time, hosts, ends, joints)``: all points in the order of time; at one time ends come first, then
+    the host, then joints.
+    """
+    n_host, n_work = len(points.time), len(work.row)
+    time = np.concatenate((points.time, work.end, work.start[joined]))
+    kind = np.repeat([1, 0, 2], (n_host, n_work, len(joined)))
+    detail = np.concatenate((points.kind, np.zeros(n_work + len(joined), np.int64)))
+    order = np.lexsort((detail, kind, time))
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(2, len(order) + 2)
+    measured = np.concatenate(([0, 0], time[order]))
+    hosts, ends, joints = np.split(number, (n_host, n_host + n_work))
+    return measured, hosts, ends, joints
+
+
+def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:
+    """What each piece of work follows, and how long after it begins, ns."""
+    first, lead = of_work[work.previous], np.full(len(work.row), work.gap)
+    unknown = np.flatnonzero(work.begin == Begin.UNKNOWN)
+    before = np.where(work.launch >= 0, work.previous, work.elsewhere)[unknown]
+    first[unknown] = np.where(before >= 0, of_work[before], ROOT)
+    lead[unknown] = work.start[unknown] - np.where(before >= 0, work.end[before], 0)
+    earlier = work.begin == Begin.EARLIER
+    first[earlier], lead[earlier] = ROOT, work.start[earlier]
+    return first, lead
+
+
+def _usual_latency(trace: Trace, work: DeviceWork) -> float:
+    """The median time from the begin of a launch call to its work on an idle stream, ns; 0 without any."""
+    idle = np.flatnonzero(work.begin == Begin.LAUNCH)
+    delay = work.start[idle] - trace["spans"]["start"][work.launch[idle]]
+    return float(np.median(delay)) if len(idle) else 0.0

@@ -1,0 +1,191 @@
+"""The moments at which a host thread launches work, is released, or hands over to another thread.
+
+::
+
+    main       L────[ backward() waits          ]R──        B: an operator that main handed over; E: the last
+    autograd         B[MmBackward0]  [AddBackward0]E           to end; R: main goes on
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.device import DeviceWork
+from torch_tb_profiler.analysis.critical_path.host import HostSegments
+from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_operators, waits_for
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Facts, Trace
+
+_PLAIN, _BEGIN, _END, _RELEASE = range(4)
+
+
+@dataclass(frozen=True)
+class HostPoints:
+    """Arrays of shape (host points,) but for ``launch``.
+
+    track: row of tracks. time: ns. kind: order among those of one time: a thread begins what another
+    handed over, and is released by an end. reach: when its thread had come there and waited; ``time``
+    where it did not wait. before: the point before it on its thread, or before its wait; −1 none.
+    device: position of the work that released it, other: the point of another thread that did; −1 none.
+    call: row of the blocking call that it ends; −1 none. launch: the point of the launch of each piece of
+    device work; −1 none. marks: begins, then ends, of the steps; of a recording without steps the
+    end of each thread.
+    """
+
+    track: Ints
+    time: Ints
+    kind: Ints
+    reach: Ints
+    before: Ints
+    device: Ints
+    other: Ints
+    call: Ints
+    launch: Ints
+    marks: Ints
+
+
+@dataclass(frozen=True)
+class Places:
+    """Moments of host threads, arrays of shape (n,): row of segments, the share of it that has passed,
+    and ns outside of all segments.
+    """
+
+    segment: Ints
+    share: Array
+    outside: Array
+
+    def clock(self, segment_ns: Array) -> Array:
+        """Time until then if the segments last so long, ns; of use between moments of one thread."""
+        passed = np.concatenate((np.zeros(1), np.cumsum(segment_ns)))
+        own = np.append(segment_ns, 0.0)[self.segment]
+        return np.asarray(passed[self.segment] + self.share * own + self.outside)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some points; ``reach`` and what follows it as in ``HostPoints``."""
+
+    track: Ints
+    time: Ints
+    kind: Ints
+    reach: Ints
+    device: Ints
+    other: Ints
+    call: Ints
+
+
+def host_points(
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, blocking: Mask, main: int
+) -> HostPoints:
+    """The points of all threads; ``main``: the thread of the steps, −1 none."""
+    spans, steps = trace["spans"], facts["steps"]
+    rows = np.unique(work.launch)
+    rows = rows[rows >= 0]
+    launch = np.where(work.launch >= 0, np.searchsorted(rows, work.launch), -1)
+    parts = [_part(spans["track"][rows], spans["start"][rows])]
+    if steps.n and int(steps["flags"][0]) & StepFlag.WHOLE:
+        threads = np.flatnonzero(np.diff(host.bounds))
+        parts.append(_part(threads, host.end[host.bounds[threads + 1] - 1]))
+    elif main >= 0:
+        both = np.concatenate((steps["host_start"], steps["host_end"]))
+        parts.append(_part(np.full(len(both), main), both))
+    marks = np.arange(len(rows), sum(len(part.time) for part in parts))
+    call, target = last_work(trace, work, blocking)
+    call, target = call[target >= 0], target[target >= 0]
+    begin = spans["start"][call]
+    released = np.maximum(begin, work.end[target])
+    parts.append(_part(spans["track"][call], released, _RELEASE, begin, device=target, call=call))
+    parts += _handovers(trace, facts, host, main, sum(len(part.time) for part in parts))
+    columns = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(_Part)
+    }
+    before = _before(**{key: columns[key] for key in ("track", "time", "kind", "reach")})
+    return HostPoints(**columns, before=before, launch=launch, marks=marks)
+
+
+def _part(
+    track: Array, time: Ints, kind: int = _PLAIN, reach: Ints | None = None, **released: Ints
+) -> _Part:
+    nothing = dict.fromkeys(("device", "other", "call"), np.full(len(time), -1, np.int64))
+    waited = time if reach is None else reach
+    kinds = np.full(len(time), kind)
+    return _Part(track.astype(np.int64), time, kinds, waited, **(nothing | released))
+
+
+def _handovers(
+    trace: Trace, facts: Facts, host: HostSegments, main: int, number: int
+) -> list[_Part]:
+    """The points of operators that the main thread handed to others; ``number``: of the first point."""
+    spans = trace["spans"]
+    call = other_operators(trace, facts, main)
+    if not len(call):
+        return []
+    begin = spans["start"][call]
+    end = begin + spans["dur"][call]
+    track = spans["track"][call].astype(np.int64)
+    start, stop = waits_for(host, main, begin, end)
+    wait = np.searchsorted(start, begin, side="right") - 1
+    wait = np.where((wait >= 0) & (end <= np.append(stop, -1)[wait]), wait, -1)
+    # Of the operators of one thread in one wait only the first was handed over; the others follow it.
+    order = np.lexsort((begin, track))
+    same = (track[order[1:]] == track[order[:-1]]) & (wait[order[1:]] == wait[order[:-1]])
+    new = np.ones(len(call), np.bool_)
+    new[order[1:]] = ~same | (wait[order[1:]] < 0)
+    handed = number + np.arange(int(new.sum()))
+    waited = np.flatnonzero(wait >= 0)
+    last = waited[np.lexsort((end[waited], wait[waited]))]
+    last = last[np.append(wait[last[1:]] != wait[last[:-1]], True)[: len(last)]]
+    opened = np.full(len(start), np.iinfo(np.int64).max)
+    np.minimum.at(opened, wait[waited], begin[waited])
+    reach = np.maximum(start, opened)[wait[last]]
+    ended = number + 2 * len(handed) + np.arange(len(last))
+    return [
+        _part(np.full(len(handed), main), begin[new]),
+        _part(track[new], begin[new], _BEGIN, other=handed),
+        _part(track[last], end[last], _END),
+        _part(np.full(len(last), main), end[last], _RELEASE, reach, other=ended),
+    ]
+
+
+def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
+    """The point before each on its thread, of a wait the one before the wait; −1 none, and where another
+    thread handed over: idle time in between is nobody's doing.
+    """
+    order = np.lexsort((kind, time, track))
+    track, time, kind, reach = track[order], time[order], kind[order], reach[order]
+    previous = np.arange(-1, len(order) - 1)
+    bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
+    waits = np.flatnonzero(reach < time)
+    for first, last in zip(bounds.tolist(), [*bounds[1:].tolist(), len(order)], strict=True):
+        own = waits[slice(*np.searchsorted(waits, (first, last)))]
+        reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
+        previous[own] = np.minimum(reached, own - 1)
+        previous[first:last][previous[first:last] < first] = -1
+    previous[kind == _BEGIN] = -1
+    before = np.empty(len(order), np.int64)
+    before[order] = np.where(previous >= 0, order[previous], -1)
+    return before
+
+
+def places(host: HostSegments, track: Ints, time: Ints) -> Places:
+    """Where some moments of threads lie."""
+    if not len(host.start):
+        return Places(np.zeros(len(time), np.int64), np.zeros(len(time)), time.astype(np.float64))
+    segment = np.zeros(len(track), np.int64)
+    order = np.argsort(track, kind="stable")
+    ordered = track[order]
+    bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
+    for first, last in zip(bounds.tolist(), [*bounds[1:].tolist(), len(order)], strict=True):
+        rows = order[first:last]
+        own = host.of_track(int(track[rows[0]]))
+        slot = np.searchsorted(host.start[own], time[rows], side="right") - 1
+        segment[rows] = own.start + np.maximum(slot, 0)
+    segment = np.minimum(segment, len(host.start) - 1)
+    start, end = host.start[segment], host.end[segment]
+    passed = np.clip(time, start, end)
+    share = (passed - start) / np.maximum(end - start, 1)
+    return Places(segment, share, (time - passed).astype(np.float64))

@@ -1,0 +1,148 @@
+"""When each point of a graph comes if things last as long as said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
+from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.model import Facts
+
+
+@dataclass
+class Durations:
+    """What lasts how long, ns, float64; a change writes to it.
+
+    segment: each segment of a host thread. work: each piece of device work. lead, latency: as in
+    ``Graph``. waits: which host points wait for what released them, bool. floor: least length of each step.
+    """
+
+    segment: Array
+    work: Array
+    lead: Array
+    latency: Array
+    waits: Mask
+    floor: Array
+
+
+def measured_durations(graph: Graph, facts: Facts) -> Durations:
+    """Everything as measured, delays of launches as is usual in the trace."""
+    host, work = graph.host, graph.work
+    return Durations(
+        segment=(host.end - host.start).astype(np.float64),
+        work=(work.end - work.start).astype(np.float64),
+        lead=graph.lead.copy(),
+        latency=graph.latency.copy(),
+        waits=np.ones(len(graph.hosts), np.bool_),
+        floor=np.zeros(facts["steps"].n),
+    )
+
+
+@dataclass(frozen=True)
+class Delays:
+    """``first_ns``, ``second_ns`` of each point, ns, float64 of shape (points,)."""
+
+    first: Array
+    second: Array
+
+
+def delays(graph: Graph, durations: Durations) -> Delays:
+    """How long after what it waits for each point comes."""
+    first, second = np.zeros((2, len(graph.time)))
+    on_host = graph.until.clock(durations.segment) - graph.since.clock(durations.segment)
+    rooted = graph.first[graph.hosts] == ROOT
+    on_host[rooted] = graph.time[graph.hosts[rooted]]
+    first[graph.hosts] = on_host
+    second[graph.hosts[~durations.waits]] = -np.inf
+    first[graph.ends] = durations.lead + durations.work
+    second[graph.ends] = durations.latency + durations.work
+    second[graph.ends[graph.joined]] = durations.work[graph.joined]
+    first[graph.joints] = graph.work.gap
+    second[graph.joints] = durations.latency[graph.joined]
+    return Delays(first, second)
+
+
+def replay(graph: Graph, delay: Delays) -> Array:
+    """When each point comes, ns, float64 of shape (points,)."""
+    time = [-np.inf, 0.0]
+    put = time.append
+    # Plain numbers of Python: one by one they are far quicker than elements of arrays.
+    for first, second, after_first, after_second in zip(
+        graph.first[2:].tolist(),
+        graph.second[2:].tolist(),
+        delay.first[2:].tolist(),
+        delay.second[2:].tolist(),
+        strict=True,
+    ):
+        one, other = time[first] + after_first, time[second] + after_second
+        put(one if one > other else other)
+    return np.array(time)
+
+
+def slack(graph: Graph, delay: Delays, time: Array, last: Array) -> Array:
+    """How much later each point could come without moving any of the points ``last``, ns, float64 of
+    shape (points,); infinite where nothing depends on it.
+    """
+    latest = np.full(len(time), np.inf)
+    latest[last] = time[last]
+    until = latest.tolist()
+    n = len(until)
+    for point, first, second, after_first, after_second in zip(
+        range(n - 1, 1, -1),
+        graph.first[:1:-1].tolist(),
+        graph.second[:1:-1].tolist(),
+        delay.first[:1:-1].tolist(),
+        delay.second[:1:-1].tolist(),
+        strict=True,
+    ):
+        own = until[point]
+        if own - after_first < until[first]:
+            until[first] = own - after_first
+        if own - after_second < until[second]:
+            until[second] = own - after_second
+    return np.array(until) - time
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Begin and end of each step, ns, float64 of shape (steps,), and the point with which each ends."""
+
+    start: Array
+    end: Array
+    last: Array
+
+
+def step_times(graph: Graph, facts: Facts, time: Array, floor: Array | None = None) -> StepTimes:
+    """When the steps begin and end if the points come at ``time``: as ``steps`` are defined, from the later of
+    the begin of its annotation and the end of the step before, to the later of the end of its annotation
+    and of the work launched in it; no shorter than ``floor``.
+    """
+    steps = facts["steps"]
+    n = steps.n
+    start, end = np.zeros((2, n))
+    last = np.full(n, NONE)
+    marks = graph.hosts[graph.points.marks]
+    launched = np.flatnonzero(graph.step >= 0)
+    points = graph.ends[launched]
+    order = np.lexsort((time[points], graph.step[launched]))
+    bounds = np.searchsorted(graph.step[launched][order], np.arange(n + 1))
+    whole = bool(n) and bool(int(steps["flags"][0]) & StepFlag.WHOLE)
+    has_marks = not whole and len(marks) == 2 * n
+    previous = float(steps["start"][0]) if n else 0.0
+    if has_marks and n:
+        previous += float(time[marks[0]] - steps["host_start"][0])
+    for step in range(n):
+        own = marks if whole else marks[n + step : n + step + 1] if has_marks else marks[:0]
+        if bounds[step + 1] > bounds[step]:
+            own = np.append(own, points[order[bounds[step + 1] - 1]])
+        begin = float(time[marks[step]]) if has_marks else previous
+        start[step] = begin = max(previous, begin)
+        last[step] = own[np.argmax(time[own])] if len(own) else NONE
+        end[step] = max(begin, float(time[last[step]]))
+        if floor is not None:
+            end[step] = max(end[step], begin + floor[step])
+        previous = end[step]
+    return StepTimes(start, end, last)

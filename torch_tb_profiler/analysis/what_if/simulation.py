@@ -1,0 +1,165 @@
+"""What steps take with changes: the graph replayed as measured and as changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.device import Begin
+from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph, build_graph
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.replay import (
+    Delays,
+    Durations,
+    StepTimes,
+    delays,
+    measured_durations,
+    replay,
+    step_times,
+)
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.model import Facts, Trace
+
+Edit = Callable[[Scene, Durations], None]
+"""Writes a change to the durations."""
+SPREAD = (10, 90)
+"""Percentiles of the predicted steps that a prediction's interval spans, before the error of the replay."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Steps with changes; float64 of shape (steps,), ns.
+
+    measured: wall time. replayed: of the graph as recorded. predicted: of the graph as changed, times measured ÷
+    replayed.
+    path: the changed path of all of them by ``PathCause``, ns, of shape (causes,).
+    """
+
+    measured: Array
+    replayed: Array
+    predicted: Array
+    path: Array
+
+    @property
+    def error(self) -> float:
+        """Share by which the replay misses the measured time of all steps."""
+        measured = float(self.measured.sum())
+        return float(self.replayed.sum()) / measured - 1 if measured else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Least and greatest mean step to expect, ns: how the steps differ, widened by the replay's error."""
+        if not len(self.predicted):
+            return 0.0, 0.0
+        low, high = np.percentile(self.predicted, SPREAD)
+        mean, error = float(self.predicted.mean()), abs(self.error)
+        return min(low, mean) * (1 - error), max(high, mean) * (1 + error)
+
+
+class Simulation:
+    """A trace that can be replayed with changes."""
+
+    def __init__(self, trace: Trace, facts: Facts, insight: Insight, peaks_file: str = "") -> None:
+        self.scene = Scene(trace, facts, insight, build_graph(trace, facts), peaks_file)
+        self._base = self._times(measured_durations(self.scene.graph, facts))
+
+    def predict(self, edits: Sequence[Edit], steps: Ints) -> Prediction:
+        """Some steps (rows of steps) with all changes at once."""
+        graph, facts = self.scene.graph, self.scene.facts
+        durations = measured_durations(graph, facts)
+        for edit in edits:
+            edit(self.scene, durations)
+        delay, time, changed = self._times(durations)
+        base = self._base[2]
+        table = facts["steps"]
+        measured = (table["end"] - table["start"])[steps].astype(np.float64)
+        replayed = (base.end - base.start)[steps]
+        simulated = (changed.end - changed.start)[steps]
+        scale = np.divide(measured, replayed, out=np.ones(len(steps)), where=replayed > 0)
+        path = _path(self.scene, delay, time, changed, steps, durations)
+        return Prediction(measured, replayed, simulated * scale, path)
+
+    def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
+        graph, facts = self.scene.graph, self.scene.facts
+        delay = delays(graph, durations)
+        time = replay(graph, delay)
+        return delay, time, step_times(graph, facts, time, durations.floor)
+
+
+def _path(
+    scene: Scene,
+    delay: Delays,
+    time: Array,
+    times: StepTimes,
+    steps: Ints,
+    durations: Durations,
+) -> Array:
+    """What the changed steps are spent on, by ``PathCause``: from the end of each back to its begin, always
+    to what came last.
+    """
+    graph = scene.graph
+    late = time[graph.second] + delay.second > time[graph.first] + delay.first
+    previous = np.where(late, graph.second, graph.first)
+    point, begin = _walk(previous, time, times, steps)
+    length = time[point] - np.maximum(time[previous[point]], begin)
+    total = np.zeros(len(PathCause))
+    work_of = np.full(len(time), -1)
+    work_of[graph.ends] = np.arange(len(graph.ends))
+    device = work_of[point] >= 0
+    work, own = work_of[point[device]], length[device]
+    busy = np.minimum(durations.work[work], own)
+    np.add.at(total, scene.work_causes[work], busy)
+    reason = np.where(late[point[device]], Begin.LAUNCH, graph.work.begin[work])
+    np.add.at(total, _BEFORE[reason], own - busy)
+    host_of = np.full(len(time), -1)
+    host_of[graph.hosts] = np.arange(len(graph.hosts))
+    host = (host_of[point] >= 0) & ~late[point] & (previous[point] != ROOT)
+    _add_host(total, graph, durations, host_of[point[host]], length[host])
+    total[PathCause.LAUNCH] += length[~device & (host_of[point] < 0)].sum()
+    wall = times.end[steps] - times.start[steps]
+    total[PathCause.COMMUNICATION] += np.maximum(
+        wall - (time[times.last[steps]] - times.start[steps]), 0
+    )[durations.floor[steps] > 0].sum()
+    total[PathCause.NOT_RECORDED] += max(float(wall.sum() - total.sum()), 0.0)
+    return total
+
+
+_BEFORE = np.zeros(max(Begin) + 1, np.uint8)
+"""``PathCause`` of the time before device work, by its ``Begin``."""
+_BEFORE[[Begin.STREAM, Begin.LAUNCH, Begin.OTHER_STREAM]] = PathCause.LAUNCH
+_BEFORE[Begin.EARLIER] = PathCause.BEFORE_RECORDING
+
+
+def _walk(previous: Ints, time: Array, times: StepTimes, steps: Ints) -> tuple[Ints, Array]:
+    """The points on the paths of some steps, and for each the begin of its step, ns."""
+    visited: list[int] = []
+    counts = []
+    back, when = previous.tolist(), time.tolist()
+    for step in steps.tolist():
+        point, begin, before = int(times.last[step]), float(times.start[step]), len(visited)
+        while point > ROOT and when[point] > begin:
+            visited.append(point)
+            point = back[point]
+        counts.append(len(visited) - before)
+    return np.array(visited, np.int64), np.repeat(times.start[steps], counts)
+
+
+def _add_host(
+    total: Array, graph: Graph, durations: Durations, points: Ints, length: Array
+) -> None:
+    """Adds what threads did before some host points: their last ``length`` ns."""
+    since, until = graph.since, graph.until
+    whole = until.clock(durations.segment) - since.clock(durations.segment)
+    part = np.divide(length, whole[points], out=np.zeros(len(points)), where=whole[points] > 0)
+    cover = np.zeros(len(durations.segment) + 1)
+    first, last = since.segment[points], until.segment[points]
+    np.add.at(cover, first, part)
+    np.add.at(cover, last, -part)
+    cover = np.cumsum(cover)
+    np.add.at(cover, first, -part * since.share[points])
+    np.add.at(cover, last, part * until.share[points])
+    np.add.at(total, graph.host.cause, cover[:-1] * durations.segment)

@@ -1,0 +1,137 @@
+"""Predictions as tables and plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.what_if.changes import PRESETS, Applied, read_change
+from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction, Simulation
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Facts
+
+_C = DisplayColumn
+_PER_STEP = "Mean over the selected steps."
+WHAT_IF = DisplaySpec(
+    "what_if",
+    "What a step would take with each change; of several changes together, one row.",
+    (
+        _C("change", "code", "Change", "As the command line takes it."),
+        _C("words", "text", "What changes", "In words."),
+        _C("measured_ns", "mean time", "Measured", f"Wall time. {_PER_STEP}"),
+        _C("replayed_ns", "mean time", "Replayed", f"Simulated without a change. {_PER_STEP}"),
+        _C("replay_error", "share", "Replay error", "By how much the replay misses the wall time."),
+        _C("predicted_ns", "mean time", "Predicted", f"Simulated with the change. {_PER_STEP}"),
+        _C("low_ns", "mean time", "Low", "Lower end of the interval."),
+        _C("high_ns", "mean time", "High", "Upper end of the interval."),
+        _C("saved_ns", "mean time", "Saved", f"Measured less predicted. {_PER_STEP}"),
+        _C("saved", "share", "Saved", "Share of the measured time."),
+    ),
+)
+
+
+def edits(changes: Sequence[Applied]) -> list[Edit]:
+    """What the changes do."""
+
+    def edit(applied: Applied) -> Edit:
+        return lambda scene, durations: applied.change.apply(scene, durations, applied.values)
+
+    return [edit(applied) for applied in changes]
+
+
+def what_if_table(
+    facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
+) -> DisplayTable:
+    """All changes together in one row; without any, each preset that saves time, the most first."""
+    sets = [list(changes)] if changes else [[read_change(text)] for text in PRESETS]
+    rows = [(own, simulation.predict(edits(own), selection.steps)) for own in sets]
+    if not changes:
+        rows = [
+            (own, row) for own, row in rows if _mean(row.predicted) < LEAST * _mean(row.measured)
+        ]
+        rows.sort(key=lambda pair: _mean(pair[1].predicted))
+    return prediction_table(facts, rows)
+
+
+LEAST = 0.999
+"""A preset is shown where it leaves less than this share of the step."""
+
+
+def prediction_table(
+    facts: Facts, rows: Sequence[tuple[Sequence[Applied], Prediction]]
+) -> DisplayTable:
+    """A row per prediction."""
+
+    def each(value: Callable[[Prediction], float]) -> list[float]:
+        return [value(prediction) for _, prediction in rows]
+
+    measured, predicted = (np.array(each(value)) for value in (_measured, _predicted))
+    saved = measured - predicted
+    return WHAT_IF.build(
+        facts.strings,
+        change=[" ".join(map(str, changes)) for changes, _ in rows],
+        words=["; ".join(applied.words for applied in changes) for changes, _ in rows],
+        measured_ns=measured,
+        replayed_ns=np.array(each(lambda row: _mean(row.replayed))),
+        replay_error=np.array(each(lambda row: row.error)),
+        predicted_ns=predicted,
+        low_ns=np.array(each(lambda row: row.interval[0])),
+        high_ns=np.array(each(lambda row: row.interval[1])),
+        saved_ns=saved,
+        saved=saved / np.maximum(measured, 1),
+    )
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _measured(prediction: Prediction) -> float:
+    return _mean(prediction.measured)
+
+
+def _predicted(prediction: Prediction) -> float:
+    return _mean(prediction.predicted)
+
+
+def what_if_document(
+    facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
+) -> dict[str, Any]:
+    """The prediction for all changes together as plain values; times in integer ns, per step."""
+    prediction = simulation.predict(edits(changes), selection.steps)
+    low, high = prediction.interval
+    names = facts.strings.many(facts["steps"]["name"][selection.steps])
+    steps = max(len(selection.steps), 1)
+    return {
+        "measured_ns": round(_measured(prediction)),
+        "replayed_ns": round(_mean(prediction.replayed)),
+        "replay_error": prediction.error,
+        "predicted_ns": round(_predicted(prediction)),
+        "low_ns": round(low),
+        "high_ns": round(high),
+        "changes": [{"change": str(applied), "words": applied.words} for applied in changes],
+        "by_kind_ns": {
+            kind: round(time / steps)
+            for kind, time in zip(KINDS, prediction.path.tolist(), strict=True)
+            if time
+        },
+        "steps": [
+            {
+                "name": name,
+                "measured_ns": round(measured),
+                "replayed_ns": round(replayed),
+                "predicted_ns": round(predicted),
+            }
+            for name, measured, replayed, predicted in zip(
+                names,
+                prediction.measured.tolist(),
+                prediction.replayed.tolist(),
+                prediction.predicted.tolist(),
+                strict=True,
+            )
+        ],
+    }

@@ -24,6 +24,9 @@ from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths
+from torch_tb_profiler.analysis.what_if.changes import PRESETS
+from torch_tb_profiler.analysis.what_if.simulation import Simulation
+from torch_tb_profiler.analysis.what_if.table import preset_steps
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.memory import give_back_memory
@@ -68,7 +71,11 @@ def build_insight(
         give_back_memory()
         progress(done + 1, PARTS)
     del tree, parts, part
+    presets = texts.intern_all(PRESETS)
     insight = Insight(texts.table(), tables, about)
+    simulation = Simulation(trace, facts, insight, usable(peaks_file))
+    tables["what_if_steps"] = preset_steps(simulation, presets)
+    tables["slack"] = simulation.slack_table()
     about["findings"] = find_findings(trace, facts, insight, usable(peaks_file))
     progress(PARTS, PARTS)
     return insight

@@ -331,4 +331,19 @@ critical_path_steps: Sums of the critical path by step, cause, event, source lin
     event     i4  row of spans        The longest; -1 none.
 """)
 
+WHAT_IF_STEPS = declared("""
+what_if_steps: How long each step would be with each usual change, simulated.
+    change  i4  number of a string of the insight  The change as the command line takes it; -1 none: the replay of the trace.
+    step    i4  row of steps                       The step.
+    time    i8  ns                                 Its simulated length.
+""")
+
+SLACK = declared("""
+slack: How much later threads and streams could come to certain moments without moving the end of any
+step, ordered by (track, time).
+    track  i4  row of tracks  The thread or stream.
+    time   i8  ns             When it came there.
+    slack  i8  ns             How much later it could; -1 nothing recorded depends on it.
+""")
+
 INSIGHT_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

@@ -21,6 +21,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_share
 
 Values = Mapping[str, str]
 _HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
@@ -87,13 +88,15 @@ class Applied:
     @property
     def words(self) -> str:
         """What it does, in words."""
-        return self.change.words.format_map(
-            {**self.values, "chosen": ", ".join(filter(None, map(self._chosen, _SELECTORS)))}
-        )
-
-    def _chosen(self, key: str) -> str:
-        value = self.values.get(key, "")
-        return f"{key} {value}" if value else ""
+        selected = [f"{key} {self.values[key]}" for key in _SELECTORS if self.values.get(key)]
+        every = {
+            f"of_{key}": "" if value == "*" else f" of {value}"
+            for key, value in self.values.items()
+        }
+        texts = {**self.values, **every, "chosen": ", ".join(selected)}
+        if "share" in texts:
+            texts["share"] = format_share(float(texts["share"]))
+        return self.change.words.format_map(texts)
 
 
 def read_change(text: str) -> Applied:
@@ -181,7 +184,7 @@ def _scale(scene: Scene, durations: Durations, values: Values) -> None:
 
 @_change(
     "peak",
-    "Kernels reach {share} of the device's peak",
+    "Kernels{of_operator} reach {share} of the device's peak",
     share=("0.7", "Share of what the peaks of computing and memory allow."),
     operator=("*", f"Only those launched by operators of this name, {_GLOB}."),
 )
@@ -211,7 +214,7 @@ def _precision(scene: Scene, durations: Durations, values: Values) -> None:
 
 @_change(
     "fuse",
-    "Kernels in a row of {operator} become one",
+    "Adjacent kernels{of_operator} become one",
     operator=("*", f"Operators whose kernels are fused, {_GLOB}."),
 )
 def _fuse(scene: Scene, durations: Durations, values: Values) -> None:
@@ -249,7 +252,7 @@ def _graph(scene: Scene, durations: Durations, values: Values) -> None:
 
 @_change(
     "no-sync",
-    "The host does not wait in {name}",
+    "Calls{of_name} that wait for the device return at once",
     name=("*", f"Name of the blocking calls, {_GLOB}."),
 )
 def _no_sync(scene: Scene, durations: Durations, values: Values) -> None:

@@ -82,13 +82,13 @@ def replay(graph: Graph, delay: Delays) -> Array:
     return np.array(time)
 
 
-def slack(graph: Graph, delay: Delays, time: Array, last: Array) -> Array:
-    """How much later each point could come without moving any of the points ``last``, ns, float64 of
-    shape (points,); infinite where nothing depends on it.
+def latest(graph: Graph, delay: Delays, time: Array, last: Array) -> Array:
+    """When each point could come at the latest without moving any of the points ``last``, ns, float64 of
+    shape (points,); infinite where none of them depends on it.
     """
-    latest = np.full(len(time), np.inf)
-    latest[last] = time[last]
-    until = latest.tolist()
+    fixed = np.full(len(time), np.inf)
+    fixed[last] = time[last]
+    until = fixed.tolist()
     n = len(until)
     for point, first, second, after_first, after_second in zip(
         range(n - 1, 1, -1),
@@ -103,7 +103,7 @@ def slack(graph: Graph, delay: Delays, time: Array, last: Array) -> Array:
             until[first] = own - after_first
         if own - after_second < until[second]:
             until[second] = own - after_second
-    return np.array(until) - time
+    return np.array(until)
 
 
 @dataclass(frozen=True)

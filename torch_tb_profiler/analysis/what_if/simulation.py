@@ -15,13 +15,14 @@ from torch_tb_profiler.analysis.what_if.replay import (
     Durations,
     StepTimes,
     delays,
+    latest,
     measured_durations,
     replay,
     step_times,
 )
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.insight_schema import SLACK, PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
 Edit = Callable[[Scene, Durations], None]
@@ -36,13 +37,17 @@ class Prediction:
 
     measured: wall time. replayed: of the graph as recorded. predicted: of the graph as changed, times measured ÷
     replayed.
-    path: the changed path of all of them by ``PathCause``, ns, of shape (causes,).
     """
 
     measured: Array
     replayed: Array
     predicted: Array
-    path: Array
+
+    @classmethod
+    def of(cls, measured: Array, replayed: Array, simulated: Array) -> Prediction:
+        """From what was simulated without and with changes."""
+        scale = np.divide(measured, replayed, out=np.ones(len(measured)), where=replayed > 0)
+        return cls(measured, replayed, simulated * scale)
 
     @property
     def error(self) -> float:
@@ -67,27 +72,67 @@ class Simulation:
         self.scene = Scene(trace, facts, insight, build_graph(trace, facts), peaks_file)
         self._base = self._times(measured_durations(self.scene.graph, facts))
 
-    def predict(self, edits: Sequence[Edit], steps: Ints) -> Prediction:
-        """Some steps (rows of steps) with all changes at once."""
+    def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:
+        """Some steps (rows of steps) with all changes at once; and what the changed steps are spent on, by
+        ``PathCause``, ns, float64.
+        """
         graph, facts = self.scene.graph, self.scene.facts
         durations = measured_durations(graph, facts)
         for edit in edits:
             edit(self.scene, durations)
         delay, time, changed = self._times(durations)
-        base = self._base[2]
-        table = facts["steps"]
-        measured = (table["end"] - table["start"])[steps].astype(np.float64)
-        replayed = (base.end - base.start)[steps]
-        simulated = (changed.end - changed.start)[steps]
-        scale = np.divide(measured, replayed, out=np.ones(len(steps)), where=replayed > 0)
-        path = _path(self.scene, delay, time, changed, steps, durations)
-        return Prediction(measured, replayed, simulated * scale, path)
+        base, table = self._base[2], facts["steps"]
+        prediction = Prediction.of(
+            (table["end"] - table["start"])[steps].astype(np.float64),
+            (base.end - base.start)[steps],
+            (changed.end - changed.start)[steps],
+        )
+        return prediction, _path(self.scene, delay, time, changed, steps, durations)
+
+    def step_lengths(self, edits: Sequence[Edit]) -> Ints | None:
+        """Length of every step with all changes at once, ns; None where they change nothing."""
+        graph, facts = self.scene.graph, self.scene.facts
+        durations, unchanged = (measured_durations(graph, facts) for _ in range(2))
+        for edit in edits:
+            edit(self.scene, durations)
+        if all(
+            np.array_equal(value, getattr(unchanged, key)) for key, value in vars(durations).items()
+        ):
+            return None
+        changed = self._times(durations)[2]
+        return _lengths(changed)
+
+    @property
+    def replayed(self) -> Ints:
+        """Length of every step without a change, ns."""
+        return _lengths(self._base[2])
+
+    def slack_table(self) -> Table:
+        """The table ``slack``."""
+        graph = self.scene.graph
+        delay, time, steps = self._base
+        left = latest(graph, delay, time, steps.last)
+        arrival = time[graph.first[graph.hosts]] + delay.first[graph.hosts]
+        on_host = left[graph.hosts] - np.where(np.isfinite(arrival), arrival, time[graph.hosts])
+        spans, work = self.scene.trace["spans"], graph.work
+        track = np.concatenate((graph.points.track, spans["track"][work.row]))
+        when = np.concatenate((graph.points.reach, work.end))
+        slack = np.concatenate((on_host, left[graph.ends] - time[graph.ends]))
+        order = np.lexsort((when, track))
+        slack = np.where(np.isfinite(slack), np.maximum(slack, 0), -1)[order]
+        return SLACK.build(
+            track=track[order], time=when[order], slack=np.rint(slack).astype(np.int64)
+        )
 
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         delay = delays(graph, durations)
         time = replay(graph, delay)
         return delay, time, step_times(graph, facts, time, durations.floor)
+
+
+def _lengths(times: StepTimes) -> Ints:
+    return np.asarray(np.rint(times.end - times.start), np.int64)
 
 
 def _path(

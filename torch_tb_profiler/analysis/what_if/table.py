@@ -11,7 +11,10 @@ from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import PRESETS, Applied, read_change
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction, Simulation
+from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import WHAT_IF_STEPS
 from torch_tb_profiler.store.model import Facts
 
 _C = DisplayColumn
@@ -43,18 +46,52 @@ def edits(changes: Sequence[Applied]) -> list[Edit]:
     return [edit(applied) for applied in changes]
 
 
+def preset_steps(simulation: Simulation, numbers: Sequence[int]) -> Table:
+    """The table ``what_if_steps``; ``numbers``: of the strings of the presets. Those that change nothing are
+    left out.
+    """
+    lengths = [simulation.step_lengths(edits([read_change(text)])) for text in PRESETS]
+    rows = [(-1, simulation.replayed)]
+    rows += [
+        (number, length)
+        for number, length in zip(numbers, lengths, strict=True)
+        if length is not None
+    ]
+    steps = len(simulation.replayed)
+    return WHAT_IF_STEPS.build(
+        change=np.repeat([number for number, _ in rows], steps),
+        step=np.tile(np.arange(steps), len(rows)),
+        time=np.concatenate([length for _, length in rows]),
+    )
+
+
+def preset_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
+    """The usual changes that save time in the selected steps, from what was simulated with the insight."""
+    table = insight["what_if_steps"]
+    steps = facts["steps"]
+    measured = (steps["end"] - steps["start"])[selection.steps].astype(np.float64)
+    lengths = table["time"].reshape(-1, steps.n)[:, selection.steps].astype(np.float64)
+    texts = insight.strings.many(table["change"].reshape(-1, steps.n)[:, 0]) if steps.n else []
+    rows = [
+        ([read_change(text)], Prediction.of(measured, lengths[0], length))
+        for text, length in zip(texts[1:], lengths[1:], strict=True)
+    ]
+    return _saving(facts, rows)
+
+
 def what_if_table(
     facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
 ) -> DisplayTable:
     """All changes together in one row; without any, each preset that saves time, the most first."""
     sets = [list(changes)] if changes else [[read_change(text)] for text in PRESETS]
-    rows = [(own, simulation.predict(edits(own), selection.steps)) for own in sets]
-    if not changes:
-        rows = [
-            (own, row) for own, row in rows if _mean(row.predicted) < LEAST * _mean(row.measured)
-        ]
-        rows.sort(key=lambda pair: _mean(pair[1].predicted))
-    return prediction_table(facts, rows)
+    rows = [(own, simulation.predict(edits(own), selection.steps)[0]) for own in sets]
+    return prediction_table(facts, rows) if changes else _saving(facts, rows)
+
+
+def _saving(facts: Facts, rows: Sequence[tuple[Sequence[Applied], Prediction]]) -> DisplayTable:
+    """A row per prediction that saves time, the most first."""
+    some = [(own, row) for own, row in rows if _predicted(row) < LEAST * _measured(row)]
+    return prediction_table(facts, sorted(some, key=lambda pair: _predicted(pair[1])))
 
 
 LEAST = 0.999
@@ -102,7 +139,7 @@ def what_if_document(
     facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
 ) -> dict[str, Any]:
     """The prediction for all changes together as plain values; times in integer ns, per step."""
-    prediction = simulation.predict(edits(changes), selection.steps)
+    prediction, path = simulation.predict(edits(changes), selection.steps)
     low, high = prediction.interval
     names = facts.strings.many(facts["steps"]["name"][selection.steps])
     steps = max(len(selection.steps), 1)
@@ -116,7 +153,7 @@ def what_if_document(
         "changes": [{"change": str(applied), "words": applied.words} for applied in changes],
         "by_kind_ns": {
             kind: round(time / steps)
-            for kind, time in zip(KINDS, prediction.path.tolist(), strict=True)
+            for kind, time in zip(KINDS, path.tolist(), strict=True)
             if time
         },
         "steps": [

@@ -1,14 +1,13 @@
 """Predictions against reality: programs are recorded, changed and recorded again; what ``whatif``
 says of the first recording is compared with the second.
 
-    python benchmarks/predictions.py [--only NAME]... [--repeats 12] [--keep DIR] [--write]
+    python benchmarks/predictions.py [--only NAME]... [--repeats 30] [--keep DIR] [--write]
 
 Needs PyTorch, its CPU build is enough. ``benchmarks/changed_programs`` holds the programs, their
 changes, and the changes in the words of ``whatif``. Nothing of the second recording goes into the
 prediction: a factor that is neither 0 nor a plain number is that of the changed operation alone, timed
-under the same profiler. Both forms are recorded in turns, a few steps at a time; of each form, the
-recording at the first quartile by its median step counts: other programs of the machine only make steps
-longer.
+under the same profiler. Both forms are recorded in turns, a few steps at a time, and of each form the
+recording with the shortest median step counts: other programs of the machine only make steps longer.
 ``--write`` puts the table into ``benchmarks/predictions.md``.
 """
 
@@ -41,7 +40,9 @@ NEAR = 0.05
 
 
 def record(pair: Pair, rounds: int, out: Path) -> None:
-    """Record both forms of a program in turns: ``out``/before0/rank0.pt.trace.json, after0, before1 …"""
+    """Record both forms of a program in turns and keep the quickest recording of each, one trace per rank
+    in ``out``/before and ``out``/after.
+    """
     import torch
 
     rank = int(os.environ["RANK"])
@@ -51,30 +52,37 @@ def record(pair: Pair, rounds: int, out: Path) -> None:
     for changed in (False, True):
         torch.manual_seed(rank)
         steps.append(pair.build(changed))
-    gc.collect()
     gc.freeze()
     gc.disable()
-    for turn in range(rounds):
-        for step, word, threads in zip(steps, ("before", "after"), pair.threads, strict=True):
-            torch.set_num_threads(threads)
-            folder = out / f"{word}{turn}"
-            folder.mkdir(exist_ok=True)
-            _record(step, folder / f"rank{rank}.pt.trace.json")
+    shortest = torch.full((2,), torch.inf)
+    for _ in range(rounds):
+        for i, word in enumerate(("before", "after")):
+            torch.set_num_threads(pair.threads[i])
             gc.collect()
+            length, recording = _recorded(steps[i])
             if pair.ranks > 1:
-                torch.distributed.barrier()
+                torch.distributed.all_reduce(length, torch.distributed.ReduceOp.MAX)
+            if length < shortest[i]:
+                shortest[i] = length
+                (out / word).mkdir(exist_ok=True)
+                recording.export_chrome_trace(str(out / word / f"rank{rank}.pt.trace.json"))
     sys.stdout.flush()
     os._exit(0)  # threads and workers of the program may be busy still
 
 
-def _record(step: Step, path: Path) -> None:
+def _recorded(step: Step) -> tuple[Any, Any]:
+    """A recording of a few steps, and a tensor that holds their median length in seconds."""
+    import torch
     from torch.profiler import profile, schedule
 
+    times = []
     with profile(**_options(), schedule=schedule(wait=WAIT, warmup=WARMUP, active=ACTIVE)) as prof:
         for _ in range(WAIT + WARMUP + ACTIVE):
+            begin = time.perf_counter()
             step()
+            times.append(time.perf_counter() - begin)
             prof.step()
-    prof.export_chrome_trace(str(path))
+    return torch.tensor(statistics.median(times[-ACTIVE:])), prof
 
 
 def _options() -> dict[str, Any]:
@@ -151,9 +159,13 @@ def step_ns(folder: Path) -> float:
 
 def predict(path: Path, changes: list[str]) -> dict[str, Any]:
     """What ``whatif`` says of a trace or a run."""
-    import torch_tb_profiler
-
-    answer: dict[str, Any] = torch_tb_profiler.open(str(path)).whatif(*changes)
+    command = [sys.executable, "-m", "torch_tb_profiler.cli.main", "whatif", str(path), "--json"]
+    for change in changes:
+        command += ["--change", change]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    answer: dict[str, Any] = json.loads(done.stdout)[0]
     return answer
 
 
@@ -163,25 +175,21 @@ def measure(pair: Pair, folder: Path, repeats: int) -> dict[str, Any]:
     out = folder / pair.name
     out.mkdir(parents=True)
     child("--record", pair.name, "--repeats", str(repeats), "--out", str(out), ranks=pair.ranks)
-    best = {
-        changed: sorted((step_ns(one), one) for one in out.glob(f"{word}*"))[repeats // 4]
-        for changed, word in ((False, "before"), (True, "after"))
-    }
     changes = [
         change.format(**{name: f"{value:.4f}" for name, value in factors.items()})
         for change in pair.change
     ]
-    return {"name": pair.name, "title": pair.title, "changes": changes, "best": best} | compared(
-        pair, best, changes
+    return {"name": pair.name, "title": pair.title, "changes": changes} | compared(
+        pair, out, changes
     )
 
 
-def compared(
-    pair: Pair, best: dict[bool, tuple[float, Path]], changes: list[str]
-) -> dict[str, Any]:
+def compared(pair: Pair, folder: Path, changes: list[str]) -> dict[str, Any]:
     """The prediction beside what was measured."""
-    (before, folder), (after, _) = best[False], best[True]
-    path = folder if pair.rank < 0 else folder / f"rank{pair.rank}.pt.trace.json"
+    before, after = step_ns(folder / "before"), step_ns(folder / "after")
+    path = folder / "before"
+    if pair.rank >= 0:
+        path /= f"rank{pair.rank}.pt.trace.json"
     answer = predict(path, changes)
     steps = [step["predicted_ns"] for step in answer["steps"]]
     predicted = statistics.median(steps) if steps else answer["predicted_ns"]
@@ -229,7 +237,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of a program")
-    parser.add_argument("--repeats", type=int, default=12, help="recordings of each form")
+    parser.add_argument("--repeats", type=int, default=30, help="recordings of each form")
     parser.add_argument("--keep", type=Path, help="folder for the recordings")
     parser.add_argument("--write", action="store_true", help=f"put the table into {TARGET.name}")
     parser.add_argument("--record", help=argparse.SUPPRESS)

@@ -10,11 +10,12 @@ import zlib
 from collections.abc import Iterator
 
 import torch
-from changed_programs import Step, pair
-from changed_programs.models import cnn, trainer
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
+
+from changed_programs import Step, pair
+from changed_programs.models import cnn
 
 BATCH, SIZE = 8, 32
 _READ_S = 0.0015
@@ -93,7 +94,9 @@ def augmentations_halved(changed: bool) -> Step:
     return training(Images(augmentations=2 if changed else 4))
 
 
-@pair("The thread that makes batches reads four times as fast", "scale:name=*: read_batch,factor=0.25")
+@pair(
+    "The thread that makes batches reads four times as fast", "scale:name=*: read_batch,factor=0.25"
+)
 def prefetch_thread(changed: bool) -> Step:
     batches: queue.Queue[Tensor] = queue.Queue(1)
     seconds = 0.01 if changed else 0.04

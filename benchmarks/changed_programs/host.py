@@ -6,10 +6,11 @@ import json
 import time
 
 import torch
-from changed_programs import Step, pair
-from changed_programs.models import cnn, mlp, trainer
 from torch import Tensor, nn
 from torch.nn import functional
+
+from changed_programs import Step, pair
+from changed_programs.models import cnn, mlp, trainer
 
 
 def poll() -> None:

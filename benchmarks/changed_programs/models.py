@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from changed_programs import Step
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from changed_programs import Step
 
 
 class Residual(nn.Module):
@@ -39,7 +40,9 @@ def mlp(width: int = 1024, layers: int = 4) -> nn.Sequential:
     return nn.Sequential(*parts, nn.Linear(width, 10))
 
 
-def trainer(model: nn.Module, inputs: Tensor, optimizer: torch.optim.Optimizer | None = None) -> Step:
+def trainer(
+    model: nn.Module, inputs: Tensor, optimizer: torch.optim.Optimizer | None = None
+) -> Step:
     """A step of training that classifies ``inputs``."""
     chosen = optimizer or torch.optim.SGD(model.parameters(), lr=1e-3)
     labels = torch.randint(10, (len(inputs),))

@@ -4,11 +4,14 @@ measured on the operator alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
-from changed_programs import Step, pair
-from changed_programs.models import cnn, mlp, server, trainer
 from torch import Tensor, nn
 from torch.nn import functional
+
+from changed_programs import Step, pair
+from changed_programs.models import cnn, mlp, server, trainer
 
 
 class Gelu(nn.Module):
@@ -34,9 +37,21 @@ def gelu_erf(changed: bool) -> Step:
     return server(nn.Sequential(*(Gelu(approximate) for _ in range(4))), torch.randn(256, 512))
 
 
+def _all(layers: Sequence[nn.Module], x: Tensor) -> Step:
+    """Calls as many layers as the program has, so that their weights come from the same caches."""
+
+    def step() -> None:
+        with torch.inference_mode():
+            for layer in layers:
+                layer(x)
+
+    return step
+
+
 def _product(changed: bool) -> Step:
-    x, w, bias = torch.randn(512 if changed else 256, 1024), torch.randn(1024, 1024), torch.randn(1024)
-    return lambda: torch.addmm(bias, x, w.t())
+    return _all(
+        [nn.Linear(1024, 1024) for _ in range(4)], torch.randn(512 if changed else 256, 1024)
+    )
 
 
 def _relu(changed: bool) -> Step:
@@ -57,8 +72,8 @@ def batch_doubled(changed: bool) -> Step:
 
 def _convolution(changed: bool) -> Step:
     size = 3 if changed else 7
-    x, weight = torch.randn(16, 32, 32, 32), torch.randn(32, 32, size, size)
-    return lambda: functional.conv2d(x, weight, padding=size // 2)
+    layers = [nn.Conv2d(32, 32, size, padding=size // 2, bias=False) for _ in range(3)]
+    return _all(layers, torch.randn(16, 32, 32, 32))
 
 
 @pair(
@@ -70,7 +85,9 @@ def smaller_kernels(changed: bool) -> Step:
     size = 3 if changed else 7
     layers = [nn.Conv2d(32, 32, size, padding=size // 2, bias=False) for _ in range(3)]
     return server(
-        nn.Sequential(*(part for layer in layers for part in (layer, nn.BatchNorm2d(32), nn.SiLU()))),
+        nn.Sequential(
+            *(part for layer in layers for part in (layer, nn.BatchNorm2d(32), nn.SiLU()))
+        ),
         torch.randn(16, 32, 32, 32),
     )
 
@@ -80,9 +97,8 @@ def _type(changed: bool) -> torch.dtype:
 
 
 def _linear_of_type(changed: bool) -> Step:
-    layer = nn.Linear(1024, 1024, dtype=_type(changed))
-    x = torch.randn(256, 1024, dtype=_type(changed))
-    return lambda: layer(x)
+    layers = [nn.Linear(1024, 1024, dtype=_type(changed)) for _ in range(4)]
+    return _all(layers, torch.randn(256, 1024, dtype=_type(changed)))
 
 
 def _relu_of_type(changed: bool) -> Step:
@@ -101,9 +117,9 @@ def single_precision(changed: bool) -> Step:
     return server(mlp().to(_type(changed)), torch.randn(256, 1024, dtype=_type(changed)))
 
 
-def _heads() -> tuple[Tensor, Tensor, Tensor]:
-    q, k, v = (torch.randn(4, 8, 256, 64) for _ in range(3))
-    return q, k, v
+def _heads(x: Tensor) -> list[Tensor]:
+    """Queries, keys and values of 8 heads."""
+    return [part.view(*x.shape[:2], 8, 64).transpose(1, 2) for part in x.chunk(3, -1)]
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -112,8 +128,16 @@ def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attention(changed: bool) -> Step:
-    q, k, v = _heads()
-    return lambda: functional.scaled_dot_product_attention(q, k, v) if changed else attend(q, k, v)
+    q, k, v = _heads(torch.randn(4, 256, 3 * 512))
+
+    def step() -> None:
+        with torch.inference_mode():
+            if changed:
+                functional.scaled_dot_product_attention(q, k, v)
+            else:
+                attend(q, k, v)
+
+    return step
 
 
 class Attention(nn.Module):
@@ -124,9 +148,7 @@ class Attention(nn.Module):
         self.into, self.out, self.fused = nn.Linear(512, 3 * 512), nn.Linear(512, 512), fused
 
     def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (
-            part.view(*x.shape[:2], 8, 64).transpose(1, 2) for part in self.into(x).chunk(3, -1)
-        )
+        q, k, v = _heads(self.into(x))
         y = functional.scaled_dot_product_attention(q, k, v) if self.fused else attend(q, k, v)
         return x + self.out(y.transpose(1, 2).reshape(x.shape))
 
@@ -137,9 +159,7 @@ class Attention(nn.Module):
     attention=_attention,
 )
 def fused_attention(changed: bool) -> Step:
-    return server(
-        nn.Sequential(*(Attention(changed) for _ in range(3))), torch.randn(4, 256, 512)
-    )
+    return server(nn.Sequential(*(Attention(changed) for _ in range(3))), torch.randn(4, 256, 512))
 
 
 def _best(changed: bool) -> Step:
@@ -165,8 +185,7 @@ def topk(changed: bool) -> Step:
 
 def _threads(changed: bool) -> Step:
     torch.set_num_threads(2 if changed else 1)
-    layer, x = nn.Linear(1024, 1024), torch.randn(256, 1024)
-    return lambda: layer(x)
+    return _all([nn.Linear(1024, 1024) for _ in range(4)], torch.randn(256, 1024))
 
 
 @pair(
@@ -179,7 +198,9 @@ def two_threads(changed: bool) -> Step:
     return server(mlp(), torch.randn(256, 1024))
 
 
-@pair("Copies dropped: `transpose` without `contiguous`", "scale:operator=aten::contiguous,factor=0")
+@pair(
+    "Copies dropped: `transpose` without `contiguous`", "scale:operator=aten::contiguous,factor=0"
+)
 def copies_dropped(changed: bool) -> Step:
     x, w = torch.randn(1024, 1024), torch.randn(1024, 1024)
 

@@ -6,12 +6,11 @@ import os
 import time
 
 import torch
-import torch.distributed as dist
-from changed_programs import Step, pair
-from changed_programs.models import mlp
-from torch import nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
+
+from changed_programs import Step, pair
+from changed_programs.models import mlp
 
 _SLEEP_S = 0.03
 
@@ -42,7 +41,9 @@ def training(stalled: bool = False, reduced: bool = True) -> Step:
     return step if reduced else apart
 
 
-@pair("A `sleep` in rank 1 dropped, seen from rank 1", "scale:name=*: stall,factor=0", ranks=2, rank=1)
+@pair(
+    "A `sleep` in rank 1 dropped, seen from rank 1", "scale:name=*: stall,factor=0", ranks=2, rank=1
+)
 def sleep_in_own_rank(changed: bool) -> Step:
     return training(not changed)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import torch
-from changed_programs import Step, pair
-from changed_programs.models import Residual, cnn, mlp, trainer
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
+
+from changed_programs import Step, pair
+from changed_programs.models import Residual, cnn, mlp, trainer
 
 
 def _adam(changed: bool) -> Step:
@@ -25,7 +26,9 @@ def _adam(changed: bool) -> Step:
 )
 def foreach_adam(changed: bool) -> Step:
     model = nn.Sequential(*(nn.Linear(128, 128) for _ in range(24)))
-    return trainer(model, torch.randn(256, 128), torch.optim.Adam(model.parameters(), foreach=changed))
+    return trainer(
+        model, torch.randn(256, 128), torch.optim.Adam(model.parameters(), foreach=changed)
+    )
 
 
 class Checkpointed(nn.Module):

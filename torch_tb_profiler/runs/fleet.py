@@ -10,10 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, Protocol, TypeVar
 
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
 from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, LateRank, find_cause
 from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, preceding_match
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
@@ -61,13 +63,17 @@ class FleetMember:
 
 @dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run. ``place``: which member each rank of ``figures`` is."""
+    """The workers of a run. ``place``: which member each rank of ``figures`` is. ``path``: through all ranks; None
+    until the fleet is complete. ``open_rank``: the trace of a rank of ``figures``, None if it cannot be had.
+    """
 
     members: tuple[FleetMember, ...]
     place: tuple[int, ...]
     figures: RunFigures
     late: tuple[LateRank, ...]
     workers_total: int
+    path: RanksPath | None
+    open_rank: Callable[[int], RankTrace | None]
 
     @property
     def names(self) -> list[tuple[str, str]]:
@@ -174,7 +180,22 @@ class Fleets:
             )
             for one in figures.late
         )
-        return Fleet(tuple(members), place, figures, late, len(members))
+        open_rank = partial(self._open_rank, asked, members, place)
+        complete = all(member.state != "waiting" for member in members)
+        path = RanksWalk(figures, open_rank).paths() if complete else None
+        return Fleet(tuple(members), place, figures, late, len(members), path, open_rank)
+
+    def _open_rank(
+        self, asked: Opened, members: Sequence[FleetMember], place: Sequence[int], rank: int
+    ) -> RankTrace | None:
+        member = members[place[rank]]
+        try:
+            insight = self._source.ask_insight(asked.run.name, member.worker.name, member.span.name)
+        except ProfilerError:
+            return None
+        if not isinstance(insight, OpenedInsight) or insight.id != member.id:
+            return None
+        return RankTrace(insight.opened.trace, insight.opened.facts, insight.insight)
 
     def _cause(
         self,

@@ -87,6 +87,8 @@ def rank_of(
         exposed=column([c.dur if c.exposed < 0 else c.exposed for c in calls]),
         step_name=shown,
         step_number=tuple([-1] * len(shown)) if names else tuple(steps),
+        step_start=np.arange(len(shown), dtype=np.int64),
+        step_end=np.arange(1, len(shown) + 1, dtype=np.int64),
         step_source="ProfilerStep",
         shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)),
         on_device=True,

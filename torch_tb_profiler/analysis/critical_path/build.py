@@ -17,19 +17,17 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.critical_path.walk import Walk
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.strings import StringBuilder
 
 
-def build_critical_path(
-    trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder
-) -> tuple[dict[str, Table], dict[str, object]]:
+def build_critical_path(trace: Trace, facts: Facts, evidence: Evidence) -> dict[str, Table]:
     """The tables ``critical_path`` and ``critical_path_steps``."""
-    walk = Walk(trace, facts, tables.get("collectives"))
+    walk = Walk(trace, facts, evidence)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
     none = np.zeros(0, np.int64)
@@ -43,7 +41,7 @@ def build_critical_path(
         cause=cause,
         event=event,
     )
-    return {"critical_path": path, "critical_path_steps": _sums(trace, facts, path)}, {}
+    return {"critical_path": path, "critical_path_steps": _sums(trace, facts, path)}
 
 
 def _sums(trace: Trace, facts: Facts, path: Table) -> Table:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
+from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.critical_path.walk import Place, Walk, in_order
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints
@@ -147,7 +148,8 @@ class RanksWalk:
             opened = self._open(rank)
             self._walks[rank] = None
             if opened is not None:
-                walk = Walk(opened.trace, opened.facts, opened.insight["collectives"])
+                trace, facts = opened.trace, opened.facts
+                walk = Walk(trace, facts, gather(trace, facts, opened.insight["collectives"]))
                 self._walks[rank] = walk
                 event, release, match = self._arrivals(rank)
                 walk.meet(event, release)

@@ -15,19 +15,13 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.critical_path.device import (
     Begin,
     device_causes,
-    device_work,
     ending_order,
 )
-from torch_tb_profiler.analysis.critical_path.host import (
-    blocking_calls,
-    host_segments,
-    main_track,
-)
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
 
 Piece = tuple[Array, Array, Array]
 """``(start, cause, event)`` of stretches, the latest first."""
@@ -45,18 +39,12 @@ class Place(NamedTuple):
 class Walk:
     """Goes back through a trace. Of every stretch only its begin, cause and event are noted: it ends where
     the stretch that was noted before it begins.
-
-    collectives: of the trace; host libraries that move data on threads of their own count as devices.
     """
 
-    def __init__(self, trace: Trace, facts: Facts, collectives: Table | None = None) -> None:
-        blocking = blocking_calls(trace, facts)
+    def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
         self._facts, self._spans = facts, trace["spans"]
-        self._host = host_segments(trace, facts, blocking)
-        moved = host_transfers(trace, collectives)
-        self._work = device_work(trace, facts, moved)
-        self.main = main_track(trace, facts, self._host)
-        self._jumps = find_jumps(trace, facts, self._host, self._work, blocking, self.main)
+        self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
+        self._jumps = find_jumps(trace, facts, self._host, self._work, evidence.blocking, self.main)
         self._by_end = ending_order(self._work)
         self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
@@ -238,18 +226,3 @@ def in_order(pieces: Sequence[Piece], begin: int, end: int) -> tuple[Ints, Ints,
     stop = np.append(start[1:], end)
     lasting = start < stop
     return start[lasting], stop[lasting], cause[lasting], event[lasting]
-
-
-def host_transfers(trace: Trace, collectives: Table | None) -> tuple[Ints, Ints]:
-    """``(row, launch)``: transfers of host libraries on threads of their own, and the calls that started them;
-    rows of spans.
-    """
-    spans = trace["spans"]
-    if collectives is None:
-        return (np.zeros(0, np.int64),) * 2
-    row, call = (collectives[key].astype(np.int64) for key in ("event", "host"))
-    own = (spans["role"][row] != Role.KERNEL) & (call >= 0) & (spans["dur"][row] > 0)
-    own &= (spans["track"][row] != spans["track"][call]) & (
-        spans["start"][call] <= spans["start"][row]
-    )
-    return row[own], call[own]

@@ -29,12 +29,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork, device_work
+from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import (
     HostSegments,
-    blocking_calls,
-    host_segments,
-    main_track,
 )
 from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
 from torch_tb_profiler.store.columns import Array, Ints
@@ -59,7 +57,6 @@ class Graph:
 
     host: HostSegments
     work: DeviceWork
-    main: int
     time: Ints
     first: Ints
     second: Ints
@@ -75,12 +72,10 @@ class Graph:
     joined: Ints
 
 
-def build_graph(trace: Trace, facts: Facts) -> Graph:
+def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     """The graph of a trace; any trace has one."""
-    blocking = blocking_calls(trace, facts)
-    host, work = host_segments(trace, facts, blocking), device_work(trace, facts)
-    main = main_track(trace, facts, host)
-    points = host_points(trace, facts, host, work, blocking, main)
+    host, work = evidence.host, evidence.work
+    points = host_points(trace, facts, host, work, evidence.blocking, evidence.main)
     other = np.where(work.begin == Begin.OTHER_STREAM, work.elsewhere, work.awaits)
     joined = np.flatnonzero((other >= 0) & (work.end > work.start))
     time, hosts, ends, joints = _ordered(points, work, joined)
@@ -104,7 +99,6 @@ def build_graph(trace: Trace, facts: Facts) -> Graph:
     return Graph(
         host=host,
         work=work,
-        main=main,
         time=time,
         first=first,
         second=second,

@@ -82,8 +82,9 @@ def host_points(
 ) -> HostPoints:
     """The points of all threads; ``main``: the thread of the steps, −1 none."""
     spans, steps = trace["spans"], facts["steps"]
-    rows = np.unique(work.launch)
-    rows = rows[rows >= 0]
+    launching = np.zeros(spans.n + 1, np.bool_)
+    launching[work.launch] = True
+    rows = np.flatnonzero(launching[:-1])
     launch = np.where(work.launch >= 0, np.searchsorted(rows, work.launch), -1)
     parts = [_part(spans["track"][rows], spans["start"][rows])]
     if steps.n and int(steps["flags"][0]) & StepFlag.WHOLE:

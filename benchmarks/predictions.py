@@ -171,7 +171,10 @@ def predict(path: Path, changes: list[str]) -> dict[str, Any]:
 
 def measure(pair: Pair, folder: Path, repeats: int) -> dict[str, Any]:
     """Record a pair ``repeats`` times, predict, compare."""
-    factors = {name: float(child("--factor", f"{pair.name}:{name}")) for name in pair.factors}
+    factors = {
+        name: known if isinstance(known, float) else float(child("--factor", f"{pair.name}:{name}"))
+        for name, known in pair.factors.items()
+    }
     out = folder / pair.name
     out.mkdir(parents=True)
     child("--record", pair.name, "--repeats", str(repeats), "--out", str(out), ranks=pair.ranks)

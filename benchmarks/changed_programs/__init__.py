@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 Step = Callable[[], object]
 """One training step or one request."""
+Factor = float | Callable[[bool], Step]
+"""Known beforehand, or how to make what is timed for it, before and after the change."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class Pair:
     """A program, a change of it, and the change as it is told to ``whatif``.
 
     build: makes the program, changed or not, and returns its step. change: in braces stand the
-    factors, each measured apart from the program. ranks: processes, joined over gloo; rank: the one
+    factors. ranks: processes, joined over gloo; rank: the one
     whose trace is read, −1 all of them. threads: of PyTorch, before and after.
     """
 
@@ -23,7 +25,7 @@ class Pair:
     title: str
     change: tuple[str, ...]
     build: Callable[[bool], Step]
-    factors: dict[str, Callable[[bool], Step]] = field(default_factory=dict)
+    factors: dict[str, Factor] = field(default_factory=dict)
     ranks: int = 1
     rank: int = 0
     threads: tuple[int, int] = (1, 1)
@@ -38,7 +40,7 @@ def pair(
     ranks: int = 1,
     rank: int = 0,
     threads: tuple[int, int] = (1, 1),
-    **factors: Callable[[bool], Step],
+    **factors: Factor,
 ) -> Callable[[Callable[[bool], Step]], Callable[[bool], Step]]:
     """Lists the program that follows, under its own name."""
 

@@ -103,8 +103,13 @@ def without_evaluation(changed: bool) -> Step:
     return step
 
 
-@pair("Hidden states no longer copied to lists", "scale:name=*: keep_states,factor=0")
-def without_lists(changed: bool) -> Step:
+def digest(x: Tensor) -> int:
+    """A number that tells two runs apart."""
+    return hash(tuple(x.flatten()[::16].tolist()))
+
+
+@pair("Hidden states no longer hashed", "scale:name=*: digest,factor=0")
+def without_digests(changed: bool) -> Step:
     model, inputs = mlp(512, 4), torch.randn(256, 512)
 
     def step() -> None:
@@ -113,10 +118,6 @@ def without_lists(changed: bool) -> Step:
             for layer in model:
                 x = layer(x)
                 if not changed:
-                    keep_states(x)
+                    digest(x)
 
     return step
-
-
-def keep_states(x: Tensor) -> list[float]:
-    return x.mean(0).tolist() + x.flatten()[::16].tolist()

@@ -44,7 +44,9 @@ class Walk:
     def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
         self._facts, self._spans = facts, trace["spans"]
         self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
-        self._jumps = find_jumps(trace, facts, self._host, self._work, evidence.blocking, self.main)
+        self._jumps = find_jumps(
+            trace, facts, self._host, self._work, evidence.blocking, self.main, evidence.locks
+        )
         self._by_end = ending_order(self._work)
         self._causes = device_causes(trace, facts, self._work.row)
         work = self._work

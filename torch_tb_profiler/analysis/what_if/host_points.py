@@ -8,13 +8,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_operators, waits_for
+from torch_tb_profiler.analysis.critical_path.locks import LockWaits
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
@@ -78,7 +81,13 @@ class _Part:
 
 
 def host_points(
-    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, blocking: Mask, main: int
+    trace: Trace,
+    facts: Facts,
+    host: HostSegments,
+    work: DeviceWork,
+    blocking: Mask,
+    main: int,
+    locks: LockWaits,
 ) -> HostPoints:
     """The points of all threads; ``main``: the thread of the steps, −1 none."""
     spans, steps = trace["spans"], facts["steps"]
@@ -99,7 +108,12 @@ def host_points(
     begin = spans["start"][call]
     released = np.maximum(begin, work.end[target])
     parts.append(_part(spans["track"][call], released, _RELEASE, begin, device=target, call=call))
-    parts += _handovers(trace, facts, host, main, sum(len(part.time) for part in parts))
+    given = sum(len(part.time) for part in parts) + np.arange(len(locks.release))
+    time, begin = spans["start"][locks.release], spans["start"][locks.waiting]
+    parts.append(_part(spans["track"][locks.release], time))
+    parts.append(_part(spans["track"][locks.waiting], time, _RELEASE, begin, other=given))
+    number = sum(len(part.time) for part in parts)
+    parts += _handovers(trace, facts, host, main, locks, number)
     columns = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(_Part)
@@ -118,11 +132,11 @@ def _part(
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, main: int, number: int
+    trace: Trace, facts: Facts, host: HostSegments, main: int, locks: LockWaits, number: int
 ) -> list[_Part]:
     """The points of operators that the main thread handed to others; ``number``: of the first point."""
     spans = trace["spans"]
-    call = other_operators(trace, facts, main)
+    call = other_operators(trace, facts, main, locks)
     if not len(call):
         return []
     begin = spans["start"][call]
@@ -159,9 +173,8 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     order = np.lexsort((kind, time, track))
     track, time, kind, reach = track[order], time[order], kind[order], reach[order]
     previous = np.arange(-1, len(order) - 1)
-    bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
     waits = np.flatnonzero(reach < time)
-    for first, last in zip(bounds.tolist(), [*bounds[1:].tolist(), len(order)], strict=True):
+    for first, last in _runs(track):
         own = waits[slice(*np.searchsorted(waits, (first, last)))]
         reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
         previous[own] = np.minimum(reached, own - 1)
@@ -172,15 +185,19 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     return before
 
 
+def _runs(track: Ints) -> Iterator[tuple[int, int]]:
+    """Where each track begins and ends among ordered ones."""
+    bounds = np.flatnonzero(np.diff(track, prepend=-2))
+    return pairwise([*bounds.tolist(), len(track)])
+
+
 def places(host: HostSegments, track: Ints, time: Ints) -> Places:
     """Where some moments of threads lie."""
     if not len(host.start):
         return Places(np.zeros(len(time), np.int64), np.zeros(len(time)), time.astype(np.float64))
     segment = np.zeros(len(track), np.int64)
     order = np.argsort(track, kind="stable")
-    ordered = track[order]
-    bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
-    for first, last in zip(bounds.tolist(), [*bounds[1:].tolist(), len(order)], strict=True):
+    for first, last in _runs(track[order]):
         rows = order[first:last]
         own = host.of_track(int(track[rows[0]]))
         slot = np.searchsorted(host.start[own], time[rows], side="right") - 1

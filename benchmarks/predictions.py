@@ -7,7 +7,7 @@ Needs PyTorch, its CPU build is enough. ``benchmarks/changed_programs`` holds th
 changes, and the changes in the words of ``whatif``. Nothing of the second recording goes into the
 prediction: a factor that is neither 0 nor a plain number is that of the changed operation alone, timed
 under the same profiler. Both forms are recorded in turns, a few steps at a time, and of each form the
-recording with the shortest median step counts: other programs of the machine only make steps longer.
+recording counts whose steps took least time and processor time: other programs only add to these.
 ``--write`` puts the table into ``benchmarks/predictions.md``.
 """
 
@@ -40,8 +40,8 @@ NEAR = 0.05
 
 
 def record(pair: Pair, rounds: int, out: Path) -> None:
-    """Record both forms of a program in turns and keep the quickest recording of each, one trace per rank
-    in ``out``/before and ``out``/after.
+    """Record both forms of a program in turns and keep of each the recording that was disturbed least, one trace
+    per rank in ``out``/before and ``out``/after.
     """
     import torch
 
@@ -54,16 +54,16 @@ def record(pair: Pair, rounds: int, out: Path) -> None:
         steps.append(pair.build(changed))
     gc.freeze()
     gc.disable()
-    shortest = torch.full((2,), torch.inf)
+    least = torch.full((2,), torch.inf)
     for _ in range(rounds):
         for i, word in enumerate(("before", "after")):
             torch.set_num_threads(pair.threads[i])
             gc.collect()
-            length, recording = _recorded(steps[i])
+            cost, recording = _recorded(steps[i])
             if pair.ranks > 1:
-                torch.distributed.all_reduce(length, torch.distributed.ReduceOp.MAX)
-            if length < shortest[i]:
-                shortest[i] = length
+                torch.distributed.all_reduce(cost, torch.distributed.ReduceOp.MAX)
+            if cost < least[i]:
+                least[i] = cost
                 (out / word).mkdir(exist_ok=True)
                 recording.export_chrome_trace(str(out / word / f"rank{rank}.pt.trace.json"))
     sys.stdout.flush()
@@ -71,16 +71,18 @@ def record(pair: Pair, rounds: int, out: Path) -> None:
 
 
 def _recorded(step: Step) -> tuple[Any, Any]:
-    """A recording of a few steps, and a tensor that holds their median length in seconds."""
+    """A recording of a few steps, and as a tensor the median over these of their length and the processor's
+    time in seconds, together: other programs take the processor away or slow it down.
+    """
     import torch
     from torch.profiler import profile, schedule
 
     times = []
     with profile(**_options(), schedule=schedule(wait=WAIT, warmup=WARMUP, active=ACTIVE)) as prof:
         for _ in range(WAIT + WARMUP + ACTIVE):
-            begin = time.perf_counter()
+            begin = time.perf_counter() + time.process_time()
             step()
-            times.append(time.perf_counter() - begin)
+            times.append(time.perf_counter() + time.process_time() - begin)
             prof.step()
     return torch.tensor(statistics.median(times[-ACTIVE:])), prof
 

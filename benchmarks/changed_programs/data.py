@@ -99,7 +99,7 @@ def augmentations_halved(changed: bool) -> Step:
 )
 def prefetch_thread(changed: bool) -> Step:
     batches: queue.Queue[Tensor] = queue.Queue(1)
-    seconds = 0.01 if changed else 0.04
+    seconds = 0.015 if changed else 0.06
 
     def read_batch() -> Tensor:
         time.sleep(seconds)

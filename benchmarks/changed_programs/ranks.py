@@ -53,6 +53,12 @@ def sleep_in_other_rank(changed: bool) -> Step:
     return training(not changed)
 
 
-@pair("Gradients not reduced", "network:factor=0", ranks=2)
+@pair(
+    "Gradients not reduced",
+    "network:factor=0",
+    "scale:operator=c10d::allreduce_,factor=0",
+    "scale:operator=torch*reducer::*,factor=0",
+    ranks=2,
+)
 def without_reduction(changed: bool) -> Step:
     return training(reduced=not changed)

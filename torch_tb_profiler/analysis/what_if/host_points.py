@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.critical_path.locks import LockWaits
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 _PLAIN, _BEGIN, _END, _RELEASE = range(4)
 
@@ -112,6 +113,7 @@ def host_points(
     time, begin = spans["start"][locks.release], spans["start"][locks.waiting]
     parts.append(_part(spans["track"][locks.release], time))
     parts.append(_part(spans["track"][locks.waiting], time, _RELEASE, begin, other=given))
+    parts.append(_transfers(trace, host, work, main))
     number = sum(len(part.time) for part in parts)
     parts += _handovers(trace, facts, host, main, locks, number)
     columns = {
@@ -129,6 +131,21 @@ def _part(
     waited = time if reach is None else reach
     kinds = np.full(len(time), kind)
     return _Part(track.astype(np.int64), time, kinds, waited, **(nothing | released))
+
+
+def _transfers(trace: Trace, host: HostSegments, work: DeviceWork, main: int) -> _Part:
+    """The ends of the main thread's waits for transfers of host libraries."""
+    moved = np.flatnonzero(~np.isin(trace["spans"]["role"][work.row], DEVICE_ROLES))
+    moved = moved[np.argsort(work.end[moved], kind="stable")]
+    moved = moved[: len(moved) if main >= 0 else 0]
+    begin, end = work.start[moved], work.end[moved]
+    start, stop = waits_for(host, main, begin, end) if len(moved) else (begin, end)
+    # Only where the wait ends with a transfer it was for this one.
+    last = np.searchsorted(end, stop, side="right") - 1
+    opened = np.maximum(start, begin[last]) if len(moved) else start
+    waited = (last >= 0) & (end[last] > start) & (stop - end[last] <= end[last] - opened)
+    last = last[waited]
+    return _part(np.full(len(last), main), end[last], _RELEASE, opened[waited], device=moved[last])
 
 
 def _handovers(

@@ -136,7 +136,7 @@ class Simulation:
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         delay = delays(graph, durations)
-        time = replay(graph, delay)
+        time = replay(graph.first, graph.second, delay)
         return delay, time, step_times(graph, facts, time, durations.floor)
 
 

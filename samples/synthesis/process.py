@@ -60,7 +60,8 @@ class Assumptions:
     Factors, of things by a pattern of their names: kernels: of their time; calls: of the host's and the
     device's within operators, frames and annotations; modules: the same, and of their backward. Of all
     of a kind: transfer: of collectives once all ranks have come; host: what threads do; python: of
-    this what Python does itself; batch: the wait for the DataLoader; straggler: kernels of the slow rank.
+    this what Python does itself; batch: the wait for the DataLoader; device: kernels; straggler: those
+    of the slow rank.
 
     fused: operators whose kernels are one. synchronizes: the host waits for the loss. awaits: the
     optimizer waits for the collectives. steady: everything takes its usual time.
@@ -73,6 +74,7 @@ class Assumptions:
     host: float = 1
     python: float = 1
     batch: float = 1
+    device: float = 1
     straggler: float = 1.25
     fused: tuple[str, ...] = ()
     synchronizes: bool = True

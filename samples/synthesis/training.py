@@ -91,9 +91,8 @@ class Job:
         for process in self.processes:
             cold = number == FIRST_STEP
             process.host = 3.0 if cold else 1.0
-            process.device = (1.2 if cold else 1.0) * (
-                self.assumptions.straggler if process.rank == self.straggler else 1.0
-            )
+            slow = self.assumptions.straggler if process.rank == self.straggler else 1.0
+            process.device = (1.2 if cold else 1.0) * slow * self.assumptions.device
             process.start_step()
             process.begin(process.main, ANNOTATION, f"ProfilerStep#{number}")
             _load(

@@ -12,34 +12,41 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.analysis.figures import opened
 from tests.loading import load
+from tests.runs.written_run import WrittenRun
 from tests.samples.conftest import document
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
+from torch_tb_profiler.analysis.what_if.stragglers import Stragglers
 from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Array
 
 STEPS, NEAR = 6, 0.005
 """The fifth step is the odd one, whose DataLoader stalls."""
-Make = Callable[..., tuple[Path, Array]]
+Make = Callable[..., tuple[list[Path], Array]]
 
 
 @pytest.fixture(scope="module")
 def make(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
-    """The job under assumptions: its trace, and what the steps take by the generator's own account, ns."""
+    """The job under assumptions: its traces, and what the steps of its first rank take by the generator's own account,
+    ns.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(samples))
         patch.setattr("sys.dont_write_bytecode", True)
         generator: Any = importlib.import_module("synthesize")
 
-    def made(**assumptions: Any) -> tuple[Path, Array]:
+    def made(ranks: int = 1, **assumptions: Any) -> tuple[list[Path], Array]:
         out = tmp_path_factory.mktemp("truth")
-        assumed = generator.Assumptions(**assumptions)
-        (trace,) = generator.synthesize(out, steps=STEPS, layers=2, seed=3, assumptions=assumed)
+        traces = generator.synthesize(
+            out, ranks, STEPS, layers=2, seed=3, assumptions=generator.Assumptions(**assumptions)
+        )
         steps = document(out / "rank0.expected.json")["steps"]
-        return trace, np.array([step["wall_ns"] for step in steps], np.float64)
+        return traces, np.array([step["wall_ns"] for step in steps], np.float64)
 
     return made
 
@@ -47,9 +54,10 @@ def make(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
 @pytest.fixture(scope="module")
 def simulation(make: Make) -> Simulation:
     """The usual job."""
-    opened = load(str(make()[0]), Settings(use_cache=False))
-    insight = build_insight(opened.trace, opened.facts)
-    return Simulation(opened.trace, opened.facts, insight)
+    ((trace,), _) = make()
+    loaded = load(str(trace), Settings(use_cache=False))
+    insight = build_insight(loaded.trace, loaded.facts)
+    return Simulation(loaded.trace, loaded.facts, insight)
 
 
 HALF_GEMMS = {"kernels": (("nvjet*", 0.5),)}
@@ -95,3 +103,18 @@ def test_change(
     _, expected = make(**assumptions)
     assert expected.tolist() != prediction.measured.tolist()
     np.testing.assert_allclose(prediction.predicted, expected, rtol=NEAR)
+
+
+def test_no_stragglers(make: Make) -> None:
+    """The slow rank's kernels take a quarter longer than those of the others; without stragglers all take the mean."""
+    lengths = []
+    for assumptions in ({}, {"straggler": 1, "device": 1 + 0.25 / 3}):
+        traces, _ = make(ranks=3, steady=True, **assumptions)
+        run = WrittenRun({path.name.split(".")[0]: opened(path) for path in traces})
+        fleet = Fleets(run).of(run.open("run", "rank0", "1"))
+        ranks = [fleet.open_rank(rank) for rank in range(3)]
+        measured, _, ideal = Stragglers(fleet.figures, ranks).steps()
+        lengths.append((measured, ideal))
+    (measured, ideal), (truth, _) = lengths
+    assert (measured > 1.02 * truth)[:4].all()
+    np.testing.assert_allclose(ideal, truth, rtol=NEAR)

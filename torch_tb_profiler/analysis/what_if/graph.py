@@ -133,9 +133,7 @@ def _ordered(
     """
     n_host, n_work = len(points.time), len(work.row)
     # By the device's clock work may begin shortly before what it waited for ends.
-    time = np.concatenate(
-        (points.time, work.end, np.maximum(work.start[joined], work.end[other]))
-    )
+    time = np.concatenate((points.time, work.end, np.maximum(work.start[joined], work.end[other])))
     kind = np.repeat([1, 0, 2], (n_host, n_work, len(joined)))
     detail = np.concatenate((points.kind, np.zeros(n_work + len(joined), np.int64)))
     order = np.lexsort((detail, kind, time))

@@ -331,6 +331,15 @@ critical_path_steps: Sums of the critical path by step, cause, event, source lin
     event     i4  row of spans        The longest; -1 none.
 """)
 
+STEP_WORK = declared("""
+step_work: What the device and the host did in each step, on the critical path or not, without communication and
+waiting, and what of the path are launch latency and nothing recorded: what ranks are compared by.
+    step   i4  row of steps        The step.
+    cause  u1  PathCause           What it is.
+    name   i4  number of a string  The operator, or the device work without one; -1 other work, and what takes too little to be told apart.
+    time   i8  ns                  Sum of durations on the device; on the host, time in which nothing beneath ran.
+""")
+
 WHAT_IF_STEPS = declared("""
 what_if_steps: How long each step would be with each usual change, simulated.
     change  i4  number of a string of the insight  The change as the command line takes it; -1 none: the replay of the trace.

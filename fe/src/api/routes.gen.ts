@@ -52,7 +52,7 @@ export interface OfContent {
 }
 
 export interface OfSteps {
-  /** Steps by their `step` in `/steps`, both ends included. `all` without `skip_cold` also counts what lies outside every step. */
+  /** Steps by their `step` in `/steps`, both ends included. What lies outside every step counts only where the trace marks no steps. */
   steps?: string;
   /** Leave out the steps marked cold. */
   skip_cold?: "0" | "1";

@@ -9,8 +9,6 @@ export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
-export type BeforeSide = "device" | "host";
-
 export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
@@ -159,26 +157,25 @@ export interface WaitingColumns {
   late_ns: ((number | null)[])[];
 }
 
-/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took; `before` says it in words, empty where it is not known. */
-export interface LateItem {
+/** Work of a rank that holds the others back. `kind`: what the critical path calls it; `held_ns`: as of its `Blame`; `event`: the longest of it on the path. */
+export interface BlamedPart {
+  kind: string;
+  name: string;
+  held_ns: number;
+  event: number;
+  module: string | null;
+  line: string | null;
+}
+
+/** Who holds a step back. `worker`, `also`: places in `workers`; `also` take as long, without being on the path. `held_ns`: what the work of the worker on the critical path takes longer than that of the others; `path_ns`: the path on it. `parts`: what takes longer, the most first; `text` says it in words. */
+export interface BlameItem {
   step: number;
   worker: number;
-  caused_ns: number;
-  longest_ns: number;
-  lead_ns: number;
-  collectives: number;
-  kind: string;
-  event: number;
-  start_ns: number;
-  before_operator: string | null;
-  before_module: string | null;
-  before_line: string | null;
-  before_event: number | null;
-  before_name: string | null;
-  before_ns: number | null;
-  before_side: BeforeSide | null;
-  before_side_ns: number | null;
-  before: string;
+  also: number[];
+  held_ns: number;
+  path_ns: number;
+  parts: BlamedPart[];
+  text: string;
 }
 
 /** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
@@ -189,14 +186,14 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
   step_source: string;
   overlap: OverlapColumns;
   waiting: WaitingColumns;
-  late: LateItem[];
+  blame: BlameItem[];
   operations: OperationsTable;
   matched: number;
   unmatched: Unmatched[];
@@ -206,6 +203,7 @@ export interface DistributedPayload {
   ready: number;
   progress: number;
   workers_total: number;
+  world_size: number | null;
   headline: string[];
   notes: string[];
   missing: Missing[];

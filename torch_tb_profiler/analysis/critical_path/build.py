@@ -22,11 +22,15 @@ from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of,
 from torch_tb_profiler.analysis.critical_path.walk import Walk
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
+
+LEAST_SHARE = 0.002
+"""Work of a name that takes less of all work of a step is not told apart."""
 
 
 def build_critical_path(trace: Trace, facts: Facts, evidence: Evidence) -> dict[str, Table]:
-    """The tables ``critical_path`` and ``critical_path_steps``."""
+    """The tables ``critical_path``, ``critical_path_steps`` and ``step_work``."""
     walk = Walk(trace, facts, evidence)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
@@ -41,7 +45,11 @@ def build_critical_path(trace: Trace, facts: Facts, evidence: Evidence) -> dict[
         cause=cause,
         event=event,
     )
-    return {"critical_path": path, "critical_path_steps": _sums(trace, facts, path)}
+    return {
+        "critical_path": path,
+        "critical_path_steps": _sums(trace, facts, path),
+        "step_work": _work(trace, facts, walk, path),
+    }
 
 
 def _sums(trace: Trace, facts: Facts, path: Table) -> Table:
@@ -60,4 +68,31 @@ def _sums(trace: Trace, facts: Facts, path: Table) -> Table:
         time=sum_by(group, n, time),
         segments=np.bincount(group, minlength=n),
         event=event[largest_by(group, n, time)],
+    )
+
+
+def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:
+    event, cause, time = walk.work()
+    step = facts["span_links"]["step"][event].astype(np.int64)
+    inside = step >= 0
+    event, cause, time, step = (column[inside] for column in (event, cause, time, step))
+    operator, own = operators_of(trace, facts, event), names_of(trace, event)
+    on_device = np.isin(cause, (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET))
+    name = np.where(on_device | (cause == PathCause.OPERATOR), operator, -1)
+    name = np.where(on_device & (name < 0), own, name).astype(np.int64)
+    idle = np.isin(path["cause"], (PathCause.LAUNCH, PathCause.NOT_RECORDED))
+    step = np.concatenate((step, path["step"][idle]))
+    cause = np.concatenate((cause, path["cause"][idle]))
+    time = np.concatenate((time, (path["end"] - path["start"])[idle]))
+    name = np.concatenate((name, np.full(int(idle.sum()), -1)))
+    total = sum_by(step, facts["steps"].n, time)
+    first, group = group_rows((step, cause, name))
+    small = sum_by(group, len(first), time) < LEAST_SHARE * total[step[first]]
+    name[small[group]] = -1
+    first, group = group_rows((step, cause, name))
+    return schema.STEP_WORK.build(
+        step=step[first],
+        cause=cause[first],
+        name=name[first],
+        time=sum_by(group, len(first), time),
     )

@@ -112,6 +112,20 @@ def _handovers(
     yield np.full(len(target), main, np.int64), end[waited], target
 
 
+def waiting(
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int, locks: LockWaits
+) -> Mask:
+    """In which segments of the main thread it waited for other threads or transfers."""
+    spans = trace["spans"]
+    moved = work.row[~np.isin(spans["role"][work.row], DEVICE_ROLES)]
+    row = np.concatenate((other_operators(trace, facts, main, locks), moved))
+    begin = spans["start"][row]
+    start, _ = waits_for(host, main, begin, begin + spans["dur"][row])
+    own = host.of_track(main)
+    waits = np.isin(host.start[own], start) & np.isin(host.cause[own], _WAITING)
+    return waits | np.isin(host.span[own], locks.waiting)
+
+
 def other_operators(trace: Trace, facts: Facts, main: int, locks: LockWaits) -> Ints:
     """Rows of the outermost operators of all threads that work for ``main``, not those that it waits for by
     locks; none without a main thread.

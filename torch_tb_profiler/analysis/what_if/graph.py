@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.device import (
     LONG_FACTOR,
     LONG_LEAST_NS,
@@ -76,6 +77,17 @@ class Graph:
     joints: Ints
     joined: Ints
     after: Array
+
+    def host_time(self) -> Array:
+        """How long each segment of a host thread lasts without waiting, ns, float64."""
+        host, points = self.host, self.points
+        length = (host.end - host.start).astype(np.float64)
+        waits = points.reach < points.time
+        for track in np.unique(points.track[waits]).tolist():
+            own, mine = host.of_track(track), waits & (points.track == track)
+            waited = union(points.reach[mine], points.time[mine])
+            length[own] -= measure(waited, host.start[own], host.end[own])
+        return length
 
 
 def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:

@@ -8,9 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from itertools import pairwise
 
 import numpy as np
 
@@ -113,9 +111,8 @@ def host_points(
     time, begin = spans["start"][locks.release], spans["start"][locks.waiting]
     parts.append(_part(spans["track"][locks.release], time))
     parts.append(_part(spans["track"][locks.waiting], time, _RELEASE, begin, other=given))
-    parts.append(_transfers(trace, host, work, main))
-    number = sum(len(part.time) for part in parts)
-    parts += _handovers(trace, facts, host, main, locks, number)
+    call = other_operators(trace, facts, main, locks)
+    parts += _handovers(trace, host, work, main, call, sum(len(part.time) for part in parts))
     columns = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(_Part)
@@ -133,53 +130,54 @@ def _part(
     return _Part(track.astype(np.int64), time, kinds, waited, **(nothing | released))
 
 
-def _transfers(trace: Trace, host: HostSegments, work: DeviceWork, main: int) -> _Part:
-    """The ends of the main thread's waits for transfers of host libraries."""
-    moved = np.flatnonzero(~np.isin(trace["spans"]["role"][work.row], DEVICE_ROLES))
-    moved = moved[np.argsort(work.end[moved], kind="stable")]
-    moved = moved[: len(moved) if main >= 0 else 0]
-    begin, end = work.start[moved], work.end[moved]
-    start, stop = waits_for(host, main, begin, end) if len(moved) else (begin, end)
-    # Only where the wait ends with a transfer it was for this one.
-    last = np.searchsorted(end, stop, side="right") - 1
-    opened = np.maximum(start, begin[last]) if len(moved) else start
-    waited = (last >= 0) & (end[last] > start) & (stop - end[last] <= end[last] - opened)
-    last = last[waited]
-    return _part(np.full(len(last), main), end[last], _RELEASE, opened[waited], device=moved[last])
-
-
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, main: int, locks: LockWaits, number: int
+    trace: Trace, host: HostSegments, work: DeviceWork, main: int, call: Ints, number: int
 ) -> list[_Part]:
-    """The points of operators that the main thread handed to others; ``number``: of the first point."""
+    """The points of operators that the main thread handed to others, ``call``, and of transfers of host libraries
+    for which it waited; ``number``: of the first point.
+    """
     spans = trace["spans"]
-    call = other_operators(trace, facts, main, locks)
-    if not len(call):
+    moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
+    if main < 0 or not len(call) + len(moved):
         return []
-    begin = spans["start"][call]
-    end = begin + spans["dur"][call]
-    track = spans["track"][call].astype(np.int64)
+    row = np.concatenate((call, work.row[moved]))
+    operates = np.arange(len(row)) < len(call)
+    begin = spans["start"][row]
+    end = begin + spans["dur"][row]
+    track = spans["track"][row].astype(np.int64)
     start, stop = waits_for(host, main, begin, end)
-    wait = np.searchsorted(start, begin, side="right") - 1
-    wait = np.where((wait >= 0) & (end <= np.append(stop, -1)[wait]), wait, -1)
+    wait = np.searchsorted(start, np.where(operates, begin, end - 1), side="right") - 1
+    until = np.append(stop, -1)[wait]
+    # A transfer is waited for only where the wait ends with it.
+    soon = until - end <= end - np.maximum(begin, np.append(start, 0)[wait])
+    wait = np.where((wait >= 0) & (end <= until) & (soon | operates), wait, -1)
     # Of the operators of one thread in one wait only the first was handed over; the others follow it.
     order = np.lexsort((begin, track))
     same = (track[order[1:]] == track[order[:-1]]) & (wait[order[1:]] == wait[order[:-1]])
-    new = np.ones(len(call), np.bool_)
-    new[order[1:]] = ~same | (wait[order[1:]] < 0)
+    new = operates.copy()
+    new[order[1:]] &= ~same | (wait[order[1:]] < 0)
     handed = number + np.arange(int(new.sum()))
     waited = np.flatnonzero(wait >= 0)
     last = waited[np.lexsort((end[waited], wait[waited]))]
-    last = last[np.append(wait[last[1:]] != wait[last[:-1]], True)[: len(last)]]
+    last = last[np.append(wait[last[1:]] != wait[last[:-1]], np.True_)[: len(last)]]
     opened = np.full(len(start), np.iinfo(np.int64).max)
-    np.minimum.at(opened, wait[waited], begin[waited])
+    np.minimum.at(opened, wait[waited], np.where(operates, begin, 0)[waited])
     reach = np.maximum(start, opened)[wait[last]]
-    ended = number + 2 * len(handed) + np.arange(len(last))
+    by_thread = operates[last]
+    ended = number + 2 * len(handed) + np.cumsum(by_thread) - 1
+    device = np.concatenate((np.full(len(call), -1), moved))[last]
     return [
         _part(np.full(len(handed), main), begin[new]),
         _part(track[new], begin[new], _BEGIN, other=handed),
-        _part(track[last], end[last], _END),
-        _part(np.full(len(last), main), end[last], _RELEASE, reach, other=ended),
+        _part(track[last[by_thread]], end[last[by_thread]], _END),
+        _part(
+            np.full(len(last), main),
+            end[last],
+            _RELEASE,
+            reach,
+            other=np.where(by_thread, ended, -1),
+            device=device,
+        ),
     ]
 
 
@@ -190,8 +188,9 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     order = np.lexsort((kind, time, track))
     track, time, kind, reach = track[order], time[order], kind[order], reach[order]
     previous = np.arange(-1, len(order) - 1)
+    bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
     waits = np.flatnonzero(reach < time)
-    for first, last in _runs(track):
+    for first, last in zip(bounds.tolist(), [*bounds[1:].tolist(), len(order)], strict=True):
         own = waits[slice(*np.searchsorted(waits, (first, last)))]
         reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
         previous[own] = np.minimum(reached, own - 1)
@@ -202,19 +201,15 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     return before
 
 
-def _runs(track: Ints) -> Iterator[tuple[int, int]]:
-    """Where each track begins and ends among ordered ones."""
-    bounds = np.flatnonzero(np.diff(track, prepend=-2))
-    return pairwise([*bounds.tolist(), len(track)])
-
-
 def places(host: HostSegments, track: Ints, time: Ints) -> Places:
     """Where some moments of threads lie."""
     if not len(host.start):
         return Places(np.zeros(len(time), np.int64), np.zeros(len(time)), time.astype(np.float64))
     segment = np.zeros(len(track), np.int64)
     order = np.argsort(track, kind="stable")
-    for first, last in _runs(track[order]):
+    ordered = track[order]
+    bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
+    for first, last in zip(bounds.tolist(), [*bounds[1:].tolist(), len(order)], strict=True):
         rows = order[first:last]
         own = host.of_track(int(track[rows[0]]))
         slot = np.searchsorted(host.start[own], time[rows], side="right") - 1

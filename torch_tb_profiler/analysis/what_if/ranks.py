@@ -14,13 +14,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
+    group_rows,
+    occurrences,
+    positions_of,
+)
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph, build_graph
 from torch_tb_profiler.analysis.what_if.replay import Delays, Durations, delays, replay
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringBuilder
+
+LEAST_APART, TOGETHER, LEAST_TIMES = 100_000, 0.1, 2
+"""Work that begins at least so many ns apart on different ranks, ends within this share of that, and does so at least so
+often, waits for all of them.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,12 @@ def build_ranks(figures: RunFigures, traces: Sequence[RankTrace | None]) -> Rank
         for one in traces
         if one is not None
     )
-    meetings, arrival = _meetings(figures, rank, offset, graphs)
+    read = [one for one in traces if one is not None]
+    known = _matched(figures, rank, offset, graphs)
+    hidden = _hidden(figures, rank, offset, graphs, read)
+    meetings, arrival = _meetings(
+        [np.concatenate(column) for column in zip(known, hidden, strict=True)]
+    )
     n = len(arrival)
     own = [graph.time[2:] + ahead for graph, ahead in zip(graphs, offset.tolist(), strict=True)]
     latest = arrival[meetings.last]
@@ -86,13 +103,15 @@ def build_ranks(figures: RunFigures, traces: Sequence[RankTrace | None]) -> Rank
     return RanksGraph(rank, offset, graphs, numbered, ordered, meetings, begins, joins)
 
 
-def _meetings(
+def _matched(
     figures: RunFigures, rank: Ints, offset: Ints, graphs: Sequence[Graph]
-) -> tuple[Meetings, Ints]:
-    """The meetings, and when each piece began, ns on the common clock."""
+) -> tuple[Array, ...]:
+    """``(place, work, match, transfer, arrival)`` of recorded communication; ``arrival``: begin, ns on the common
+    clock.
+    """
     matches, waits = figures.matched.matches, figures.waits
     none = np.zeros(0, np.int64)
-    parts = [(none, none, none, none.astype(np.float64), none)]
+    parts: list[tuple[Array, ...]] = [(none, none, none, none.astype(np.float64), none)]
     for place, graph in enumerate(graphs):
         number = int(rank[place])
         row, wait = matches.row[number], waits.wait[number]
@@ -102,12 +121,73 @@ def _meetings(
         start, end = graph.work.start[work], graph.work.end[work]
         transfer = np.maximum(end - start - np.maximum(wait[match], 0), 0).astype(np.float64)
         parts.append((np.full(len(work), place), work, match, transfer, start + offset[place]))
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _hidden(
+    figures: RunFigures,
+    rank: Ints,
+    offset: Ints,
+    graphs: Sequence[Graph],
+    traces: Sequence[RankTrace],
+) -> tuple[Array, ...]:
+    """As ``_matched``, of work that waits for all ranks without being recorded as communication: it begins at
+    different times and ends everywhere at once, time after time.
+
+    ::
+
+        rank 0   ──[ clip gradients: waits  ]
+        rank 1   ──────────────[ clip       ]
+        rank 2   ─────────────────────[ clip]
+    """
+    texts = StringBuilder()
+    none = np.zeros(0, np.int64)
+    parts: list[tuple[Array, ...]] = [(none,) * 6]
+    for place, (graph, one) in enumerate(zip(graphs, traces, strict=True)):
+        common = np.append(figures.steps.place[int(rank[place])], -1)
+        step = common[np.where(graph.step >= 0, graph.step, -1)]
+        work = np.flatnonzero(
+            (step >= 0) & (one.trace["spans"]["role"][graph.work.row] == Role.KERNEL)
+        )
+        used, inverse = np.unique(
+            one.trace["spans"]["name"][graph.work.row[work]], return_inverse=True
+        )
+        numbers = texts.intern_all([text or "" for text in one.trace.strings.many(used)])
+        name = np.array(numbers, np.int64)[inverse]
+        times = (time[work] + offset[place] for time in (graph.work.start, graph.work.end))
+        parts.append((np.full(len(work), place), work, step[work], name, *times))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    where, work, step, name, start, end = columns
+    _, own = group_rows((step, name, where))
+    first, match = group_rows((step, name, occurrences(own)))
+    n = len(first)
+    whole = (np.bincount(match, minlength=n) == len(graphs)) & (len(graphs) > 1)
+    apart, together = (
+        extreme_by(np.maximum, match, n, time) - extreme_by(np.minimum, match, n, time)
+        for time in (start, end)
+    )
+    clear = whole & (apart >= LEAST_APART) & (together <= TOGETHER * apart)
+    # One coincidence proves nothing: most of those of its name that begin apart must end together.
+    names = name[first]
+    many = int(names.max(initial=-1)) + 1
+    seen = np.bincount(names[whole & (apart >= LEAST_APART)], minlength=many)
+    ended = np.bincount(names[clear], minlength=many)
+    waits = whole & ((ended >= LEAST_TIMES) & (ended > seen / 2))[names]
+    chosen = waits[match]
+    arrived = extreme_by(np.maximum, match, n, start)[match]
+    transfer = np.maximum(end - arrived, 0).astype(np.float64)
+    known = len(figures.waits.last)
+    rows = (where, work, match + known, transfer, start)
+    return tuple(column[chosen] for column in rows)
+
+
+def _meetings(columns: Sequence[Array]) -> tuple[Meetings, Ints]:
+    """The meetings, and when each piece began, ns on the common clock."""
     order = np.lexsort((columns[4], columns[2]))
     place, work, match, transfer, arrival = (column[order] for column in columns)
     n = len(match)
-    ends = np.append(match[1:] != match[:-1], True)[:n]
-    opens = np.append(True, ends[:-1])[:n]
+    ends = np.append(match[1:] != match[:-1], np.True_)[:n]
+    opens = np.append(np.True_, ends[:-1])[:n]
     closing = np.flatnonzero(ends)
     last = closing[np.searchsorted(closing, np.arange(n))]
     again = np.zeros(n, np.bool_)

@@ -32,7 +32,7 @@ from changed_programs import Pair, Step, pairs
 TARGET = Path(__file__).with_name("predictions.md")
 MARK = "<!-- table -->"
 WAIT, WARMUP, ACTIVE = 1, 1, 8
-FACTOR_ROUNDS, FACTOR_SECONDS = 5, 0.25
+FACTOR_ROUNDS, FACTOR_SECONDS = 8, 0.2
 MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(8 << 30)}
 """Freed memory is kept: what a page fault costs depends on what else the machine does."""
 NEAR = 0.05

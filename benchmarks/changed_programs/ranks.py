@@ -23,10 +23,10 @@ def stall() -> None:
     time.sleep(_SLEEP_S)
 
 
-def training(stalled: bool = False, reduced: bool = True) -> Step:
+def training(stalled: bool = False, reduced: bool = True, batch: int = 256) -> Step:
     """A step of data-parallel training; with ``stalled`` rank 1 sleeps in each."""
     model = DistributedDataParallel(mlp(512, 3))
-    inputs, labels = torch.randn(256, 512), torch.randint(10, (256,))
+    inputs, labels = torch.randn(batch, 512), torch.randint(10, (batch,))
 
     def step() -> None:
         if stalled and _rank() == 1:
@@ -41,16 +41,14 @@ def training(stalled: bool = False, reduced: bool = True) -> Step:
     return step if reduced else apart
 
 
-@pair(
-    "A `sleep` in rank 1 dropped, seen from rank 1", "scale:name=*: stall,factor=0", ranks=2, rank=1
-)
+@pair("A `sleep` in rank 1 dropped", "scale:name=*: stall,factor=0", ranks=2, rank=1)
 def sleep_in_own_rank(changed: bool) -> Step:
     return training(not changed)
 
 
-@pair("A `sleep` in rank 1 dropped, seen from rank 0", "no-stragglers", ranks=2, rank=-1)
-def sleep_in_other_rank(changed: bool) -> Step:
-    return training(not changed)
+@pair("Batches of 320 on both ranks instead of 128 and 512", "no-stragglers", ranks=2, rank=-1)
+def equal_batches(changed: bool) -> Step:
+    return training(batch=320 if changed else (128, 512)[_rank()])
 
 
 @pair(

@@ -56,7 +56,7 @@ def delays(graph: Graph, durations: Durations) -> Delays:
     first, second = np.zeros((2, len(graph.time)))
     on_host = graph.until.clock(durations.segment) - graph.since.clock(durations.segment)
     rooted = graph.first[graph.hosts] == ROOT
-    on_host[rooted] = graph.time[graph.hosts[rooted]]
+    on_host[rooted] += graph.opened[rooted]
     first[graph.hosts] = on_host
     second[graph.hosts[~durations.waits]] = -np.inf
     first[graph.ends] = durations.lead + durations.work

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.distributed.cause import LateRank
+from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -80,7 +80,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
 def findings_in_run(
     source: Source,
     figures: RunFigures,
-    late: Sequence[LateRank],
+    blames: Sequence[Blame],
     names: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
     """The findings of a worker of a run whose workers are all known, stragglers included.
@@ -89,9 +89,8 @@ def findings_in_run(
     own, analysis = (source.worker, source.span), source.analysis
     if own not in names or len(names) < 2 or not analysis["step_ns"]:
         return _payload(source, analysis)
-    pairs = [(straggler.late, straggler.cause) for straggler in late]
-    with_late = with_stragglers(analysis, pairs, figures, names.index(own), names)
-    return _payload(source, with_late)
+    told = with_stragglers(analysis, blames, figures, names.index(own), names)
+    return _payload(source, told)
 
 
 def costly(findings: list[Finding]) -> list[Finding]:

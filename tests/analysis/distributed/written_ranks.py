@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.analysis.distributed.matching import match_ranks
-from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank
+from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank, Work
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 
 UNIX = 1_700_000_000 * 10**9
@@ -91,6 +91,7 @@ def rank_of(
         step_end=np.arange(1, len(shown) + 1, dtype=np.int64),
         step_source="ProfilerStep",
         shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)),
+        work=Work(column([]), column([]), column([]), column([]), ()),
         on_device=True,
         backend="nccl",
         world_size=None,

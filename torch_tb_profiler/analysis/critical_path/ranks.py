@@ -69,18 +69,22 @@ class RanksWalk:
         self._walks: dict[int, Walk | None] = {}
         self._meetings: dict[int, dict[int, int]] = {}
 
-    def paths(self) -> RanksPath:
-        """The paths of all common steps."""
+    def paths(self, most_spans: int | None = None) -> RanksPath:
+        """The paths of all common steps; the longest first until so many spans are in the traces that were opened."""
         begin, stop, last = self._bounds()
-        parts = []
-        for step in range(len(begin)):
-            if last[step] >= 0:
-                parts += self._path(step, int(begin[step]), int(stop[step]), int(last[step]))
-            if last[step] < 0 or not self._walk(int(last[step])):
+        legs: dict[int, list[Leg]] = {}
+        for step in np.argsort(begin - stop, kind="stable").tolist():
+            if last[step] >= 0 and (most_spans is None or self._spans() <= most_spans):
+                legs[step] = self._path(step, int(begin[step]), int(stop[step]), int(last[step]))
+            if not legs.get(step):
                 begin[step] = stop[step] = 0
+        parts = [leg for step in sorted(legs) for leg in legs[step]]
         columns = list(zip(*parts, strict=True)) or [(np.zeros(0, np.int64),)] * 6
         step_of, rank, start, end, cause, event = map(np.concatenate, columns)
         return RanksPath(step_of, rank, start, end, cause, event, begin, stop)
+
+    def _spans(self) -> int:
+        return sum(self._figures.ranks[rank].spans for rank in self._walks)
 
     def _bounds(self) -> tuple[Ints, Ints, Ints]:
         """``(begin, end, rank that ends last)`` of the common steps; rank −1: no rank has it."""

@@ -18,13 +18,16 @@ from torch_tb_profiler.analysis.critical_path.device import (
     ending_order,
 )
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
-from torch_tb_profiler.analysis.critical_path.jumps import find_jumps
+from torch_tb_profiler.analysis.critical_path.jumps import find_jumps, waiting
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
 Piece = tuple[Array, Array, Array]
 """``(start, cause, event)`` of stretches, the latest first."""
+_BUSY = (PathCause.OPERATOR, PathCause.RUNTIME)
+_MAIN = (PathCause.PYTHON, PathCause.DATALOADER, PathCause.ANNOTATION)
+"""Work of any thread, and what counts as work of the main thread only."""
 NEVER = np.iinfo(np.int64).max
 
 
@@ -42,9 +45,12 @@ class Walk:
     """
 
     def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
-        self._facts, self._spans = facts, trace["spans"]
+        self._trace, self._facts, self._spans = trace, facts, trace["spans"]
         self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
-        self._jumps = find_jumps(trace, facts, self._host, self._work, evidence.blocking, self.main)
+        self._locks = evidence.locks
+        self._jumps = find_jumps(
+            trace, facts, self._host, self._work, evidence.blocking, self.main, evidence.locks
+        )
         self._by_end = ending_order(self._work)
         self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
@@ -70,6 +76,22 @@ class Walk:
         begin, end = int(steps["start"][step]), int(steps["end"][step])
         pieces, _ = self.leg(self.end_of(step), begin)
         return in_order(pieces, begin, end)
+
+    def work(self) -> tuple[Ints, Array, Ints]:
+        """``(event, cause, time)`` of everything that the device and the threads did, without communication,
+        waiting and what nothing was recorded of.
+        """
+        work, host = self._work, self._host
+        own = self._causes != PathCause.COMMUNICATION
+        busy = np.isin(host.cause, _BUSY) | (host.track == self.main) & np.isin(host.cause, _MAIN)
+        if self.main >= 0:
+            on_main = host.of_track(self.main)
+            busy[on_main] &= ~waiting(self._trace, self._facts, host, work, self.main, self._locks)
+        return (
+            np.concatenate((work.row[own], host.span[busy])),
+            np.concatenate((self._causes[own], host.cause[busy])),
+            np.concatenate(((work.end - work.start)[own], (host.end - host.start)[busy])),
+        )
 
     def end_of(self, step: int) -> Place:
         """Where the end of a step is."""

@@ -36,6 +36,18 @@ class OperationKey(NamedTuple):
     bytes: int
 
 
+class Work(NamedTuple):
+    """What a rank did in its steps, as the table ``step_work`` of its insight: int64 of shape (rows,); ``name``: index
+    into ``names``, −1 none.
+    """
+
+    step: Ints
+    cause: Ints
+    name: Ints
+    time: Ints
+    names: tuple[str, ...]
+
+
 class Device(NamedTuple):
     """An accelerator that a worker used; −1 and empty text unknown."""
 
@@ -79,6 +91,7 @@ class Rank:
     step_end: Ints
     step_source: str
     shares: Ints
+    work: Work
     on_device: bool
     backend: str | None
     world_size: int | None
@@ -121,6 +134,7 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         step_end=steps["end"].copy(),
         step_source=str(facts.summary["step_source"]),
         shares=np.stack([shares[name] for name in SHARES]),
+        work=_work_of(facts, insight),
         on_device=bool(on_device.any()),
         backend=_backend(facts),
         world_size=facts.summary["world_size"],
@@ -129,6 +143,16 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         devices=_devices(facts),
         spans=trace["spans"].n,
     )
+
+
+def _work_of(facts: Facts, insight: Insight) -> Work:
+    table = insight["step_work"]
+    step, cause, name, time = (
+        table[key].astype(np.int64) for key in ("step", "cause", "name", "time")
+    )
+    used = np.unique(name[name >= 0])
+    place = np.where(name >= 0, np.searchsorted(used, name), -1)
+    return Work(step, cause, place, time, tuple(facts.strings.many(used)))
 
 
 def _sort(insight: Insight, row: list[int]) -> OperationKey:

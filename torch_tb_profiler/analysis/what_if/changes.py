@@ -366,3 +366,13 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
         union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
     )
     durations.segment[:] = np.maximum(durations.segment - taken, 0)
+
+
+@_change(
+    "no-stragglers",
+    "Ranks{of_rank} take as long as their like",
+    rank=("*", "Only this rank takes its ideal time; of a run only."),
+)
+def _no_stragglers(scene: Scene, durations: Durations, values: Values) -> None:
+    """One rank has nobody to be compared with; see ``stragglers.py``."""
+    raise BadRequest("The change no-stragglers needs the traces of several ranks: give the run.")

@@ -29,11 +29,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
-from torch_tb_profiler.analysis.critical_path.evidence import Evidence
-from torch_tb_profiler.analysis.critical_path.host import (
-    HostSegments,
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.critical_path.device import (
+    LONG_FACTOR,
+    LONG_LEAST_NS,
+    Begin,
+    DeviceWork,
 )
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence
+from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
@@ -49,10 +53,11 @@ class Graph:
     time: when each came as measured, ns, int64 of shape (points,). first, second: points, of the same
     shape.
     hosts: the points of ``points``, of shape (host points,); since, until: what of the clock of its
-    thread lies between each and its ``first``.
+    thread lies between each and its ``first``, or the begin of its thread, ``opened``.
     ends: the point at which each piece of device work ends, of shape (device events,); lead, latency: ns
     from its ``first`` and from its launch to its begin, float64; step: row of steps that launched it.
-    joints: the points of work that waited for another stream; joined: its positions.
+    joints: the points of work that waited for another stream; joined: its positions; after: ns from the end of what it
+    waited for, float64.
     """
 
     host: HostSegments
@@ -64,21 +69,34 @@ class Graph:
     hosts: Ints
     since: Places
     until: Places
+    opened: Ints
     ends: Ints
     lead: Array
     latency: Array
     step: Ints
     joints: Ints
     joined: Ints
+    after: Array
+
+    def host_time(self) -> Array:
+        """How long each segment of a host thread lasts without waiting, ns, float64."""
+        host, points = self.host, self.points
+        length = (host.end - host.start).astype(np.float64)
+        waits = points.reach < points.time
+        for track in np.unique(points.track[waits]).tolist():
+            own, mine = host.of_track(track), waits & (points.track == track)
+            waited = union(points.reach[mine], points.time[mine])
+            length[own] -= measure(waited, host.start[own], host.end[own])
+        return length
 
 
 def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     """The graph of a trace; any trace has one."""
     host, work = evidence.host, evidence.work
-    points = host_points(trace, facts, host, work, evidence.blocking, evidence.main)
+    points = host_points(trace, facts, host, work, evidence.blocking, evidence.main, evidence.locks)
     other = np.where(work.begin == Begin.OTHER_STREAM, work.elsewhere, work.awaits)
     joined = np.flatnonzero((other >= 0) & (work.end > work.start))
-    time, hosts, ends, joints = _ordered(points, work, joined)
+    time, hosts, ends, joints = _ordered(points, work, joined, other[joined])
     first, second = np.full((2, len(time)), NONE, np.int64)
     of_host, of_work = np.append(hosts, NONE), np.append(ends, NONE)
     first[hosts] = of_host[points.before]
@@ -95,7 +113,9 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         side[side >= np.arange(len(side))] = NONE
     lost = ((first == NONE) & (second == NONE))[ends]
     first[ends[lost]], lead[lost] = ROOT, work.start[lost]
+    opened = np.minimum(host.first_of(points.track), points.reach)
     since = np.where(points.before >= 0, points.time[points.before], points.reach)
+    since[alone] = opened[alone]
     return Graph(
         host=host,
         work=work,
@@ -106,21 +126,26 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         hosts=hosts,
         since=places(host, points.track, since),
         until=places(host, points.track, points.reach),
+        opened=opened,
         ends=ends,
         lead=lead,
-        latency=np.full(len(work.row), _usual_latency(trace, work)),
+        latency=_latency(trace, work),
         step=facts["span_links"]["step"][work.row].astype(np.int64),
         joints=joints,
         joined=joined,
+        after=_after(work, joined, other[joined]),
     )
 
 
-def _ordered(points: HostPoints, work: DeviceWork, joined: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _ordered(
+    points: HostPoints, work: DeviceWork, joined: Ints, other: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
     """``(time, hosts, ends, joints)``: all points in the order of time; at one time ends come first, then
     the host, then joints.
     """
     n_host, n_work = len(points.time), len(work.row)
-    time = np.concatenate((points.time, work.end, work.start[joined]))
+    # By the device's clock work may begin shortly before what it waited for ends.
+    time = np.concatenate((points.time, work.end, np.maximum(work.start[joined], work.end[other])))
     kind = np.repeat([1, 0, 2], (n_host, n_work, len(joined)))
     detail = np.concatenate((points.kind, np.zeros(n_work + len(joined), np.int64)))
     order = np.lexsort((detail, kind, time))
@@ -143,8 +168,18 @@ def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:
     return first, lead
 
 
-def _usual_latency(trace: Trace, work: DeviceWork) -> float:
-    """The median time from the begin of a launch call to its work on an idle stream, ns; 0 without any."""
-    idle = np.flatnonzero(work.begin == Begin.LAUNCH)
-    delay = work.start[idle] - trace["spans"]["start"][work.launch[idle]]
-    return float(np.median(delay)) if len(idle) else 0.0
+def _after(work: DeviceWork, joined: Ints, other: Ints) -> Array:
+    """The usual gap; where work began so much later that the gap is no reason, as much later as it did."""
+    gap = work.start[joined] - work.end[other]
+    long = max(LONG_LEAST_NS, LONG_FACTOR * work.gap)
+    unknown = (work.begin[joined] == Begin.OTHER_STREAM) & (gap > long)
+    return np.where(unknown, gap, work.gap)
+
+
+def _latency(trace: Trace, work: DeviceWork) -> Array:
+    """The median time from the begin of a launch call to its work on an idle stream, ns, but no more than it was."""
+    known = work.launch >= 0
+    delay = np.where(known, work.start - trace["spans"]["start"][work.launch], 0)
+    idle = work.begin == Begin.LAUNCH
+    usual = float(np.median(delay[idle])) if idle.any() else 0.0
+    return np.minimum(usual, np.maximum(delay, 0)).astype(np.float64)

@@ -124,7 +124,7 @@ class Simulation:
         """The table ``slack``."""
         graph = self.scene.graph
         delay, time, steps = self._base
-        left = latest(graph, delay, time, steps.last)
+        left = latest(graph, delay, steps)
         arrival = time[graph.first[graph.hosts]] + delay.first[graph.hosts]
         on_host = left[graph.hosts] - np.where(np.isfinite(arrival), arrival, time[graph.hosts])
         spans, work = self.scene.trace["spans"], graph.work
@@ -140,7 +140,7 @@ class Simulation:
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         delay = delays(graph, durations)
-        time = replay(graph, delay)
+        time = replay(graph.first, graph.second, delay)
         return delay, time, step_times(graph, facts, time, durations.floor)
 
 

@@ -5,6 +5,7 @@ import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
+import { EventPath } from "./event_path";
 import { trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
@@ -51,7 +52,9 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
             <NameLink view={view} to="kernel" name={shown.kernel_name} />
           </>
         }
-      />
+      >
+        <EventPath recording={recording} event={shown.ref.event} />
+      </Details>
       <CollectivePeers
         recordings={recordings}
         recording={recording}

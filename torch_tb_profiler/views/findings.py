@@ -8,8 +8,10 @@ from typing import Any
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.analysis.findings.selected import findings_of
@@ -66,7 +68,9 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
     path = Path.of(facts, source.insight, analysis["rows"])
     return FindingsPayload(
         headline=headline(path, analysis, words, filled),
-        healthy=not costly(findings) and judged(analysis, findings),
+        healthy=not costly(findings)
+        and judged(analysis, findings)
+        and workload_of(facts).kind not in EXPECT_IDLE,
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
         findings=findings,
@@ -173,8 +177,14 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
         "device": words.device,
         "multiprocessor": words.multiprocessor,
         "matrix_cores": words.matrix_cores,
-        "step": "recording" if "no_steps" in analysis["unsure"] else "step",
+        "step": _step_word(source.facts, analysis),
     }
+
+
+def _step_word(facts: Facts, analysis: Mapping[str, Any]) -> str:
+    if "no_steps" in analysis["unsure"]:
+        return "recording"
+    return "iteration" if workload_of(facts).kind == WorkloadKind.SERVING else "step"
 
 
 def _evidence(source: Source, row: int) -> Evidence:

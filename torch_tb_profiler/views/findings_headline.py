@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows, short_name
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.columns import Array, Ints
@@ -137,6 +139,9 @@ def headline(
             " not when."
         )
     the_step = f"{'the' if analysis['steps'] == 1 else 'each'} {format_ns(length)} {step}"
+    kind = workload_of(path.facts).kind
+    if kind in EXPECT_IDLE:
+        return _by_design(kind, path, analysis, words, the_step)
     weights = [
         (item["share"] or 0.0) * _WEIGHT[item["certainty"]] * (not item["artefact"])
         if item["certainty"] and RULES[item["rule"]].cause
@@ -156,6 +161,29 @@ def headline(
     cause = _filled(rule.cause, own)
     without = f" {capitalised(_filled(rule.without, own))} the {step} takes {own['left']}."
     return f"{capitalised(cause)}.{without if rule.without else ''}"
+
+
+def _by_design(
+    kind: WorkloadKind,
+    path: Path,
+    analysis: Mapping[str, Any],
+    words: Mapping[str, str],
+    the_step: str,
+) -> str:
+    """Of work between whose kernels the device is idle by design."""
+    device = words["device"]
+    if kind == WorkloadKind.CAPTURE:
+        host = path.take((*HOST, PathCause.LAUNCH))
+        return (
+            f"A graph is captured: its kernels are recorded and do not run, so an idle {device} is"
+            f" expected. The host works for {format_ns(host.total)} of {the_step}{host.where()}."
+        )
+    what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
+    share = 0.0 if analysis["busy"] is None else analysis["busy"]
+    return (
+        f"{what} was recorded: the {device} is active for {format_ns(share * analysis['step_ns'])} of"
+        f" {the_step}{_longest(path, analysis)}."
+    )
 
 
 def _of_finding(item: Mapping[str, Any]) -> str:

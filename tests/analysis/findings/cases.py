@@ -53,6 +53,8 @@ NAMES = {
 def looked_at(trace: Trace) -> Findings:
     """What the engine finds in a trace."""
     facts = derive(trace)
+    # A drawing of a few kernels stands for a part of a program, not for a microbenchmark.
+    facts.summary["workload"] = {"kind": "unknown", "evidence": ""}
     return findings_of(facts, build_insight(trace, facts))
 
 
@@ -75,7 +77,7 @@ def facts_of(drawing: str, scale: int = 10) -> tuple[Trace, Facts]:
 def rules(found: Findings) -> dict[str, float | None]:
     """Rule → share of the step, rounded to per cent; None where no time is claimed."""
     return {
-        item["rule"]: None if item["share"] is None else round(item["share"], 2)
+        item["rule"]: None if item.get("share") is None else round(item["share"], 2)
         for item in found["found"]
     }
 

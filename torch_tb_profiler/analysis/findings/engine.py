@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.lines import line_of
@@ -40,6 +41,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Table
 
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
+EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
+"""Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts."""
 ONE_STEP = 0.1
 """A finding that saves less than 2 % of all steps is kept for a step of which it saves so much."""
 
@@ -81,6 +84,7 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.changed([])
     shortened = np.zeros(len(unchanged.work), np.bool_)
+    idles = workload_of(case.facts).kind in EXPECT_IDLE
     for key, rule in RULES.items():
         candidate = rule.claim(case) if rule.claim else None
         if candidate is None:
@@ -92,6 +96,8 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
         changed = simulation.changed([edit])
         # What a rule before said more precisely of the same device work is not said again.
         own = changed.work < unchanged.work
+        if idles and not own.any() and not rule.artefact:
+            continue
         if own.any() and 2 * unchanged.work[own & shortened].sum() >= unchanged.work[own].sum():
             continue
         saved = _saved(case, simulation, changed, unchanged)
@@ -179,6 +185,7 @@ def _table(claims: list[_Claim]) -> Table:
 def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
     candidate, rule = claim.candidate, RULES[claim.key]
     row, cost = _evidence(case, candidate)
+    shown = intersect(union(candidate.start, candidate.end), case.windows)
     return {
         "rule": claim.key,
         "costs": candidate.costs,
@@ -187,7 +194,7 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
         "artefact": rule.artefact,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
-        "shown_ns": int(cost.sum()) / max(len(case.steps), 1),
+        "shown_ns": shown.length / max(len(case.steps), 1),
         "line": line_of(case.trace, case.facts, row, cost),
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),

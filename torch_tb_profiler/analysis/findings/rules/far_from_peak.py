@@ -2,7 +2,7 @@
 operators: those of at least 20 µs of the five workloads that lose most by it, and that reach less
 than 30 %.
 
-Change: they reach what is usually achievable, 70 % of what the peaks allow unless better known for
+Change: they reach what is typically achievable, 70 % of what the peaks allow unless better known for
 their family (``hardware/achievable.py``). Likely.
 """
 
@@ -69,7 +69,7 @@ RULE = Rule(
     title="Kernels run far below the peaks of the {device}",
     sentence="""Long kernels ({kernels} per {step}, of {workloads} operators with their shapes)
     reach {reached} of what the peaks of the {device} allow for their FLOPs and bytes; at what is
-    usually achievable the {step} is {gain} ({share}) shorter.""",
+    typically achievable the {step} is {gain} ({share}) shorter.""",
     attempt="""See in the Efficiency view what limits each. Memory: fuse operators (torch.compile),
     use smaller types, a better memory format (channels_last). Compute: dimensions that are
     multiples of 8, better 64; torch.backends.cudnn.benchmark, or mode="max-autotune". Neither: a
@@ -80,7 +80,7 @@ RULE = Rule(
     certainty="likely",
     cause="The {device} computes for {path} of {the_step}{where}, far below its peaks",
     causes=(*DEVICE,),
-    without="With these kernels at what the {device} usually achieves",
+    without="With these kernels at what the {device} typically achieves",
     links=(links.COMPILE, links.TUNING),
     details=(("largest", "Most of it is {largest}."),),
     numbers={

@@ -1,7 +1,7 @@
 """Time in which only kernels run that multiply matrices, or convolve, in single or half precision
 on the vector units of a device that has matrix cores.
 
-Change: they reach what is usually achievable (70 % of the peaks unless better known) in a 16-bit type
+Change: they reach what is typically achievable (70 % of the peaks unless better known) in a 16-bit type
 on matrix cores. Likely; where shapes or device are unknown they take no time, and it is theoretical.
 Known from names (``hardware/vector_products.py``): kernels of unknown names are not counted,
 products of a matrix and a vector neither.

@@ -73,10 +73,16 @@ def with_stragglers(
                 **_details(by_rank[rank], held[rank], analysis["steps"], names),
             }
         )
+    return _combined(analysis, findings)
+
+
+def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The findings of a rank with those among ranks, without what is left too small."""
+    least = int(THRESHOLD * analysis["step_ns"])
     findings = [
         finding
         for finding in findings
-        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= int(THRESHOLD * length)
+        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= least
     ]
     findings.sort(
         key=lambda finding: (finding["recoverable_ns"] is None, -(finding["recoverable_ns"] or 0))

@@ -1,7 +1,7 @@
 """Time in which only matrix-core kernels run that were built to load one or two elements at a time
 (``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
 
-Change: they reach what is usually achievable (70 % of the peaks unless better known). Likely; where
+Change: they reach what is typically achievable (70 % of the peaks unless better known). Likely; where
 shapes or device are unknown they take no time, and it is theoretical.
 """
 

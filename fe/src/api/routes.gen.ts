@@ -35,6 +35,7 @@ import type {
   StepsPayload,
   TimelinePayload,
   TracePayload,
+  WhatIfPayload,
 } from "./types.gen";
 
 export interface OfTrace {
@@ -69,6 +70,7 @@ export interface Routes {
   "operator/stacks": OperatorStacksPayload;
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
+  what_if: WhatIfPayload;
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
@@ -121,6 +123,10 @@ export interface Parameters {
     group?: "name" | "properties";
   };
   critical_path: OfTrace & OfSteps;
+  what_if: OfTrace & OfSteps & {
+    /** Changes as `whatif --change` takes them, separated by semicolons. */
+    change?: string;
+  };
   efficiency: OfTrace & OfSteps & {
     /** What a row is one of. */
     group?: "operator" | "kernel";

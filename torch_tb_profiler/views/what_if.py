@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
@@ -18,7 +17,6 @@ from torch_tb_profiler.analysis.what_if.table import (
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.what_if_wire import (
     ChangeParameter,
     ChosenChange,
@@ -29,6 +27,7 @@ from torch_tb_profiler.views.what_if_wire import (
 
 
 def what_if_payload(
+    path: str,
     facts: Facts,
     insight: Insight,
     selection: Selection,
@@ -44,6 +43,7 @@ def what_if_payload(
     applied, steps = read_changes(changes), len(selection.steps)
     replay = kept_predictions(facts, insight, selection).get("") if steps else None
     return WhatIfPayload(
+        path=path,
         steps=steps,
         measured_ns=round(float(replay.measured.mean())) if replay else None,
         replay_error=replay.error if replay else None,
@@ -52,7 +52,6 @@ def what_if_payload(
         prediction=_prediction(facts, simulation(), applied, selection)
         if applied and steps
         else None,
-        missing=missing(absent(facts), ("host", "device", "stacks")),
     )
 
 
@@ -61,7 +60,7 @@ def catalogue() -> list[DeclaredChange]:
     return [
         DeclaredChange(
             name=change.name,
-            words=Applied(change, change.defaults).words,
+            words=change.words,
             selects=any(not change.defaults.get(key, "*") for key in SELECTORS),
             parameters=[
                 ChangeParameter(

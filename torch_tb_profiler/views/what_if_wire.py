@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from torch_tb_profiler.analysis.what_if.table import PREDICTED_STEPS, WHAT_IF, WHAT_IF_KINDS
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Missing, Wire
+from torch_tb_profiler.views.wire import Wire
 
 
 class ChangeParameter(Wire, frozen=True, kw_only=True):
@@ -19,8 +19,9 @@ class ChangeParameter(Wire, frozen=True, kw_only=True):
 
 
 class DeclaredChange(Wire, frozen=True, kw_only=True):
-    """A change that can be simulated. ``words``: what it does with the defaults. ``selects``: at least
-    one of its selectors must be given.
+    """A change that can be simulated. ``words``: what it does; for parameters in braces: ``{of_name}``
+    is `` of `` and the value, or nothing where all are meant; ``{chosen}`` all selectors that are given.
+    ``selects``: at least one selector must be.
     """
 
     name: str
@@ -52,13 +53,14 @@ class WhatIfPrediction(Wire, frozen=True, kw_only=True):
 
 class WhatIfPayload(Wire, frozen=True, kw_only=True):
     """Route ``/what_if``. ``measured_ns``: mean wall time of the selected steps; ``replay_error``: by
-    which share the simulation without a change misses it; null without steps.
+    which share the simulation without a change misses it; null without steps. ``path``: the file in the
+    logdir, for commands.
     """
 
+    path: str
     steps: int
     measured_ns: int | None
     replay_error: float | None
     presets: Annotated[dict[str, Any], table_of(WHAT_IF)]
     catalogue: list[DeclaredChange]
     prediction: WhatIfPrediction | None
-    missing: list[Missing]

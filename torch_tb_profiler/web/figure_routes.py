@@ -136,9 +136,11 @@ def what_if(
     save time, one by one, from what was simulated before; ``catalogue``: every change that there is;
     ``prediction``: all of ``change`` at once, null without any.
     """
-    selection = chosen(insight.opened, steps)
+    opened, selection = insight.opened, chosen(insight.opened, steps)
     simulation = partial(simulations.of, insight)
-    return what_if_payload(insight.opened.facts, insight.insight, selection, change, simulation)
+    return what_if_payload(
+        opened.span.path, opened.facts, insight.insight, selection, change, simulation
+    )
 
 
 @route("/efficiency", also=_peaks, report="steps")

@@ -670,7 +670,7 @@ export interface ChangeParameter {
   values: string[];
 }
 
-/** A change that can be simulated. `words`: what it does with the defaults. `selects`: at least one of its selectors must be given. */
+/** A change that can be simulated. `words`: what it does; for parameters in braces: `{of_name}` is ` of ` and the value, or nothing where all are meant; `{chosen}` all selectors that are given. `selects`: at least one selector must be. */
 export interface DeclaredChange {
   name: string;
   words: string;
@@ -697,15 +697,15 @@ export interface WhatIfPrediction {
   steps: PredictedStepsTable;
 }
 
-/** Route `/what_if`. `measured_ns`: mean wall time of the selected steps; `replay_error`: by which share the simulation without a change misses it; null without steps. */
+/** Route `/what_if`. `measured_ns`: mean wall time of the selected steps; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
 export interface WhatIfPayload {
+  path: string;
   steps: number;
   measured_ns: number | null;
   replay_error: number | null;
   presets: WhatIfTable;
   catalogue: DeclaredChange[];
   prediction: WhatIfPrediction | null;
-  missing: Missing[];
 }
 
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */

@@ -93,7 +93,7 @@ class Applied:
             f"of_{key}": "" if value == "*" else f" of {value}"
             for key, value in self.values.items()
         }
-        texts = {**self.values, **every, "chosen": ", ".join(selected) or "chosen events"}
+        texts = {**self.values, **every, "chosen": ", ".join(selected)}
         if "share" in texts:
             texts["share"] = format_share(float(texts["share"]))
         return self.change.words.format_map(texts)

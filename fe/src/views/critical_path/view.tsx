@@ -11,6 +11,7 @@ import { InShort, Loaded, MissingList, Nothing } from "../loaded";
 import css from "./critical_path.css?inline";
 import { barsOf, seriesOf, stepTable } from "./model";
 import { pathColumns, PathParts, PathStrip } from "./parts";
+import { WhatIf } from "./what_if";
 
 adoptStyles(css);
 
@@ -55,6 +56,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         <PathStrip payload={payload} hrefOf={hrefOf} />
         <PathParts payload={payload} />
       </Panel>
+      <WhatIf {...props} rows={payload.rows} />
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>

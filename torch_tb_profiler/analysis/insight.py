@@ -72,7 +72,7 @@ def build_insight(
         progress(done + 1, PARTS)
     del tree, parts, part
     evidence = gather(trace, facts, tables["collectives"])
-    tables |= build_critical_path(trace, facts, evidence)
+    tables |= build_critical_path(trace, facts, tables, evidence)
     progress(PARTS - 1, PARTS)
     presets = texts.intern_all(PRESETS)
     insight = Insight(texts.table(), tables, about)

@@ -14,6 +14,7 @@ import type {
   DistributedPayload,
   EfficiencyPayload,
   EventArgsPayload,
+  EventPathPayload,
   EventPayload,
   FindingsPayload,
   FlamePayload,
@@ -30,6 +31,8 @@ import type {
   OperatorPayload,
   OperatorStacksPayload,
   OverviewPayload,
+  PathOverlayPayload,
+  PathRowsPayload,
   RunsPayload,
   SearchPayload,
   StepsPayload,
@@ -69,6 +72,7 @@ export interface Routes {
   "operator/stacks": OperatorStacksPayload;
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
+  "critical_path/rows": PathRowsPayload;
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
@@ -92,6 +96,8 @@ export interface Routes {
   "trace/counters": CountersPayload;
   "trace/event": EventPayload;
   "trace/event/args": EventArgsPayload;
+  "trace/event/path": EventPathPayload;
+  "trace/path": PathOverlayPayload;
   "trace/alignment": AlignmentPayload;
   "trace/collective": CollectivePayload;
 }
@@ -121,6 +127,14 @@ export interface Parameters {
     group?: "name" | "properties";
   };
   critical_path: OfTrace & OfSteps;
+  "critical_path/rows": OfTrace & OfSteps & {
+    /** What a row is one of. */
+    by?: "place" | "event" | "operator" | "module" | "line" | "track";
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
   efficiency: OfTrace & OfSteps & {
     /** What a row is one of. */
     group?: "operator" | "kernel";
@@ -303,6 +317,22 @@ export interface Parameters {
   "trace/event/args": OfTrace & OfContent & {
     /** The event. */
     event: string;
+  };
+  "trace/event/path": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/path": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Pixels of the window: what is closer is drawn as one. */
+    n: string;
+    /** At most so many segments. */
+    cap?: string;
+    /** At most so many arrows, thinned evenly. */
+    arrows?: string;
   };
   "trace/alignment": OfTrace;
   "trace/collective": OfTrace & OfContent & {

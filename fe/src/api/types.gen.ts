@@ -62,17 +62,54 @@ export interface CountersTablePayload {
   missing: Missing[];
 }
 
-/** Route `/critical_path`. `headline`: the largest part in words. `strip`: the path of the step `strip_step`, the longest of those selected; −1 without any. What a kind is called is the label of its column in `steps`. */
+/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
+export interface PathStrip {
+  step: number;
+  name: string;
+  start_ns: number;
+  end_ns: number;
+  stretches: PathStripTable;
+}
+
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
   vocabulary: Vocabulary;
   headline: string[];
+  contrast: string[];
   parts: PathKindsTable;
   steps: PathStepsTable;
-  strip_step: number;
-  strip: PathStripTable;
+  strips: PathStrip[];
+  missing: Missing[];
+}
+
+/** Route `/critical_path/rows`: the path, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
+export interface PathRowsPayload {
+  parts: PathKindsTable;
   rows: PathEventsTable;
   pooled: number;
-  missing: Missing[];
+}
+
+/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
+export interface PathOverlayPayload {
+  lane: number[];
+  kind: string[];
+  event: number[];
+  start_ns: number[];
+  end_ns: number[];
+  source_lane: number[];
+  target_lane: number[];
+  source_ns: number[];
+  target_ns: number[];
+  arrows_total: number;
+}
+
+/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
+export interface EventPathPayload {
+  itself_ns: number;
+  within_ns: number;
+  before_ns: number;
+  step_ns: number | null;
+  slack_ns: number | null;
 }
 
 /** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
@@ -936,6 +973,16 @@ export interface CounterSamplesTable {
   max: (number | null)[];
 }
 
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+}
+
 /** What the critical path of the selected steps is made of. */
 export interface PathKindsTable {
   kind: string[];
@@ -963,13 +1010,6 @@ export interface PathStepsTable {
   before_recording_ns: number[];
 }
 
-/** The critical path of one step, drawn: stretches with the cause of most of their time. */
-export interface PathStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-}
-
 /** The critical path of the selected steps by event, source line and operator. */
 export interface PathEventsTable {
   name: (string | null)[];
@@ -979,6 +1019,7 @@ export interface PathEventsTable {
   path_ns: number[];
   share: (number | null)[];
   work_ns: (number | null)[];
+  work_share: (number | null)[];
   segments: number[];
   event: number[];
 }

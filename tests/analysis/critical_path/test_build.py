@@ -12,10 +12,13 @@ from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.critical_path.build import build_critical_path
 from torch_tb_profiler.analysis.critical_path.evidence import gather
+from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import StringBuilder
 
 LETTERS = {
     PathCause.NOT_RECORDED: "?",
@@ -35,7 +38,9 @@ LETTERS = {
 
 def path_of(trace: Trace) -> tuple[Facts, Table]:
     facts = derive(trace)
-    return facts, build_critical_path(trace, facts, gather(trace, facts))["critical_path"]
+    tables, _ = build_paths(trace, facts, {}, StringBuilder(), tree=call_tree(trace))
+    evidence = gather(trace, facts)
+    return facts, build_critical_path(trace, facts, tables, evidence)["critical_path"]
 
 
 def covers(facts: Facts, path: Table) -> None:

@@ -14,11 +14,18 @@ charges the time between to one cause, so the causes add up to the wall time of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
-from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.critical_path.origins import (
+    lines_of,
+    modules_of,
+    names_of,
+    operators_of,
+)
 from torch_tb_profiler.analysis.critical_path.walk import Walk
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Table
@@ -29,8 +36,10 @@ LEAST_SHARE = 0.002
 """Work of a name that takes less of all work of a step is not told apart."""
 
 
-def build_critical_path(trace: Trace, facts: Facts, evidence: Evidence) -> dict[str, Table]:
-    """The tables ``critical_path``, ``critical_path_steps`` and ``step_work``."""
+def build_critical_path(
+    trace: Trace, facts: Facts, tables: Mapping[str, Table], evidence: Evidence
+) -> dict[str, Table]:
+    """The tables ``critical_path``, ``critical_path_steps`` and ``step_work``; ``tables`` has those of paths."""
     walk = Walk(trace, facts, evidence)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
@@ -38,37 +47,32 @@ def build_critical_path(trace: Trace, facts: Facts, evidence: Evidence) -> dict[
     start, end, cause, event = (
         np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
     )
-    path = schema.CRITICAL_PATH.build(
-        step=np.repeat(np.arange(len(paths)), counts),
-        start=start,
-        end=end,
-        cause=cause,
-        event=event,
-    )
-    return {
-        "critical_path": path,
-        "critical_path_steps": _sums(trace, facts, path),
-        "step_work": _work(trace, facts, walk, path),
-    }
-
-
-def _sums(trace: Trace, facts: Facts, path: Table) -> Table:
-    event, time = path["event"].astype(np.int64), path["end"] - path["start"]
+    step, event = np.repeat(np.arange(len(paths)), counts), event.astype(np.int64)
     keys = {
-        "step": path["step"],
-        "cause": path["cause"],
+        "step": step,
+        "cause": cause,
         "name": names_of(trace, event),
         "line": lines_of(trace, facts, event),
         "operator": operators_of(trace, facts, event),
+        "module": modules_of(tables, event),
+        "track": np.append(trace["spans"]["track"], np.int32(-1))[event],
     }
     first, group = group_rows(tuple(keys.values()))
-    n = len(first)
-    return schema.CRITICAL_PATH_STEPS.build(
+    n, time = len(first), end - start
+    path = schema.CRITICAL_PATH.build(
+        step=step, start=start, end=end, cause=cause, event=event, group=group
+    )
+    sums = schema.CRITICAL_PATH_STEPS.build(
         **{key: column[first] for key, column in keys.items()},
         time=sum_by(group, n, time),
         segments=np.bincount(group, minlength=n),
         event=event[largest_by(group, n, time)],
     )
+    return {
+        "critical_path": path,
+        "critical_path_steps": sums,
+        "step_work": _work(trace, facts, walk, path),
+    }
 
 
 def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:

@@ -5,6 +5,7 @@ import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
+import { EventPath } from "./event_path";
 import { trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
@@ -52,6 +53,7 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
           </>
         }
       />
+      <EventPath recording={recording} event={shown.ref.event} />
       <CollectivePeers
         recordings={recordings}
         recording={recording}

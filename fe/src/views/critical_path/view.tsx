@@ -92,7 +92,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
         actions={
           <Select
-            label="Rows"
+            label="Group by"
             value={by}
             options={GROUPS}
             onChange={(next) => setParam("by", next === "place" ? null : next)}

@@ -45,6 +45,7 @@ export const PATH_STEPS: readonly DeclaredColumn[] = [
   {"key": "dataloader_ns", "label": "DataLoader", "kind": "time"},
   {"key": "annotation_ns", "label": "Host code in an annotation", "kind": "time"},
   {"key": "before_recording_ns", "label": "Before the recording", "kind": "time"},
+  {"key": "waiting_ns", "label": "Waiting for a rank", "kind": "time"},
 ];
 
 export const PATH_EVENTS: readonly DeclaredColumn[] = [

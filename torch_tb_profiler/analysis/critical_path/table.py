@@ -35,6 +35,7 @@ KINDS = {
     "dataloader": "DataLoader",
     "annotation": "Host code in an annotation",
     "before_recording": "Before the recording",
+    "waiting": "Waiting for a rank",
 }
 """Key and name of each ``PathCause``, in its order."""
 _KEYS = np.array(list(KINDS), object)

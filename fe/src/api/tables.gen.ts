@@ -50,8 +50,8 @@ export const PATH_STEPS: readonly DeclaredColumn[] = [
 
 export const PATH_EVENTS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Event", "kind": "code", "term": "path_event", "width": 300},
-  {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 130},
-  {"key": "line", "label": "Source line", "kind": "code", "term": "path_line", "width": 260},
+  {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 180},
+  {"key": "line", "label": "Source line", "kind": "code", "term": "path_line", "width": 240},
   {"key": "operator", "label": "Operator", "kind": "code", "term": "path_operator", "width": 150},
   {"key": "path_ns", "label": "On the path", "kind": "time", "term": "path_time", "bar": true},
   {"key": "share", "label": "Share", "kind": "share", "term": "path_share"},

@@ -62,7 +62,7 @@ def _findings(traces: Traces) -> Table:
     kinds: dict[str, list[tuple[Opened, Finding]]] = {}
     for opened, payload in traces:
         for finding in payload.findings:
-            kinds.setdefault(finding.rule, []).append((opened, finding))
+            kinds.setdefault(finding.title, []).append((opened, finding))
     rows = []
     for listed in sorted(
         kinds.values(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind)

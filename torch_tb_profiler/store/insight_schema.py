@@ -93,7 +93,8 @@ name_steps: Operators per name and step: operator_steps summed over shapes, type
     step         i4  row of steps        The step, as in operator_steps; -1 outside all.
     calls        i8  calls               Number of calls.
     device_self  i8  ns                  Device time launched by the calls themselves.
-    host_self    i8  ns                  Host time less that of called operators.
+    host_self    i8  ns                  Host time less that of called operators, regions and runtime calls.
+    runtime      i8  ns                  Host time of the runtime calls that the calls make themselves.
 """)
 
 OPERATOR_SUMS = TableSpec(

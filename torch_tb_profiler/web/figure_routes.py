@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Annotated
 
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import (
     counters_wire,
     critical_path_wire,
     efficiency_wire,
     module_wire,
+    what_if_wire,
     wire,
 )
 from torch_tb_profiler.views.counter_tables import counters_table_payload
@@ -27,6 +30,7 @@ from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
+from torch_tb_profiler.views.what_if import what_if_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Text, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
@@ -141,6 +145,27 @@ def critical_path_rows(
         by,
         window,
         settings.max_table_rows,
+    )
+
+
+@route("/what_if", also=_peaks, report="steps")
+def what_if(
+    insight: OpenedInsight,
+    simulations: Simulations,
+    steps: Steps,
+    change: Annotated[
+        str,
+        Text("Changes as `whatif --change` takes them, separated by semicolons.", longest=1 << 14),
+    ] = "",
+) -> what_if_wire.WhatIfPayload:
+    """What a step would take if something in it were different. ``presets``: the usual changes that
+    save time, one by one, from what was simulated before; ``catalogue``: every change that there is;
+    ``prediction``: all of ``change`` at once, null without any.
+    """
+    opened, selection = insight.opened, chosen(insight.opened, steps)
+    simulation = partial(simulations.of, insight)
+    return what_if_payload(
+        opened.span.path, opened.facts, insight.insight, selection, change, simulation
     )
 
 

@@ -1,8 +1,8 @@
 """A route is a function under ``@route``; its signature is its declaration. The types of its first
 arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
-else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``); every other argument is a
-parameter of its kind (``parameters.py``); what it returns is the payload: a wire type, bytes, or a
-``Download``.
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``); every other
+argument is a parameter of its kind (``parameters.py``); what it returns is the payload: a wire type,
+bytes, or a ``Download``.
 
 ``ROUTES`` is the table of all. The dispatcher below, the errors of parameters, the page's types and
 limits, ``docs/http_api.md``, the report's questions and the contract test follow from it.
@@ -23,6 +23,7 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
+from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.views.wire import Wire
@@ -55,6 +56,7 @@ class Backend:
     settings: Settings
     fleets: Fleets
     texts: EventTexts
+    simulations: Simulations
 
 
 TRACE = {
@@ -114,6 +116,7 @@ _HANDED: dict[type, str] = {
     Settings: "settings",
     Fleets: "fleets",
     EventTexts: "texts",
+    Simulations: "simulations",
 }
 _OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
 

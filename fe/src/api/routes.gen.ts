@@ -38,6 +38,7 @@ import type {
   StepsPayload,
   TimelinePayload,
   TracePayload,
+  WhatIfPayload,
 } from "./types.gen";
 
 export interface OfTrace {
@@ -73,6 +74,7 @@ export interface Routes {
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
   "critical_path/rows": PathRowsPayload;
+  what_if: WhatIfPayload;
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
@@ -134,6 +136,10 @@ export interface Parameters {
     t0?: string;
     /** The end of it, not included. */
     t1?: string;
+  };
+  what_if: OfTrace & OfSteps & {
+    /** Changes as `whatif --change` takes them, separated by semicolons. */
+    change?: string;
   };
   efficiency: OfTrace & OfSteps & {
     /** What a row is one of. */

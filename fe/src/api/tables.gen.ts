@@ -203,6 +203,32 @@ export const AREA: readonly DeclaredColumn[] = [
   {"key": "longest_ns", "label": "Max", "kind": "time", "term": "area_longest", "width": 88},
 ];
 
+export const WHAT_IF_KINDS: readonly DeclaredColumn[] = [
+  {"key": "measured_ns", "label": "Measured", "kind": "time"},
+  {"key": "predicted_ns", "label": "Predicted", "kind": "time"},
+];
+
+export const PREDICTED_STEPS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Step", "kind": "text", "width": 160},
+  {"key": "measured_ns", "label": "Measured", "kind": "time", "term": "path_time"},
+  {"key": "replayed_ns", "label": "Replayed", "kind": "time", "term": "replay"},
+  {"key": "predicted_ns", "label": "Predicted", "kind": "time", "term": "predicted"},
+  {"key": "saved", "label": "Saved", "kind": "share"},
+];
+
+export const WHAT_IF: readonly DeclaredColumn[] = [
+  {"key": "change", "label": "Change", "kind": "code"},
+  {"key": "words", "label": "What changes", "kind": "text"},
+  {"key": "measured_ns", "label": "Measured", "kind": "time"},
+  {"key": "replayed_ns", "label": "Replayed", "kind": "time"},
+  {"key": "replay_error", "label": "Replay error", "kind": "share"},
+  {"key": "predicted_ns", "label": "Predicted", "kind": "time"},
+  {"key": "low_ns", "label": "Low", "kind": "time"},
+  {"key": "high_ns", "label": "High", "kind": "time"},
+  {"key": "saved_ns", "label": "Saved", "kind": "time"},
+  {"key": "saved", "label": "Saved", "kind": "share"},
+];
+
 export const FILES: readonly DeclaredColumn[] = [
   {"key": "path", "label": "File", "kind": "code", "term": "diagnosis_path", "width": 360},
   {"key": "state", "label": "State", "kind": "text", "term": "diagnosis_state", "width": 140},

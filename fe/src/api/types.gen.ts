@@ -697,6 +697,52 @@ export interface CollectivePayload {
   peers: CollectivePeer[];
 }
 
+/** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
+export interface ChangeParameter {
+  name: string;
+  default: string;
+  about: string;
+  values: string[];
+}
+
+/** A change that can be simulated. `words`: what it does; for parameters in braces: `{of_name}` is ` of ` and the value, or nothing where all are meant; `{chosen}` all selectors that are given. `selects`: at least one selector must be. */
+export interface DeclaredChange {
+  name: string;
+  words: string;
+  selects: boolean;
+  parameters: ChangeParameter[];
+}
+
+/** A change with its values: as text, and in words. */
+export interface ChosenChange {
+  change: string;
+  words: string;
+}
+
+/** All chosen changes together; times per step, ns. `kinds`: what the critical path is made of. */
+export interface WhatIfPrediction {
+  changes: ChosenChange[];
+  measured_ns: number;
+  replayed_ns: number;
+  replay_error: number;
+  predicted_ns: number;
+  low_ns: number;
+  high_ns: number;
+  kinds: WhatIfKindsTable;
+  steps: PredictedStepsTable;
+}
+
+/** Route `/what_if`. `measured_ns`: mean wall time of the selected steps; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
+export interface WhatIfPayload {
+  path: string;
+  steps: number;
+  measured_ns: number | null;
+  replay_error: number | null;
+  presets: WhatIfTable;
+  catalogue: DeclaredChange[];
+  prediction: WhatIfPrediction | null;
+}
+
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
   code: string;
@@ -1250,6 +1296,37 @@ export interface AreaTable {
   shortest_ns: number[];
   longest_ns: number[];
   longest_event: number[];
+}
+
+/** What the critical path is made of before and after changes. */
+export interface WhatIfKindsTable {
+  kind: string[];
+  measured_ns: number[];
+  predicted_ns: number[];
+}
+
+/** Every selected step before and after changes. */
+export interface PredictedStepsTable {
+  step: number[];
+  name: string[];
+  measured_ns: number[];
+  replayed_ns: number[];
+  predicted_ns: number[];
+  saved: (number | null)[];
+}
+
+/** What a step would take with each change; of several changes together, one row. */
+export interface WhatIfTable {
+  change: string[];
+  words: string[];
+  measured_ns: number[];
+  replayed_ns: number[];
+  replay_error: (number | null)[];
+  predicted_ns: number[];
+  low_ns: number[];
+  high_ns: number[];
+  saved_ns: number[];
+  saved: (number | null)[];
 }
 
 /** One row per file that was seen: what became of it, and why. */

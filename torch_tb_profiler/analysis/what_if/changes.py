@@ -82,13 +82,13 @@ class Applied:
     values: Values
 
     def __str__(self) -> str:
-        given = [f"{key}={value}" for key, value in self.values.items() if value]
+        given = [f"{key}={value}" for key, value in self.values.items() if value not in ("", "*")]
         return ":".join([self.change.name, *([",".join(given)] if given else [])])
 
     @property
     def words(self) -> str:
         """What it does, in words."""
-        selected = [f"{key} {self.values[key]}" for key in _SELECTORS if self.values.get(key)]
+        selected = [f"{key} {self.values[key]}" for key in SELECTORS if self.values.get(key)]
         every = {
             f"of_{key}": "" if value == "*" else f" of {value}"
             for key, value in self.values.items()
@@ -121,13 +121,31 @@ def read_change(text: str) -> Applied:
     for key in ("factor", "share"):
         if key in values:
             _number(name, key, values[key])
-    if set(_SELECTORS) & set(values) and not any(
-        values[key] for key in _SELECTORS if key in values
-    ):
-        raise BadRequest(f"The change {name} needs one of: {', '.join(_SELECTORS)}.")
+    if set(SELECTORS) & set(values) and not any(values[key] for key in SELECTORS if key in values):
+        raise BadRequest(f"The change {name} needs one of: {', '.join(SELECTORS)}.")
     if values.get("kind") and values["kind"] not in KINDS:
         raise BadRequest(f"No kind is called {values['kind']!r}. There are: {', '.join(KINDS)}.")
     return Applied(change, values)
+
+
+def read_changes(text: str) -> list[Applied]:
+    """Changes from their texts, separated by semicolons.
+
+    Raises:
+        BadRequest: there is no such change, or there are more than ``MOST``.
+    """
+    # Names of functions hold semicolons, too: only one before a change's name ends the one before.
+    names = "|".join(CHANGES)
+    texts = re.split(rf";(?=(?:{names})(?:[:;]|$))", text) if text else []
+    if len(texts) > MOST:
+        raise BadRequest(
+            f"{len(texts)} changes are given, at most {MOST} are simulated together.",
+            "Join some by wildcards.",
+        )
+    return [read_change(each) for each in texts]
+
+
+MOST = 32
 
 
 def _number(name: str, key: str, text: str) -> float:
@@ -142,7 +160,8 @@ def _number(name: str, key: str, text: str) -> float:
 
 
 _LARGEST = 1_000
-_SELECTORS = ("kernel", "operator", "module", "line", "name", "kind")
+SELECTORS = ("kernel", "operator", "module", "line", "name", "kind")
+"""Parameters that say what a change is about."""
 _FACTOR = "How many times as long it takes."
 _GLOB = "with * and ? as wildcards"
 

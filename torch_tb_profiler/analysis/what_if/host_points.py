@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
@@ -191,7 +191,7 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     previous = np.arange(-1, len(order) - 1)
     bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
     waits = np.flatnonzero(reach < time)
-    for first, last in itertools.pairwise([*bounds.tolist(), len(order)]):
+    for first, last in pairwise([*bounds.tolist(), len(order)]):
         own = waits[slice(*np.searchsorted(waits, (first, last)))]
         reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
         previous[own] = np.minimum(reached, own - 1)
@@ -210,7 +210,7 @@ def places(host: HostSegments, track: Ints, time: Ints) -> Places:
     order = np.argsort(track, kind="stable")
     ordered = track[order]
     bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
-    for first, last in itertools.pairwise([*bounds.tolist(), len(order)]):
+    for first, last in pairwise([*bounds.tolist(), len(order)]):
         rows = order[first:last]
         own = host.of_track(int(track[rows[0]]))
         slot = np.searchsorted(host.start[own], time[rows], side="right") - 1

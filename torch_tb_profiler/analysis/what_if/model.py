@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,5 +93,5 @@ class Choice:
 
 def pattern(glob: str) -> Callable[[str], object]:
     """A matcher of whole names: ``*`` stands for anything, ``?`` for one character."""
-    text = re.escape(glob).replace(r"\*", ".*").replace(r"\?", ".")
-    return re.compile(text, re.DOTALL).fullmatch
+    # Its expressions do not backtrack, whatever the number of asterisks. Names hold brackets.
+    return re.compile(fnmatch.translate(glob.replace("[", "[[]"))).match

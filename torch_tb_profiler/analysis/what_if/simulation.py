@@ -120,7 +120,7 @@ class Simulation:
         """The table ``slack``."""
         graph = self.scene.graph
         delay, time, steps = self._base
-        left = latest(graph, delay, time, steps.last)
+        left = latest(graph, delay, steps)
         arrival = time[graph.first[graph.hosts]] + delay.first[graph.hosts]
         on_host = left[graph.hosts] - np.where(np.isfinite(arrival), arrival, time[graph.hosts])
         spans, work = self.scene.trace["spans"], graph.work

@@ -35,6 +35,27 @@ WHAT_IF = DisplaySpec(
         _C("saved", "share", "Saved", "Share of the measured time."),
     ),
 )
+WHAT_IF_KINDS = DisplaySpec(
+    "what_if_kinds",
+    "What the critical path is made of before and after changes.",
+    (
+        _C("kind", "text", "", f"One of: {', '.join(KINDS)}."),
+        _C("measured_ns", "mean time", "Measured", _PER_STEP),
+        _C("predicted_ns", "mean time", "Predicted", _PER_STEP),
+    ),
+)
+PREDICTED_STEPS = DisplaySpec(
+    "predicted_steps",
+    "Every selected step before and after changes.",
+    (
+        _C("step", "id", "", "Number of the step in the trace, from 0."),
+        _C("name", "text", "Step", "Name, e.g. `ProfilerStep#5`.", width=160),
+        _C("measured_ns", "time", "Measured", "Wall time.", "path_time"),
+        _C("replayed_ns", "mean time", "Replayed", "Simulated without a change.", "replay"),
+        _C("predicted_ns", "mean time", "Predicted", "Simulated with the changes.", "predicted"),
+        _C("saved", "share", "Saved", "Share of the measured time; below 0: it takes longer."),
+    ),
+)
 
 
 def edits(changes: Sequence[Applied]) -> list[Edit]:
@@ -67,16 +88,59 @@ def preset_steps(simulation: Simulation, numbers: Sequence[int]) -> Table:
 
 def preset_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
     """The usual changes that save time in the selected steps, from what was simulated with the insight."""
-    table = insight["what_if_steps"]
-    steps = facts["steps"]
+    rows = kept_predictions(facts, insight, selection)
+    return _saving(facts, [([read_change(text)], row) for text, row in rows.items() if text])
+
+
+def kept_predictions(facts: Facts, insight: Insight, selection: Selection) -> dict[str, Prediction]:
+    """What was simulated with the insight, by change; under an empty text the unchanged replay."""
+    table, steps = insight["what_if_steps"], facts["steps"]
+    if not steps.n:
+        return {}
     measured = (steps["end"] - steps["start"])[selection.steps].astype(np.float64)
     lengths = table["time"].reshape(-1, steps.n)[:, selection.steps].astype(np.float64)
-    texts = insight.strings.many(table["change"].reshape(-1, steps.n)[:, 0]) if steps.n else []
-    rows = [
-        ([read_change(text)], Prediction.of(measured, lengths[0], length))
-        for text, length in zip(texts[1:], lengths[1:], strict=True)
+    changes = insight.strings.many(table["change"].reshape(-1, steps.n)[1:, 0])
+    return {
+        text: Prediction.of(measured, lengths[0], length)
+        for text, length in zip(["", *changes], lengths, strict=True)
+    }
+
+
+def kind_changes(
+    facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
+) -> tuple[Prediction, DisplayTable]:
+    """The prediction for all changes together, and ``WHAT_IF_KINDS``: both paths are simulated, in the
+    proportions of the measured and of the predicted step.
+    """
+    _, before = simulation.predict([], selection.steps)
+    prediction, after = simulation.predict(edits(changes), selection.steps)
+    parts = [
+        path / max(float(path.sum()), 1.0) * time
+        for path, time in ((before, _measured(prediction)), (after, _predicted(prediction)))
     ]
-    return _saving(facts, rows)
+    order = np.argsort(-(parts[0] + parts[1]), kind="stable")
+    order = order[(parts[0] + parts[1])[order] > 0]
+    keys = list(KINDS)
+    return prediction, WHAT_IF_KINDS.build(
+        facts.strings,
+        kind=[keys[kind] for kind in order.tolist()],
+        measured_ns=parts[0][order],
+        predicted_ns=parts[1][order],
+    )
+
+
+def predicted_steps(facts: Facts, prediction: Prediction, selection: Selection) -> DisplayTable:
+    """``PREDICTED_STEPS`` of a prediction for the selected steps."""
+    measured = prediction.measured
+    return PREDICTED_STEPS.build(
+        facts.strings,
+        step=selection.steps,
+        name=facts.strings.many(facts["steps"]["name"][selection.steps]),
+        measured_ns=measured.astype(np.int64),
+        replayed_ns=prediction.replayed,
+        predicted_ns=prediction.predicted,
+        saved=1 - prediction.predicted / np.maximum(measured, 1),
+    )
 
 
 def what_if_table(

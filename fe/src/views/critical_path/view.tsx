@@ -21,6 +21,11 @@ import {
 } from "./model";
 import { pathColumns } from "./parts";
 import { PathStrips } from "./strip";
+import { WhatIf } from "./what_if";
+import type { PathNames } from "./what_if_model";
+
+/** While the rows of the path are loaded there are no names to choose from. */
+const NO_NAMES: PathNames = { name: [], kind: [], operator: [], line: [] };
 
 export function CriticalPathView(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
@@ -92,7 +97,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
         actions={
           <Select
-            label="Rows"
+            label="Group by"
             value={by}
             options={GROUPS}
             onChange={(next) => setParam("by", next === "place" ? null : next)}
@@ -104,6 +109,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
         </Loaded>
       </Panel>
+      <WhatIf {...props} rows={rows.data?.rows ?? NO_NAMES} />
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>

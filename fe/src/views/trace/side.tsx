@@ -52,8 +52,9 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
             <NameLink view={view} to="kernel" name={shown.kernel_name} />
           </>
         }
-      />
-      <EventPath recording={recording} event={shown.ref.event} />
+      >
+        <EventPath recording={recording} event={shown.ref.event} />
+      </Details>
       <CollectivePeers
         recordings={recordings}
         recording={recording}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
+from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork, to_blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
@@ -51,10 +51,9 @@ def with_stragglers(
         (finding for finding in findings if finding["rule"] == "exposed_communication"), None
     )
     for rank in sorted(held, key=lambda rank: -held[rank]):
-        to_blame = {rank, *(other for blame in by_rank[rank] for other in blame.also)}
         claim = (
             None
-            if asked in to_blame
+            if asked in to_blame(by_rank[rank])
             else min(held[rank], exposed["recoverable_ns"] if exposed else 0)
         )
         if min(held[rank], held[rank] if claim is None else claim) < THRESHOLD * length:
@@ -90,7 +89,6 @@ def _details(
 ) -> dict[str, Any]:
     first = blames[0]
     part = first.parts[0] if first.parts else None
-    named = sorted({first.rank, *first.also})
     worker, span = names[first.rank]
     return {
         "artefact": False,
@@ -108,7 +106,7 @@ def _details(
             "unexplained": float(part is None),
         },
         "words": {
-            "worker": ", ".join(names[rank][0] for rank in named[:SHOWN]),
+            "worker": ", ".join(names[rank][0] for rank in to_blame(blames)[:SHOWN]),
             "doing": _doing(part),
         },
     }

@@ -333,7 +333,17 @@ def _awaits_unrecorded(scene: Scene) -> Mask:
 
 @_change("dataloader-ready", "The DataLoader has each batch ready")
 def _dataloader_ready(scene: Scene, durations: Durations, values: Values) -> None:
-    scene.of_cause(PathCause.DATALOADER).scale(durations, 0)
+    """Of a batch that workers made, taking it from them remains where Python frames tell this from waiting."""
+    loads = scene.of_cause(PathCause.DATALOADER)
+    waits = scene.inside(scene.spans_named(_WAIT) | scene.spans_named(_LOCK)).segment
+    worked = scene.inside(scene.spans_named(_WORKERS)).segment
+    if (loads.segment & worked & waits).any():
+        loads = Choice(loads.segment & (waits | ~worked), loads.work)
+    loads.scale(durations, 0)
+
+
+_WORKERS = "*#_MultiProcessingDataLoaderIter.__next__"
+_WAIT, _LOCK = "*multiprocessing/connection.py(*): wait", "<built-in method acquire of _thread.*"
 
 
 @_change(

@@ -120,3 +120,8 @@ def _text(facts: Facts, number: int) -> str | None:
 
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def everything(facts: Facts) -> Selection:
+    """All that was recorded, what lies outside the steps too."""
+    return Selection(np.arange(facts["steps"].n), True)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.critical_path.test_build import covers
+from tests.analysis.figures import everything
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -106,14 +107,14 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)
     facts = derive(trace)
     spans, links, table = trace["spans"], facts["span_links"], facts["steps"]
-    everything = select(facts)
+    every = everything(facts)
     assert np.array_equal(sum(table[key] for key in CATEGORIES), table["end"] - table["start"])
     assert all((table[key] >= 0).all() for key in CATEGORIES)
     assert (table["end"][:-1] <= table["start"][1:]).all()
-    kernels = kernel_rows(facts, everything, "properties")
+    kernels = kernel_rows(facts, every, "properties")
     assert int(kernels["calls"].sum()) == int((spans["role"] == Role.KERNEL).sum())
     assert int(kernels["total_ns"].sum()) == int(spans["dur"][spans["role"] == Role.KERNEL].sum())
-    operators = operator_rows(facts, everything, "stack")
+    operators = operator_rows(facts, every, "stack")
     work = (
         (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET) & (links["operator"] >= 0)
     )
@@ -131,7 +132,7 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
         for stack in operators["stack"]
         for text in facts.strings.many(frames(facts, int(stack)))
     )
-    for use in device_use(facts, everything):
+    for use in device_use(facts, every):
         for share in (
             use.utilization,
             use.sm_efficiency,
@@ -144,7 +145,7 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
         assert ((group >= 0) & (group <= 1) | np.isnan(group)).all()
     parts = [operator_rows(facts, select(facts, i, i), "name") for i in range(table.n)]
     assert sum(int(rows["calls"].sum()) for rows in parts) <= int(operators["calls"].sum())
-    average(facts, everything)
+    average(facts, every)
     insight = build_insight(trace, facts)
     covers(facts, insight["critical_path"])
     built = insight.about["findings"]

@@ -15,6 +15,7 @@ from tests.builders.listed import listed, trace_listed
 from torch_tb_profiler.analysis.facts.attribution import latest_before
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import NoOperator
+from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.store.model import Facts
 
 
@@ -175,8 +176,8 @@ def test_match_against_looking_at_all(
             )
 
 
-def test_own_time_is_that_of_pytorch() -> None:
-    """Children and runtime calls are taken off, Python frames are not."""
+def test_own_time_has_runtime_calls_and_python_frames() -> None:
+    """Operators inside are taken off."""
     facts = derive(
         draw("""
         main   [aten::linear                 ]
@@ -185,7 +186,7 @@ def test_own_time_is_that_of_pytorch() -> None:
     """)
     )
     assert operators(facts) == {
-        ("aten::linear",): (1, 0, 0, 31 - 16 - 6, 31),
+        ("aten::linear",): (1, 0, 0, 31 - 16, 31),
         ("aten::addmm",): (1, 0, 0, 16, 16),
     }
 
@@ -203,7 +204,27 @@ def test_only_child_of_the_same_name_is_one_with_its_parent(siblings: bool) -> N
             main                    [a]
         """)
     rows = operators(derive(trace_of(drawn)))[("aten::copy_",)]
-    assert rows[:3] == ((2, 8, 16) if siblings else (1, 8, 8))
+    assert rows[:3] == (2 if siblings else 1, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("group", "figures"),
+    [
+        ("name", {("copy",): (4, 29), ("mid",): (1, 10)}),
+        ("shape", {("copy", "[[32]]"): (3, 29), ("copy", "[[8]]"): (1, 9), ("mid", ""): (1, 10)}),
+    ],
+)
+def test_total_counts_a_call_within_another_one_of_its_row_once(
+    group: OperatorGroup, figures: dict[tuple[str, ...], tuple[int, int]]
+) -> None:
+    shapes = {"copy": {"Input Dims": [[32]]}, "small": {"Input Dims": [[8]]}}
+    drawing = """
+        main   [copy                 ] [copy]
+        main     [small  ] [mid     ]
+        main                 [copy]
+    """
+    found = operators(derive(draw(drawing, {"small": "copy"}, shapes)), group)
+    assert {key: (calls, total) for key, (calls, *_, total) in found.items()} == figures
 
 
 def test_events_that_pytorch_hides_do_not_stand_between() -> None:

@@ -174,3 +174,22 @@ def test_an_occupancy_that_rounds_to_0_is_known() -> None:
         )
     )
     assert (use(facts).occupancy, use(facts).occupancy_known_share) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "known"),
+    [("", 304, "AMD Instinct MI300X"), ("", 303, None), ("AMD Instinct X", 304, "AMD Instinct X")],
+)
+def test_a_device_without_a_name_is_known_by_its_units_and_memory(
+    name: str, units: int, known: str | None
+) -> None:
+    entry = {"id": 0, "name": name, "numSms": units, "totalGlobalMem": 192 << 30}
+    facts = derive(
+        draw(
+            "main <hipLaunchKernel #1>\ngpu 7  {k #1}",
+            hip_runtime_version=70000000,
+            deviceProperties=[entry],
+        )
+    )
+    assert use(facts).name == known
+    assert facts.summary["device_identified"] == (not name and known is not None)

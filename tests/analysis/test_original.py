@@ -1,5 +1,6 @@
 """The original plugin's own unit cases, asked through our routes, with its figures where it is
-right; where we differ by decision, a line says why.
+right; where we differ by decision, a line says why. Everywhere by decision: the host self time of
+an operator has its runtime calls, which the original takes off.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ def test_all_categories() -> None:
     ]
     assert operators(facts) == {
         ("aten::to",): (1, 0, 0, 60, 60),
-        ("aten::nll_loss_backward",): (1, 30, 30, 35, 70),
+        ("aten::nll_loss_backward",): (1, 30, 30, 70, 70),
     }
     assert operators(facts, "shape") == {
         ("aten::to", "[[2,8,5],[],[],[],[],[],[],[]]"): (1, 0, 0, 60, 60),
-        ("aten::nll_loss_backward", ""): (1, 30, 30, 35, 70),
+        ("aten::nll_loss_backward", ""): (1, 30, 30, 70, 70),
     }
     for group in ("name", "properties"):
         (row,) = kernels(facts, group)
@@ -93,8 +94,8 @@ EXTERNAL_ID = """
 def test_external_id() -> None:
     facts = of(EXTERNAL_ID.format(place=110))
     assert operators(facts) == {
-        ("aten::mat_mul",): (1, 14, 26, 20, 100),
-        ("aten::mm",): (1, 12, 12, 60, 70),
+        ("aten::mat_mul",): (1, 14, 26, 30, 100),
+        ("aten::mm",): (1, 12, 12, 70, 70),
     }
 
 
@@ -127,9 +128,8 @@ def test_remove_dup_nodes() -> None:
         456 call cudaLaunchKernel@130+20 e4 c335
         gpu 0:7 kernel k@220+8 e4 c335
     """)
-    # Host times are those of torch.profiler: the outermost of the calls that are one, less the
-    # runtime call.
-    assert operators(facts) == {("aten::mm",): (1, 8, 8, 80, 100)}
+    # Host times are those of the outermost of the calls that are one.
+    assert operators(facts) == {("aten::mm",): (1, 8, 8, 100, 100)}
 
 
 def test_top_level_runtime() -> None:
@@ -164,7 +164,7 @@ def test_runtime_launch_multiple_kernels() -> None:
         gpu 0:21 kernel ncclBroadcastRingLLKernel_copy_i8(ncclColl)@20+120318 e53 c33
         gpu 1:22 kernel ncclBroadcastRingLLKernel_copy_i8(ncclColl)@20+132800 e53 c33
     """)
-    assert operators(facts) == {("nccl:broadcast",): (1, 253118, 253118, 20, 25)}
+    assert operators(facts) == {("nccl:broadcast",): (1, 253118, 253118, 25, 25)}
     assert [(row["calls"], row["communication"]) for row in kernels(facts)] == [(2, True)]
     assert [(row["calls"], row["operator"]) for row in kernels(facts, "properties")] == [
         (2, "nccl:broadcast")
@@ -184,7 +184,7 @@ def test_no_profilerstep() -> None:
     assert facts["steps"]["flags"].tolist() == [StepFlag.WHOLE]
     assert operators(facts) == {
         ("aten::to",): (1, 0, 0, 60, 60),
-        ("aten::nll_loss_backward",): (1, 100, 100, 50, 70),
+        ("aten::nll_loss_backward",): (1, 100, 100, 70, 70),
     }
 
 
@@ -207,8 +207,8 @@ def test_multiple_profilersteps_no_overlap() -> None:
     ]
     assert average_wall(facts) == 240
     assert operators(facts) == {
-        ("aten::to",): (1, 40, 40, 55, 60),
-        ("aten::mm",): (1, 200, 200, 45, 50),
+        ("aten::to",): (1, 40, 40, 60, 60),
+        ("aten::mm",): (1, 200, 200, 50, 50),
     }
 
 
@@ -222,8 +222,8 @@ def test_self_time() -> None:
         gpu 0:7 kernel k@250+16 e2 c336
     """)
     assert operators(facts) == {
-        ("aten::mat_mul",): (1, 16, 36, 35, 100),
-        ("aten::mm",): (1, 20, 20, 30, 40),
+        ("aten::mat_mul",): (1, 16, 36, 60, 100),
+        ("aten::mm",): (1, 20, 20, 40, 40),
     }
 
 
@@ -399,15 +399,8 @@ def test_gpu_utilization_kernel_out_of_step() -> None:
         None,
         None,
     )
-    assert {
-        row["operator"]: (row["blocks_per_sm"], row["occupancy"])
-        for row in kernels(facts, "properties")
-    } == {"aten::mm": (0.5, per_cent(0.6)), "aten::mat_mul": (10.5, per_cent(0.3))}
-    (row,) = kernels(facts)
-    assert (row["blocks_per_sm"], row["occupancy"]) == (
-        pytest.approx(272.5 / 45),
-        per_cent(19.5 / 45),
-    )
+    # Differs by decision: the tables are of the steps, as all else on the page.
+    assert kernels(facts, "properties") == kernels(facts) == []
 
 
 def test_tensor_core() -> None:

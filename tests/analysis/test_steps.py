@@ -403,9 +403,10 @@ def test_categories_add_up_whatever_happens(
 
 def test_selection() -> None:
     facts = of_lengths([1000, 100, 100, 100])
-    everything = select(facts)
-    assert everything.whole
-    assert mask(everything, np.array([-1, 0, 3])).tolist() == [True, True, True]
+    every = select(facts)
+    assert mask(every, np.array([-1, 0, 3])).tolist() == [False, True, True]
+    unmarked = select(of_lengths([]))
+    assert mask(unmarked, np.array([-1, 0])).tolist() == [True, True]
     some = select(facts, 1, 2)
     assert some.steps.tolist() == [1, 2]
     assert mask(some, np.array([-1, 0, 1, 2, 3])).tolist() == [False, False, True, True, False]

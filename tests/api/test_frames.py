@@ -89,7 +89,7 @@ def test_steps(trace: TraceFrames) -> None:
 def test_operators(trace: TraceFrames) -> None:
     assert trace.operators().set_index("name")["device_self_ns"].to_dict() == {
         "aten::mm": 60 * US,
-        "aten::add": 12 * US,
+        "aten::add": 4 * US,
     }
     assert trace.operators(by="shape")["input_shapes"].dropna().tolist() == [hand_made.SHAPES]
     assert sorted(trace.operators(by="stack")["stack"]) == [

@@ -38,18 +38,20 @@ def test_the_straggler_is_named_with_what_it_did(open_tab: OpenTab, sample_serve
     tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
     payload = late_steps(sample_server, "synthetic_ddp8")
     first = str(tab.frame.locator(".headline-first").text_content())
-    assert first.startswith("Rank 5 is late in ")
-    expect(rows(tab, "Who is late")).to_have_count(len(payload["late"]))  # type: ignore[arg-type]
-    expect(rows(tab, "Who is late").first).to_contain_text("rank 5")
+    assert first.startswith("Rank 5 holds the others back in ")
+    expect(rows(tab, "Who holds the others back")).to_have_count(len(payload["blame"]))  # type: ignore[arg-type]
+    expect(rows(tab, "Who holds the others back").first).to_contain_text("rank 5")
     expect(rows(tab, "Workers")).to_have_count(8)
 
 
-def test_the_late_collective_is_one_press_away(open_tab: OpenTab, sample_server: Server) -> None:
+def test_what_takes_longer_is_one_press_away(open_tab: OpenTab, sample_server: Server) -> None:
     tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
-    rows(tab, "Who is late").first.get_by_role("link", name="rank 5", include_hidden=True).click()
+    rows(tab, "Who holds the others back").first.get_by_role(
+        "link", name="aten::mm", include_hidden=True
+    ).click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     expect(tab.select("Worker")).to_have_value("rank5")
-    expect(tab.frame.locator("main")).to_contain_text("ncclDevKernel_AllReduce")
+    expect(tab.frame.locator("main")).to_contain_text("aten::mm")
     assert tab.state()["sel"].isdigit()
 
 

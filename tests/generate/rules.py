@@ -16,7 +16,7 @@ BEGIN = (
 END = "<!-- End of the generated entries. -->"
 _ANY = {
     word: word.replace("_", " ") for word in ("device", "multiprocessor", "matrix_cores", "step")
-}
+} | {"worker": "another rank"}
 
 
 def page(written: str) -> str:

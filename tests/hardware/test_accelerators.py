@@ -288,3 +288,9 @@ def test_the_file_may_lie_in_the_home_folder(
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
         peaks_of("x", "other", -1, -1, str(tmp_path / "none.json"))
+
+
+def test_the_name_of_an_entry_is_that_entry() -> None:
+    for vendor, entries in TABLE.items():
+        for entry in entries:
+            assert find(entry.name, vendor, entry.units or -1, entry.memory * GIB or -1) is entry

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.loading import load
-from torch_tb_profiler.analysis.figures.operators import operator_rows
-from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.settings import Settings
 
 _HIDDEN_IN_PYTORCH = (
@@ -33,24 +31,17 @@ Table = dict[tuple[str, str], Figures]
 
 
 def of_engine(trace: Path, by_shape: bool = False) -> Table:
-    """The rows of the Operator view, the whole recording."""
-    opened = load(str(trace), Settings(use_cache=False))
-    rows = operator_rows(opened.facts, select(opened.facts), "shape" if by_shape else "name")
-    strings = opened.trace.strings
+    """The sums of every call of the whole recording, as PyTorch has them: a call within another one
+    of its name counts twice in the total time.
+    """
+    facts = load(str(trace), Settings(use_cache=False)).facts
+    table, sums = facts["operators"], facts["operator_steps"]
     found: Table = {}
-    for place, name in enumerate(rows["name"]):
-        dims = (
-            strings[int(rows["input_shapes"][place])]
-            if by_shape and rows["input_shapes"][place] >= 0
-            else ""
-        )
-        figures = Figures(
-            int(rows["calls"][place]),
-            int(rows["host_self_ns"][place]),
-            int(rows["host_total_ns"][place]),
-        )
-        key = strings[int(name)], _shapes(json.loads(dims)) if dims else ""
-        _add(found, key, figures)
+    for row, operator in enumerate(sums["operator"].tolist()):
+        dims = facts.strings[int(table["dims"][operator])] if by_shape else ""
+        figures = Figures(*(int(sums[key][row]) for key in ("calls", "host_self", "host_total")))
+        name = facts.strings[int(table["name"][operator])]
+        _add(found, (name, _shapes(json.loads(dims)) if dims else ""), figures)
     return found
 
 

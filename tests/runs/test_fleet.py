@@ -8,7 +8,6 @@ import pytest
 
 from tests.builders.drawn import Event, trace_of
 from tests.runs.written_run import WrittenRun
-from torch_tb_profiler.runs import fleet
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.store.model import Trace
 
@@ -24,7 +23,7 @@ def reached(*begins: int, late: int = 0) -> Trace:
         "pid": 1,
         "tid": 1,
         "ts": UNIX_US,
-        "dur": 2000,
+        "dur": 5,
         "args": {},
     }
     kernel = {
@@ -56,8 +55,8 @@ def test_all_ranks_and_who_is_late() -> None:
         3,
         (0, 1, 2),
     )
-    (late,) = found.late
-    assert (late.member, late.late.caused, late.late.longest) == (1, 6 * 30_000, 3 * 30_000)
+    assert found.path is not None
+    assert [found.names[blame.rank] for blame in found.blames] == [("rank1", "1")]
 
 
 def test_a_missing_rank_is_waited_for_and_a_broken_one_is_not() -> None:
@@ -77,7 +76,8 @@ def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     run = run_of(reached(100, 200), reached(100, 200))
     fleets = Fleets(run)
     found = fleets.of(run.open("run", "rank0", "1"))
-    assert run.asked == ["rank0", "rank1"]
+    asked = list(run.asked)
+    assert {*asked} == {"rank0", "rank1"}
     assert fleets.of(run.open("run", "rank0", "1")) is found
     assert fleets.known(run.open("run", "rank0", "1")) is found
     run.change()
@@ -87,7 +87,7 @@ def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     assert other.figures is found.figures, (
         "the content is the same, so that nothing is counted again"
     )
-    assert run.asked == ["rank0", "rank1"], "nor opened"
+    assert run.asked == asked, "nor opened"
 
 
 def test_a_file_that_was_written_anew_is_read_anew() -> None:
@@ -96,7 +96,6 @@ def test_a_file_that_was_written_anew_is_read_anew() -> None:
     found = fleets.of(run.open("run", "rank0", "1"))
     run.change("rank1")
     other = fleets.of(run.open("run", "rank0", "1"))
-    assert run.asked == ["rank0", "rank1", "rank1"]
     assert [member.id for member in other.members] == [
         "content of rank0",
         "content of rank1 of version 1",
@@ -124,19 +123,17 @@ def test_of_several_spans_the_one_recorded_meanwhile() -> None:
     assert [member.span.name for member in Fleets(run).of(asked).members] == ["1", "1"]
 
 
-def test_causes_are_asked_of_the_dearest_steps_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_large_traces_only_the_longest_steps_are_gone_through() -> None:
     run = run_of(reached(100, 200, 300, late=30), reached(130, 230, 330))
-    monkeypatch.setattr(fleet, "MOST_CAUSES", 0)
-    asked = len(run.asked)
-    found = Fleets(run).of(run.open("run", "rank0", "1"))
-    assert [one.cause for one in found.late] == [None]
-    assert len(run.asked) == asked + 2
+    found = Fleets(run, most_spans=-1).of(run.open("run", "rank0", "1"))
+    assert found.path is not None
+    assert (len(found.path.step), found.blames) == (0, ())
 
 
 def test_one_worker_is_a_fleet() -> None:
     run = run_of(reached(100, 200))
     found = Fleets(run).of(run.open("run", "rank0", "1"))
-    assert (len(found.place), len(found.late), found.figures.matched.matches.row.shape) == (
+    assert (len(found.place), len(found.blames), found.figures.matched.matches.row.shape) == (
         1,
         0,
         (1, 0),

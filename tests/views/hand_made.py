@@ -59,6 +59,8 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "synthetic": False,
         "versions": {"CUDA runtime": "12.4"},
         "data_parallel": False,
+        "device_identified": False,
+        "workload": {"kind": "unknown", "evidence": "Nothing says."},
         "communication_backends": ["nccl"],
         "matrix_eligible_share": 0.5,
         "touched_ns": {TRUNCATED: 36 * US},
@@ -106,6 +108,7 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
         types=[none] * 3,
         stack=[1, 2, none],
         matrix_eligible=[1, 1, 0],
+        within=[0] * 3,
     )
     on = int(device)
     us = np.array([20, 10, 30, 4, 8]) * US
@@ -116,6 +119,7 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
         device_self=us * on,
         device_total=us * on,
         host_self=us,
+        runtime=[0] * 5,
         host_total=us * 2,
         matrix_self=[20 * US * on, 0, 0, 0, 0],
         matrix_total=[20 * US * on, 0, 0, 0, 0],

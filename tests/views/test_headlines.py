@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.views.distributed_texts import before_text, headline_of
+from torch_tb_profiler.views.distributed_texts import headline_of, parts_text
 from torch_tb_profiler.views.distributed_wire import (
+    BlamedPart,
+    BlameItem,
     DistributedPayload,
     DistributedWorker,
-    LateItem,
     OverlapColumns,
     WaitingColumns,
 )
@@ -46,32 +46,31 @@ def worker(number: int, **more: Any) -> DistributedWorker:
     return DistributedWorker(**given | more)
 
 
-def late(step: int, **more: Any) -> LateItem:
+PART = BlamedPart(
+    kind="Host operator",
+    name="aten::mm",
+    held_ns=11 * MS,
+    event=30,
+    module="Net.layer1",
+    line="train.py(12): forward",
+)
+
+
+def blame(step: int, **more: Any) -> BlameItem:
     given: dict[str, Any] = {
         "step": step,
         "worker": 1,
-        "caused_ns": 24 * MS,
-        "longest_ns": 12 * MS,
-        "lead_ns": 11 * MS,
-        "collectives": 3,
-        "kind": "all_reduce",
-        "event": 40,
-        "start_ns": 0,
-        "before_operator": "aten::mm",
-        "before_module": "Net.layer1",
-        "before_line": "train.py(12): forward",
-        "before_event": 30,
-        "before_name": "aten::mm",
-        "before_ns": 11 * MS,
-        "before_side": "host",
-        "before_side_ns": 12 * MS,
-        "before": "aten::mm in Net.layer1",
+        "also": [],
+        "held_ns": 11 * MS,
+        "path_ns": 60 * MS,
+        "parts": [PART],
+        "text": "aten::mm in Net.layer1 (Host operator), by 11.0 ms",
     }
-    return LateItem(**given | more)
+    return BlameItem(**given | more)
 
 
 def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
-    """Workers with four steps of 100 ms; rank 1 is late in all but the first."""
+    """Workers with four steps of 100 ms; rank 1 holds all but the first back."""
     times: list[list[int | None]] = [[25 * MS] * 4 for _ in range(ranks)]
     given: dict[str, Any] = {
         "workers": [worker(rank) for rank in range(ranks)],
@@ -81,7 +80,7 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
             computation_ns=times, overlap_ns=times, communication_ns=times, other_ns=times
         ),
         "waiting": WaitingColumns(waiting_ns=[], transfer_ns=[], unsplit_ns=[], late_ns=[]),
-        "late": [late(step) for step in (1, 2, 3)],
+        "blame": [blame(step) for step in (1, 2, 3)],
         "operations": {},
         "matched": 12,
         "unmatched": [],
@@ -91,6 +90,7 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
         "ready": ranks,
         "progress": 1.0,
         "workers_total": ranks,
+        "world_size": ranks,
         "headline": [],
         "notes": [],
         "missing": [],
@@ -98,55 +98,63 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
     return DistributedPayload(**given | more)
 
 
-def test_who_is_late_is_told_with_steps_wait_gain_and_cause() -> None:
+def test_who_holds_the_others_back_is_told_with_steps_time_and_cause() -> None:
     assert headline_of(distributed()) == [
-        "Rank 1 is late in 3 of 4 steps: the others wait up to 12.0 ms per step for it.",
-        "On time it could save up to 11.0 ms in each of them, 8.3 % of the time of all steps.",
-        "Before that its host works 12.0 ms longer than that of the rank that waits longest in the"
-        " step that cost most; the largest part: aten::mm in Net.layer1.",
+        "Rank 1 holds the others back in 3 of 4 steps: its work on the critical path takes 11.0 ms longer in"
+        " each of them than that of the others, 8.3 % of the time of all steps.",
+        "What takes longer in the step that costs most: aten::mm in Net.layer1 (Host operator), by 11.0 ms.",
     ]
 
 
-def test_the_first_is_who_all_waiting_was_for_not_who_is_last_most_often() -> None:
-    often = [late(step, worker=0, caused_ns=5) for step in (0, 1)]
-    found = headline_of(distributed(late=[*often, late(2, worker=2, caused_ns=100)]))
-    assert found[0].startswith("Rank 2 is late in 1 of 4 steps")
+def test_the_first_is_who_costs_most_not_who_is_named_most_often() -> None:
+    often = [blame(step, worker=0, held_ns=3 * MS) for step in (0, 1)]
+    found = headline_of(distributed(blame=[*often, blame(2, worker=2, held_ns=40 * MS)]))
+    assert found[0].startswith("Rank 2 holds the others back in 1 of 4 steps: its work")
 
 
 def test_a_second_one_is_told_where_it_costs_much_and_one_step_without_a_mean() -> None:
-    two = [late(1), late(2, worker=2, caused_ns=5 * MS), late(3, worker=0, caused_ns=4 * MS)]
-    found = headline_of(distributed(late=two))
-    assert found[0] == "Rank 1 is late in 1 of 4 steps: the others wait up to 12.0 ms for it."
-    assert found[1] == "On time it could save up to 11.0 ms, 2.8 % of the time of all steps."
-    assert found[-1] == "Rank 2 is late in 1 of 4 steps: the others wait up to 12.0 ms for it."
-    little = [late(1), late(2, worker=2, caused_ns=MS)]
-    assert len(headline_of(distributed(late=little))) == 3
+    two = [blame(1), blame(2, worker=2, held_ns=5 * MS), blame(3, worker=0, held_ns=4 * MS)]
+    found = headline_of(distributed(blame=two))
+    assert found[0] == (
+        "Rank 1 holds the others back in 1 of 4 steps: its work on the critical path takes 11.0 ms longer"
+        " than that of the others, 2.8 % of the time of all steps."
+    )
+    assert found[-1].startswith("Rank 2 holds the others back in 1 of 4 steps")
+    assert len(headline_of(distributed(blame=[blame(1), blame(2, worker=2, held_ns=MS)]))) == 2
+
+
+def test_ranks_that_take_as_long_are_named_together() -> None:
+    """Whichever of them is on the path; one that is as slow in a single step is not."""
+    both = [blame(1, also=[2]), blame(2, worker=2, also=[1]), blame(3, also=[0, 2])]
+    assert headline_of(distributed(blame=both))[0].startswith(
+        "Ranks 1 and 2 hold the others back in 3 of 4 steps: their work on the critical path"
+    )
+    many = [blame(1, also=[0, 2, 3, 4, 5])]
+    assert headline_of(distributed(6, blame=many))[0].startswith("Ranks 0, 1, 2 and 3 more hold")
 
 
 @pytest.mark.parametrize(
     ("payload", "first"),
     [
         (
-            distributed(late=[late(1, lead_ns=MS // 2)]),
-            "No worker holds the others back for long: the latest, rank 1, costs 0.1 % of the steps.",
+            distributed(blame=[blame(1, held_ns=MS // 2)]),
+            "No worker holds the others back for long: rank 1 by 0.1 % of the steps.",
         ),
-        (distributed(late=[]), "No worker holds the others back: they arrive at every collective"),
-        (distributed(late=[late(1, caused_ns=0)]), "No worker holds the others back: they"),
+        (distributed(blame=[]), "No worker holds the others back: each takes as long"),
         (distributed(1), "This is the recording of one worker"),
         (distributed(matched=0), "No collective could be matched"),
         (
             distributed(workers=[worker(0, collectives=0), worker(1, collectives=0)]),
             "No communication was recorded.",
         ),
-        (distributed(late=[], matched=0, progress=0.5), "The workers are still being read."),
-        (distributed(progress=0.5), "So far: Rank 1 is late"),
+        (distributed(blame=[], progress=0.5), "The workers are still being read."),
         (
             distributed(workers=[worker(0), worker(1, rank=None, worker="node-7"), worker(2)]),
-            "node-7 is late",
+            "node-7 holds",
         ),
         (
-            distributed(late=[late(1, before="")]),
-            "Rank 1 is late in 1 of 4 steps: the others wait up to 12.0 ms for it.",
+            distributed(blame=[], world_size=128, matched=2),
+            "That no worker holds the others back rests on 3 of 128 ranks and 2 matched collectives.",
         ),
     ],
 )
@@ -154,16 +162,25 @@ def test_what_else_is_said_first(payload: DistributedPayload, first: str) -> Non
     assert headline_of(payload)[0].startswith(first)
 
 
-def test_what_took_longer_is_told_as_far_as_it_is_known() -> None:
-    cause = Cause(30, "gemm", 11 * MS, False, 12 * MS, "aten::mm", "Net", "train.py(12): forward")
-    assert before_text(cause, "gemm") == (
-        "aten::mm in Net, train.py(12): forward, by 11.0 ms on the host"
+def test_an_answer_from_few_ranks_or_collectives_says_so() -> None:
+    few = "This rests on 3 of 128 ranks and 12 matched collectives."
+    assert headline_of(distributed(world_size=128))[-1] == few
+    assert (
+        headline_of(distributed(matched=1))[-1]
+        == "This rests on 3 of 3 ranks and 1 matched collective."
     )
-    bare = Cause(30, "a.py(3): f", 2000, True, 0, None, None, "a.py(3): f")
-    assert before_text(bare, "a.py(3): f") == "a.py(3): f, by 2.00 µs on the device"
-    assert before_text(None, None) == ""
-    short = headline_of(distributed(late=[late(1, before="x", before_side_ns=0)]))
-    assert short[2:] == ["What took longer on it: x."]
+
+
+def test_what_takes_longer_is_told_as_far_as_it_is_known() -> None:
+    assert parts_text([PART]) == (
+        "aten::mm in Net.layer1, train.py(12): forward (Host operator), by 11.0 ms"
+    )
+    bare = replace(
+        PART, kind="Python", name="a.py(3): f", held_ns=2000, module=None, line="a.py(3): f"
+    )
+    assert parts_text([bare]) == "a.py(3): f (Python), by 2.00 µs"
+    assert parts_text([bare, PART]).count(";") == 1
+    assert len(headline_of(distributed(blame=[blame(1, text="")]))) == 1
 
 
 def step(index: int, **more: Any) -> StepMfu:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.analysis.figures import everything
 from tests.views import hand_made
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.views.kernels import kernel_payload
@@ -23,7 +24,7 @@ from torch_tb_profiler.views.wire import (
 
 US = hand_made.US
 FACTS = hand_made.facts()
-EVERYTHING = choose(FACTS)
+EVERYTHING = everything(FACTS)
 
 
 def operators(
@@ -31,7 +32,7 @@ def operators(
 ) -> OperatorPayload:
     facts = hand_made.facts(device=device)
     return msgspec.json.decode(
-        to_json(operator_payload(facts, choose(facts), group, limit)), type=OperatorPayload
+        to_json(operator_payload(facts, everything(facts), group, limit)), type=OperatorPayload
     )
 
 

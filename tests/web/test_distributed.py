@@ -254,7 +254,7 @@ def test_a_worker_that_failed() -> None:
 def test_a_run_without_collectives() -> None:
     found = payload(WrittenRun({name: trace_listed("1 op aten::mm@0+10") for name in ("a", "b")}))
     assert [one.what for one in found.missing] == ["Collectives"]
-    assert found.late == []
+    assert found.blame == []
     assert [found.overlap.computation_ns, found.overlap.other_ns] == [[[10 * US]] * 2, [[0]] * 2]
 
 

@@ -58,7 +58,7 @@ def test_runs_of_which_few_ranks_were_recorded(
             assert all(value is not None and value >= 0 for value in values)
     if recorded == 1:
         assert not any(found.operations["split"])
-        assert (found.matched, found.late) == (0, [])
+        assert (found.matched, found.blame) == (0, [])
 
 
 def test_bus_bandwidth_by_hand(real_traces: Path) -> None:
@@ -98,4 +98,4 @@ def test_two_ranks_of_a_large_job_match_only_what_agrees(real_traces: Path) -> N
         ("all_to_all", [4, 4]),
     ]
     assert found.matched == 2
-    assert {item.kind for item in found.late} == {"all_gather"}
+    assert found.headline[-1] == "This rests on 2 of 128 ranks and 2 matched collectives."

@@ -9,6 +9,7 @@ from tests.views import hand_made
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.views import critical_path_wire
 from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.views.wire import Wire
 
@@ -34,6 +35,8 @@ TYPES: dict[str, type[Wire] | None] = {
     "/trace/area": wire.AreaPayload,
     "/trace/event": wire.EventPayload,
     "/trace/event/args": wire.EventArgsPayload,
+    "/trace/event/path": critical_path_wire.EventPathPayload,
+    "/trace/path": critical_path_wire.PathOverlayPayload,
     "/trace/alignment": wire.AlignmentPayload,
     "/trace/collective": wire.CollectivePayload,
 }
@@ -51,15 +54,18 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "/trace/area": {"t0": "0", "t1": "100000", "lanes": "0-2"},
     "/trace/event": {"event": "0"},
     "/trace/event/args": {"event": "0"},
+    "/trace/event/path": {"event": "0"},
+    "/trace/path": {"t0": "0", "t1": "100000", "n": "100", "cap": "10", "arrows": "10"},
     "/trace/alignment": {},
     "/trace/collective": {"event": "0"},
 }
 """A right request of each route, without what names the trace and its content."""
 
 WITHOUT_ID = ("/trace/timeline", "/trace/alignment")
-OF_A_CONTENT = tuple(route for route in TYPES if route not in (*WITHOUT_ID, "/trace/collective"))
-"""Routes whose replies may be kept for ever. What other workers have changes as they are imported.
-"""
+NOT_KEPT = ("/trace/collective", "/trace/event/path", "/trace/path")
+"""What other workers have changes as they are imported, what an analysis finds with its version."""
+OF_A_CONTENT = tuple(route for route in TYPES if route not in (*WITHOUT_ID, *NOT_KEPT))
+"""Routes whose replies may be kept for ever."""
 
 
 def listed() -> list[Event]:

@@ -16,6 +16,7 @@ from functools import partial
 
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
 from torch_tb_profiler.analysis.critical_path.build import build_critical_path
+from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.diff.name_sums import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.device import usable
@@ -62,7 +63,6 @@ def build_insight(
         build_communication,
         partial(build_workloads, tree=tree),
         build_sampled,
-        build_critical_path,
     )
     for done, part in enumerate(parts):
         part_tables, part_about = part(trace, facts, tables, texts)
@@ -71,9 +71,12 @@ def build_insight(
         give_back_memory()
         progress(done + 1, PARTS)
     del tree, parts, part
+    evidence = gather(trace, facts, tables["collectives"])
+    tables |= build_critical_path(trace, facts, tables, evidence)
+    progress(PARTS - 1, PARTS)
     presets = texts.intern_all(PRESETS)
     insight = Insight(texts.table(), tables, about)
-    simulation = Simulation(trace, facts, insight, usable(peaks_file))
+    simulation = Simulation(trace, facts, insight, usable(peaks_file), evidence)
     tables["what_if_steps"] = preset_steps(simulation, presets)
     tables["slack"] = simulation.slack_table()
     about["findings"] = find_findings(trace, facts, insight, usable(peaks_file))

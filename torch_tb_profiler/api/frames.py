@@ -323,6 +323,28 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             )
         )
 
+    def critical_path(
+        self, steps: Steps = None, *, ranks: Literal["all"] | None = None
+    ) -> DataFrame:
+        """What the end of each step waited for; with ``ranks="all"`` one path per step through all ranks, from
+        its earliest begin to its latest end, with ``steps`` among those of the run.
+
+        Raises:
+            BadRequest: the traces are of several runs, or were not recorded together.
+            IndexError: there is no such step.
+        """
+        if ranks is None:
+            return super().critical_path(steps)
+        _one_of(ranks, ("all",))
+        [*fleets] = {id(fleet): fleet for fleet, _ in self._members}.values()
+        if len(fleets) != 1:
+            raise BadRequest(
+                f"The traces are {len(fleets)} recordings, a path goes through one.",
+                "Open one run folder, or take some of its traces by a slice.",
+            )
+        own = steps if steps is not None or not self._traces else self._traces[0].context.steps
+        return tables.ranks_path(fleets[0], own)
+
     @property
     def findings(self) -> DataFrame:
         """What costs recoverable time on every worker, stragglers included."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
 from torch_tb_profiler.analysis.critical_path.table import critical_path_table
 from torch_tb_profiler.analysis.distributed.collective_table import collective_table
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
@@ -24,7 +25,9 @@ from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.table import what_if_table
 from torch_tb_profiler.api.frame import table_frame
-from torch_tb_profiler.api.trace_context import Steps, TraceContext
+from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
+from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.findings_table import findings_table
@@ -56,6 +59,29 @@ def critical_path(context: TraceContext, chosen: Steps) -> DataFrame:
     return table_frame(
         critical_path_table(context.trace, context.facts, context.insight, selection)
     )
+
+
+def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
+    """See ``critical_path.ranks_table.RANKS_PATH``. ``attrs``: ``steps``, the number, name and wall time of each;
+    ``clock_error_ns``, how far the clocks of the ranks may be apart, None unknown.
+    """
+    path, figures = fleet.path, fleet.figures
+    if path is None:
+        raise NotReady("The workers of the run are still being read.")
+    first, last = bounds(chosen)
+    count = len(path.begin)
+    step = np.arange(count)[(first or 0) : count if last is None else last + 1]
+    if chosen is not None and not len(step):
+        raise IndexError(f"there is no step {first}; the run has {count}, counted from 0")
+    members = [fleet.members[number].worker for number in fleet.place]
+    workers = [(worker.rank, worker.name) for worker in members]
+    made = table_frame(ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step)))
+    names = [figures.steps.names[number] for number in step.tolist()]
+    wall = (path.stop - path.begin)[step]
+    made.attrs["steps"] = list(zip(step.tolist(), names, wall.tolist(), strict=True))
+    errors = [clock.error for clock in figures.aligned if clock.error is not None]
+    made.attrs["clock_error_ns"] = max(errors, default=None)
+    return made
 
 
 def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:

@@ -42,7 +42,7 @@ class _Traces:
 
 def fleet_places(traces: Sequence[TraceContext]) -> list[FleetPlace]:
     """For every trace its fleet: one span per worker, recorded at the same time."""
-    fleets = Fleets(_Traces(traces))
+    fleets = Fleets(_Traces(traces), most_spans=None)
     # The run as known when its last trace was read has all workers.
     runs = {context.opened.run.name: context.opened.run for context in traces}
     memberships: dict[tuple[str, str, str], FleetPlace] = {}
@@ -97,7 +97,7 @@ def member_findings(context: TraceContext, member: FleetPlace | None = None) -> 
     if member is None or member[1] < 0:
         return findings_payload(source, findings)
     fleet = member[0]
-    return findings_in_run(source, findings, fleet.figures, fleet.late, fleet.names)
+    return findings_in_run(source, findings, fleet.figures, fleet.blames, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

@@ -150,6 +150,11 @@ def _critical_path(parser: argparse.ArgumentParser) -> None:
         default=20,
         help="rows of the text; JSON has all (default: %(default)s)",
     )
+    parser.add_argument(
+        "--ranks",
+        choices=("all",),
+        help="one path per step through all ranks of a run folder, with steps as the run counts them",
+    )
 
 
 def _what_if(parser: argparse.ArgumentParser) -> None:
@@ -305,6 +310,9 @@ def contradiction(options: argparse.Namespace) -> str:
     given = vars(options)
     if given.get("tokens") and (given.get("json") or given.get("format", "markdown") != "markdown"):
         return "--tokens shortens Markdown, not JSON or CSV: leave out one of the two"
+    for option in ("worker", "skip_cold"):
+        if given.get("ranks") and given.get(option):
+            return f"--ranks all takes every rank and step: leave out --{option.replace('_', '-')}"
     if given.get("worker") and given.get("path", "") is None:
         return "--worker selects traces at a PATH, and none is given"
     return ""
@@ -380,7 +388,7 @@ COMMANDS: tuple[Command, ...] = (
         "critical-path",
         "show what the end of each step waited for, back to its begin",
         _critical_path,
-        ("output:print_traces", "critical_path:report"),
+        ("output:print_paths", "critical_path:run_reports", "critical_path:report"),
     ),
     Command(
         "whatif",

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.api.waiting import fleet_places
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity
+from torch_tb_profiler.cli.output import Report, identity, steps_option
 from torch_tb_profiler.cli.tables import context_of
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "module", "line")
+_TIMES = (Column("On the path"), Column("Share"), Column("Segments"))
 
 
 def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
@@ -32,6 +40,90 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
     )
 
 
+def run_reports(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """The critical path through all ranks of a run, of each recording if there are several.
+
+    Raises:
+        BadRequest: there are no such steps.
+    """
+    run = [TraceContext(opened, settings) for opened in traces]
+    asked = steps_option(options)
+    chosen = None if asked.first is None else (asked.first, asked.last or 0)
+    for fleet in {id(fleet): fleet for fleet, _ in fleet_places(run)}.values():
+        try:
+            path = tables.ranks_path(fleet, chosen)
+        except IndexError as error:
+            raise BadRequest(f"--steps: {error}.") from None
+        yield _run_report(run[0].opened, fleet, path, options.limit)
+
+
+def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int) -> Report:
+    workers = [fleet.members[number] for number in fleet.place]
+    clocks = zip(workers, fleet.figures.aligned, strict=True)
+    return Report(
+        lambda: Document(opened.run.name, (), _run_blocks(path, limit)),
+        lambda: {
+            "run": opened.run.name,
+            "ranks": True,
+            "clock_error_ns": path.attrs["clock_error_ns"],
+            "workers": [
+                {
+                    "rank": member.worker.rank,
+                    "worker": member.worker.name,
+                    "span": member.span.name,
+                    "offset_ns": clock.offset,
+                    "error_ns": clock.error,
+                }
+                for member, clock in clocks
+            ],
+            "steps": _documents(path, path.attrs["steps"]),
+        },
+    )
+
+
+def _run_blocks(path: DataFrame, limit: int) -> tuple[Table, ...]:
+    wall, steps = int(path["dur_ns"].sum()), len(path.attrs["steps"])
+    title = f"Critical path of {format_count(steps)} step{'' if steps == 1 else 's'} through all ranks, {format_ns(wall)}"
+    return tuple(
+        _sums_table(path, title, columns, limit, wall)
+        for title, columns in (
+            (title, {"kind": Column("Kind", "text")}),
+            ("By rank", {"worker": Column("Worker", "text")}),
+            (
+                "On the path",
+                {
+                    "worker": Column("Worker", "text"),
+                    "kind": Column("Kind", "text"),
+                    "name": Column("Event", "below"),
+                },
+            ),
+        )
+    )
+
+
+def _sums_table(
+    path: DataFrame, title: str, columns: Mapping[str, Column], limit: int, wall: int
+) -> Table:
+    """Time and segments of the path by some columns, the most first."""
+    by = path.fillna({"name": UNKNOWN}).groupby(list(columns), sort=False, observed=True)["dur_ns"]
+    sums = by.agg(["sum", "size"]).sort_values("sum", ascending=False, kind="stable")
+    rows = [
+        (
+            *(
+                KINDS.get(str(text), str(text))
+                for text in (key if isinstance(key, tuple) else (key,))
+            ),
+            format_ns(int(time)),
+            format_share(time / max(wall, 1)),
+            format_count(int(segments)),
+        )
+        for key, time, segments in sums.head(limit).itertuples()
+    ]
+    return Table(title, (*columns.values(), *_TIMES), rows, len(sums))
+
+
 def _blocks(context: TraceContext, limit: int) -> tuple[Table, Table]:
     facts, insight, selection = context.facts, context.insight, context.selection()
     kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
@@ -41,19 +133,18 @@ def _blocks(context: TraceContext, limit: int) -> tuple[Table, Table]:
         time, segments = int(table["path_ns"][row]), int(table["segments"][row])
         return format_ns(time), format_share(float(table["share"][row])), format_count(segments)
 
-    columns = (Column("On the path"), Column("Share"), Column("Segments"))
     wall = format_ns(int(kinds["path_ns"].sum()))
     steps = len(selection.steps)
     return (
         Table(
             f"Critical path of {format_count(steps)} step{'' if steps == 1 else 's'}, {wall}",
-            (Column("Kind", "text"), *columns),
+            (Column("Kind", "text"), *_TIMES),
             [(KINDS[kinds["kind"][row]], *numbers(kinds, row)) for row in range(kinds.n)],
             kinds.n,
         ),
         Table(
             "On the path",
-            (Column("Kind", "text"), Column("Event", "below"), Column("Line", "name"), *columns),
+            (Column("Kind", "text"), Column("Event", "below"), Column("Line", "name"), *_TIMES),
             [
                 (
                     KINDS[events["kind"][row]],
@@ -70,9 +161,15 @@ def _blocks(context: TraceContext, limit: int) -> tuple[Table, Table]:
 
 def _plain(context: TraceContext, rank: int | None) -> list[dict[str, Any]]:
     path, steps = tables.critical_path(context, None), tables.steps(context)
-    segments = path.assign(end_ns=path["start_ns"] + path["dur_ns"], rank=rank)
+    columns = zip(steps["step"], steps["name"], steps["wall_ns"], strict=True)
+    return _documents(path.assign(rank=rank), columns)
+
+
+def _documents(path: DataFrame, steps: Iterable[tuple[int, str, int]]) -> list[dict[str, Any]]:
+    """The steps ``(number, name, wall time)`` with their segments."""
+    segments = path.assign(end_ns=path["start_ns"] + path["dur_ns"])
     documents = []
-    for step, name, wall in zip(steps["step"], steps["name"], steps["wall_ns"], strict=True):
+    for step, name, wall in steps:
         own = segments[segments["step"] == step]
         kinds = own.groupby("kind", observed=True)["dur_ns"].sum()
         columns = [

@@ -10,6 +10,7 @@ import msgspec
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
@@ -48,8 +49,8 @@ def summary_document(
     blocks = (
         findings_block(findings, opened),
         _breakdown(overview),
-        _operators(opened, summary),
-        _kernels(opened, summary),
+        _operators(opened, summary, _period(overview)),
+        _kernels(opened, summary, _period(overview)),
         _memory(context),
         _steps(overview),
         _devices(overview),
@@ -129,7 +130,15 @@ def _devices(overview: OverviewPayload) -> Block | None:
     return Listing("Devices", items)
 
 
-def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
+def _period(overview: OverviewPayload) -> str:
+    """The window of the tables, which is that of the step time and the devices."""
+    steps = len(overview.steps["step"])
+    if overview.step_source == WHOLE_SPAN or not steps:
+        return "of the recording"
+    return "of the step" if steps == 1 else f"of {format_count(steps)} steps"
+
+
+def _operators(opened: Opened, summary: dict[str, Any], period: str) -> Block | None:
     rows = summary["operators"]
     if not rows:
         return None
@@ -138,22 +147,26 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
     by = f"{'device' if device else 'host'} self time"
     return _ranking(
-        f"Operators: {_names(len(rows))}", by, rows, columns, longest_calls(opened.trace)
+        f"Operators {period}: {_names(len(rows))}",
+        by,
+        rows,
+        columns,
+        longest_calls(opened.trace, opened.facts, select(opened.facts)),
     )
 
 
-def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
+def _kernels(opened: Opened, summary: dict[str, Any], period: str) -> Block | None:
     rows = summary["kernels"]
     if not rows:
         return None
     counts = summary["attribution"]
     columns = {"total_ns": "Total", "mean_ns": "Mean", "min_ns": "Min", "max_ns": "Max"}
-    event = longest_kernels(opened.trace)
+    event = longest_kernels(opened.trace, opened.facts, select(opened.facts))
     followed = (
-        f"{format_count(counts['kernels'])} kernels: {format_count(counts['with_launch'])} with launch,"
+        f"{format_count(counts['kernels'])} kernels in the recording: {format_count(counts['with_launch'])} with launch,"
         f" {format_count(counts['with_operator'])} with operator"
     )
-    title = f"Kernels: {_names(len(rows))}"
+    title = f"Kernels {period}: {_names(len(rows))}"
     return _ranking(title, "total time", rows, columns, event, short_name, followed)
 
 

@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -19,7 +20,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
-from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.texts import missing
 
@@ -75,9 +76,10 @@ def _report(
     frame: DataFrame,
     order: str,
     columns: dict[str, tuple[str, Kind, Cell]],
-    longest: Callable[[Trace], Mapping[str, int]],
+    longest: Callable[[Trace, Facts, Selection], Mapping[str, int]],
 ) -> Report:
-    events = longest(opened.trace) if options.by == "name" and not options.steps else {}
+    selection = selected_steps(opened, options)
+    events = longest(opened.trace, opened.facts, selection) if options.by == "name" else {}
     frame["longest_event"] = (
         [events.get(name) for name in frame["name"].tolist()] if events else None
     )

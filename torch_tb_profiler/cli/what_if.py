@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.output import print_traces, write
+from torch_tb_profiler.cli.output import print_runs, print_traces, write
 from torch_tb_profiler.errors import BadRequest
 
 
@@ -25,4 +25,6 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.path is None:
         raise BadRequest("whatif needs a trace.", "Give a PATH, or --list for the changes.")
+    if any(text.partition(":")[0] == "no-stragglers" for text in options.change):
+        return print_runs(options, "what_if_report:run_reports")
     return print_traces(options, "what_if_report:report")

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator, Sequence
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
-from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.changes import Applied, read_change
+from torch_tb_profiler.analysis.what_if.stragglers import Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import what_if_document, what_if_table
+from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.api.waiting import fleet_places
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.cli.tables import context_of
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_count, format_ns, format_share
+
+LEAST_RANKS = 2
 
 
 def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
@@ -75,3 +83,57 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
             **what_if_document(facts, context.simulation, changes, selection),
         },
     )
+
+
+def run_reports(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """What a run would take without stragglers, of each recording if there are several.
+
+    Raises:
+        BadRequest: there is no such change or rank, or the run has one rank.
+    """
+    run = [TraceContext(opened, settings) for opened in traces]
+    changes = [read_change(text) for text in options.change]
+    for fleet in {id(fleet): fleet for fleet, _ in fleet_places(run)}.values():
+        yield _run_report(run[0].opened, fleet, changes)
+
+
+def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Report:
+    if len(fleet.place) < LEAST_RANKS:
+        raise BadRequest("no-stragglers needs at least two ranks.", f"{opened.run.name} has one.")
+    ranks = [fleet.open_rank(number) for number in range(len(fleet.place))]
+    names = [fleet.members[number].worker.rank for number in fleet.place]
+    plain = run_document(Stragglers(fleet.figures, ranks), names, changes)
+
+    def document() -> Document:
+        slowest = sorted(plain["by_worker"], key=lambda row: -row["slowdown"])
+        measured, predicted = (format_ns(plain[key]) for key in ("measured_ns", "predicted_ns"))
+        error = format_share(plain["replay_error"])
+        heading = f"Step of {measured} over all ranks, without stragglers {predicted}; replay error {error}"
+        return Document(
+            opened.run.name,
+            (),
+            (
+                Table(
+                    heading,
+                    (Column("Slowdown", "text"), Column("Times")),
+                    [("All ranks", f"{plain['slowdown']:.3f}")],
+                    1,
+                ),
+                Table(
+                    "With only this rank as it was",
+                    (Column("Rank", "text"), Column("Times")),
+                    [(f"rank {row['rank']}", f"{row['slowdown']:.3f}") for row in slowest],
+                    len(slowest),
+                ),
+                Table(
+                    "With only this operation as it was",
+                    (Column("Operation", "text"), Column("Times")),
+                    [(row["name"], f"{row['slowdown']:.3f}") for row in plain["by_operation"]],
+                    len(plain["by_operation"]),
+                ),
+            ),
+        )
+
+    return Report(document, lambda: {"run": opened.run.name, "ranks": True, **plain})

@@ -23,7 +23,8 @@ _PART = re.compile(r"\bMIG\b|\bvGPU\b|^GRID |\b(?!H20-3e$)[A-Z]\w+-\d+[QCABe]$")
 def find(name: str, vendor: str, units: int = -1, memory: int = -1) -> Accelerator | None:
     """The entry for a device; None if its name, units or memory (−1 unknown) match none.
 
-    A generic name (empty, ``AMD Radeon Graphics``) is identified by vendor, units and memory.
+    A generic name (empty, ``AMD Radeon Graphics``) is identified by vendor, units and memory; the
+    name of an entry is that entry.
     """
     name = name[:_LONGEST].strip()
     if _PART.search(name):
@@ -33,8 +34,8 @@ def find(name: str, vendor: str, units: int = -1, memory: int = -1) -> Accelerat
             return None
         listed = (a for a in TABLE.get(vendor, ()) if a.units > 0 and a.memory)
         return next((a for a in listed if a.fits(units, memory)), None)
-    for accelerators in TABLE.values():
-        for accelerator in accelerators:
-            if re.search(accelerator.pattern, name, re.I) and accelerator.fits(units, memory):
-                return accelerator
-    return None
+    every = [accelerator for accelerators in TABLE.values() for accelerator in accelerators]
+    fitting = [accelerator for accelerator in every if accelerator.fits(units, memory)]
+    named = (accelerator for accelerator in fitting if accelerator.name == name)
+    alike = (accelerator for accelerator in fitting if re.search(accelerator.pattern, name, re.I))
+    return next(named, None) or next(alike, None)

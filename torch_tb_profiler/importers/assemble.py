@@ -36,6 +36,7 @@ _SIDE_TABLES = (
     schema.DEVICE_ARGS,
     schema.PYTHON_ARGS,
     schema.COLLECTIVE_ARGS,
+    schema.SYNC_ARGS,
     schema.COUNTER_ARGS,
 )
 _NARROW = {"device", "registers", "device_type"}

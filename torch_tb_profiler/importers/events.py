@@ -62,6 +62,8 @@ class Args(msgspec.Struct, gc=False):
     collective_sequence: Count = field(default=None, name="Seq")
     source: Count = field(default=None, name="Src Rank")
     destination: Count = field(default=None, name="Dst Rank")
+    wait_stream: Id = field(default=None, name="wait_on_stream")
+    wait_record: Count = field(default=None, name="wait_on_cuda_event_record_corr_id")
     label: Raw = field(default=ABSENT, name="name")
     labels: Raw = ABSENT
     sort_index: Raw = ABSENT

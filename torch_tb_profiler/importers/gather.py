@@ -53,6 +53,7 @@ _ROLES_OF_ARGS = (
     (schema.OPERATOR_ARGS, _is_one_of(*_NAMED)),
     (schema.PYTHON_ARGS, _is_one_of(Role.PYTHON)),
     (schema.DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
+    (schema.SYNC_ARGS, _is_one_of(Role.SYNC)),
     (schema.COLLECTIVE_ARGS, _is_one_of(*_NAMED, Role.KERNEL, Role.DEVICE_ANNOTATION)),
 )
 _ARG_OF = {

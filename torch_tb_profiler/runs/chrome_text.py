@@ -46,6 +46,12 @@ _NUMBERS = {
         "bytes": "bytes",
     },
     "python_args": {"id": "Python id", "parent": "Python parent id", "module": "Python module id"},
+    "sync_args": {
+        "device": "device",
+        "stream": "stream",
+        "wait_stream": "wait_on_stream",
+        "wait_record": "wait_on_cuda_event_record_corr_id",
+    },
     "collective_args": {
         "group_size": "Group size",
         "elements_in": "In msg nelems",

@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, Protocol, TypeVar
 
-from torch_tb_profiler.analysis.distributed.cause import Arrival, Cause, LateRank, find_cause
-from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, preceding_match
+from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.errors import NotReady, ProfilerError
@@ -28,10 +29,8 @@ V = TypeVar("V")
 
 MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
-MOST_CAUSES = 32
-"""Steps whose late rank is explained, the most expensive ones: each reads two traces."""
-MOST_SPANS = 1 << 24
-"""Spans that are read for that: of traces of millions of them only the most expensive steps."""
+MOST_SPANS = 1 << 22
+"""Spans of the traces that the critical path through all ranks is looked for in, the longest steps first."""
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
@@ -61,13 +60,17 @@ class FleetMember:
 
 @dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run. ``place``: which member each rank of ``figures`` is."""
+    """The workers of a run. ``place``: which member each rank of ``figures`` is. ``path``: through all ranks; None
+    until the fleet is complete, and nobody is blamed. ``open_rank``: the trace of a rank of ``figures``, None if it cannot be had.
+    """
 
     members: tuple[FleetMember, ...]
     place: tuple[int, ...]
     figures: RunFigures
-    late: tuple[LateRank, ...]
+    blames: tuple[Blame, ...]
     workers_total: int
+    path: RanksPath | None
+    open_rank: Callable[[int], RankTrace | None]
 
     @property
     def names(self) -> list[tuple[str, str]]:
@@ -91,8 +94,9 @@ class Fleets:
     complete fleet as long as nothing in the catalogue changes.
     """
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, source: Source, most_spans: int | None = MOST_SPANS) -> None:
+        """``most_spans``: None all."""
+        self._source, self._most_spans = source, most_spans
         self._figures = Memo(MOST_FLEETS)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
@@ -164,55 +168,23 @@ class Fleets:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)
         ranks = [member.rank for member in members if member.rank is not None]
         figures = run_figures(ranks)
-        most = min(MOST_CAUSES, max(1, MOST_SPANS // max((1, *(rank.spans for rank in ranks)))))
-        explained = sorted(figures.late, key=lambda one: -one.caused)[:most]
-        late = tuple(
-            LateRank(
-                place[one.rank],
-                one,
-                self._cause(asked, members, place, figures, one) if one in explained else None,
-            )
-            for one in figures.late
-        )
-        return Fleet(tuple(members), place, figures, late, len(members))
+        open_rank = partial(self._open_rank, asked, members, place)
+        complete = all(member.state != "waiting" for member in members)
+        path = RanksWalk(figures, open_rank).paths(self._most_spans) if complete else None
+        held = blames(figures, path, open_rank) if path else ()
+        return Fleet(tuple(members), place, figures, held, len(members), path, open_rank)
 
-    def _cause(
-        self,
-        asked: Opened,
-        members: Sequence[FleetMember],
-        place: Sequence[int],
-        figures: RunFigures,
-        one: StepStraggler,
-    ) -> Cause | None:
-        matches = figures.matched.matches
-        earlier = preceding_match(
-            matches, figures.waits, figures.ranks, one.match, (one.rank, one.waiter)
-        )
-        arrivals = []
-        for number in (one.rank, one.waiter):
-            member, rank = members[place[number]], figures.ranks[number]
-            try:
-                insight = self._source.ask_insight(
-                    asked.run.name, member.worker.name, member.span.name
-                )
-            except ProfilerError:
-                return None
-            if not isinstance(insight, OpenedInsight) or insight.id != member.id:
-                return None
-            own = int(matches.row[number, one.match])
-            begin = (
-                int(rank.end[matches.row[number, earlier]])
-                if earlier >= 0
-                else self._step_begin(insight, rank, own)
-            )
-            arrivals.append(_arrival(insight, rank, own, begin))
-        return find_cause(arrivals[0], arrivals[1], int(figures.waits.wait[one.waiter, one.match]))
-
-    @staticmethod
-    def _step_begin(insight: OpenedInsight, rank: Rank, own: int) -> int:
-        """Begin of the step of a collective before which there is no other."""
-        step = int(rank.step[own])
-        return int(insight.opened.facts["steps"]["host_start"][step]) if step >= 0 else 0
+    def _open_rank(
+        self, asked: Opened, members: Sequence[FleetMember], place: Sequence[int], rank: int
+    ) -> RankTrace | None:
+        member = members[place[rank]]
+        try:
+            insight = self._source.ask_insight(asked.run.name, member.worker.name, member.span.name)
+        except ProfilerError:
+            return None
+        if not isinstance(insight, OpenedInsight) or insight.id != member.id:
+            return None
+        return RankTrace(insight.opened.trace, insight.opened.facts, insight.insight)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:
@@ -224,13 +196,3 @@ def _keep(kept: dict[K, V], key: K, value: V, most: int = MOST_KEPT) -> None:
     while len(kept) >= most:
         kept.pop(next(iter(kept)), None)
     kept[key] = value
-
-
-def _arrival(insight: OpenedInsight, rank: Rank, own: int, begin: int) -> Arrival:
-    """A rank before its collective ``own``."""
-    trace, facts = insight.opened.trace, insight.opened.facts
-    event = int(rank.event[own])
-    launch = int(facts["span_links"]["launch"][event])
-    return Arrival(
-        trace, facts, insight.insight, event, launch if launch >= 0 else int(rank.host[own]), begin
-    )

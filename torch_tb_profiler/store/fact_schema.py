@@ -58,12 +58,13 @@ stacks: Call stacks as a tree: each stack is a node, its frames are the path to 
 """)
 
 OPERATORS = declared("""
-operators: Distinct (name, input shapes, input types, stack) of operators.
+operators: Distinct (name, input shapes, input types, stack, within) of operators.
     name             i4  number of a string  Name.
     dims             i4  number of a string  Input shapes as JSON text; -1 not recorded.
     types            i4  number of a string  Input types as JSON text; -1 not recorded.
     stack            i4  row of stacks       Call stack; -1 none recorded.
     matrix_eligible  u1  Knowledge           Whether matrix cores could do its work: 0 no, 1 yes, 2 unknown.
+    within           u1  Within              Its calls lie within a call of its name 1, name and shapes 2, all of these 3; 0 in none.
 """)
 
 OPERATOR_STEPS = declared("""
@@ -74,7 +75,8 @@ begin).
     calls                 i8  calls             Number of calls.
     device_self           i8  ns                Device time launched by the calls themselves.
     device_total          i8  ns                Device time launched by the calls and their callees.
-    host_self             i8  ns                Host time less that of called operators.
+    host_self             i8  ns                Host time less that of called operators, regions and runtime calls.
+    runtime               i8  ns                Host time of the runtime calls that the calls make themselves.
     host_total            i8  ns                Host time from begin to end.
     matrix_self           i8  ns                Of device_self, kernels known to use matrix cores.
     matrix_total          i8  ns                Of device_total, likewise.

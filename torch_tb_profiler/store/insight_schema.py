@@ -317,18 +317,31 @@ of a step cover it without hole or overlap.
     end    i8  ns            End.
     cause  u1  PathCause     What it is spent on.
     event  i4  row of spans  The event, of a launch the work launched; -1 none.
+    group  i4  row of critical_path_steps  The sum that it is part of.
 """)
 
 CRITICAL_PATH_STEPS = declared("""
-critical_path_steps: Sums of the critical path by step, cause, event, source line and operator.
-    step      i4  row of steps        The step.
-    cause     u1  PathCause           What it is spent on.
-    name      i4  number of a string  Name of the event; -1 none.
-    line      i4  number of a string  Nearest Python line, the user's if there is one; -1 unknown.
-    operator  i4  number of a string  Operator at or around it; -1 none.
-    time      i8  ns                  Time on the path.
-    segments  i8  segments            How many.
-    event     i4  row of spans        The longest; -1 none.
+critical_path_steps: Sums of the critical path by step, cause, event, source line, operator, module and
+track.
+    step      i4  row of steps                       The step.
+    cause     u1  PathCause                          What it is spent on.
+    name      i4  number of a string                 Name of the event; -1 none.
+    line      i4  number of a string                 Nearest Python line, the user's if there is one; -1 unknown.
+    operator  i4  number of a string                 Operator at or around it; -1 none.
+    module    i4  number of a string of the insight  Innermost module around it or its launch; -1 none.
+    track     i4  row of tracks                      Its thread or stream; -1 none.
+    time      i8  ns                                 Time on the path.
+    segments  i8  segments                           How many.
+    event     i4  row of spans                       The longest; -1 none.
+""")
+
+STEP_WORK = declared("""
+step_work: What the device and the host did in each step, on the critical path or not, without communication and
+waiting, and what of the path are launch latency and nothing recorded: what ranks are compared by.
+    step   i4  row of steps        The step.
+    cause  u1  PathCause           What it is.
+    name   i4  number of a string  The operator, or the device work without one; -1 other work, and what takes too little to be told apart.
+    time   i8  ns                  Sum of durations on the device; on the host, time in which nothing beneath ran.
 """)
 
 WHAT_IF_STEPS = declared("""

@@ -74,6 +74,15 @@ collective_args: Arguments that a collective's host event or kernel carries, ord
     destination   i4  rank                `Dst Rank` of a point-to-point transfer; -1 unknown.
 """)
 
+SYNC_ARGS = declared("""
+sync_args: Waits of streams for events (role SYNC), ordered by span.
+    span         i4  row of spans  The record.
+    device       i4  -             Device id; -1 unknown.
+    stream       i8  -             The stream that waits; -1 unknown.
+    wait_stream  i8  -             `wait_on_stream`: the stream that it waits for; -1 unknown or none.
+    wait_record  i8  -             `wait_on_cuda_event_record_corr_id`: correlation of the call that recorded the event there; -1 none.
+""")
+
 COUNTER_ARGS = declared("""
 counter_args: Hardware counters of profiled ranges (role COUNTER_RANGE), one row per range and
 counter, ordered by span.

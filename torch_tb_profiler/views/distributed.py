@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.cause import LateRank
-from torch_tb_profiler.analysis.distributed.matching import match_operation
+from torch_tb_profiler.analysis.critical_path.blame import Blame
+from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed_texts import (
-    before_text,
     clock_text,
     headline_of,
     missing_of,
     notes_of,
+    parts_text,
     unmatched_of,
+    world_size,
 )
 from torch_tb_profiler.views.distributed_wire import (
+    BlamedPart,
+    BlameItem,
     DistributedPayload,
     DistributedWorker,
-    LateItem,
     OverlapColumns,
     WaitingColumns,
     WorkerState,
@@ -39,8 +40,8 @@ from torch_tb_profiler.views.wire import RankSource
 
 WHOLE_SPAN = "whole span"
 LONGEST_NAME = 240
-MOST_LATE = 2000
-"""Most steps for which the late worker is listed."""
+MOST_BLAMED = 2000
+"""Most steps for which it is listed who holds them back."""
 _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
 """As ``tensorboard_trace_handler`` names workers; names that end in a time of day do not count."""
 
@@ -61,13 +62,14 @@ class PlacedWorker:
 def distributed_payload(
     placed: Sequence[PlacedWorker],
     figures: RunFigures,
-    late: Sequence[LateRank],
+    blames: Sequence[Blame],
     progress: float,
     workers_total: int,
 ) -> DistributedPayload:
-    """The payload of the workers that are ready. ``late``: in the order of the steps."""
+    """The payload of the workers that are ready. ``blames``: in the order of the steps."""
     sources = {rank.step_source for rank in figures.ranks}
     workers = [_worker(worker, figures) for worker in placed]
+    member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
     payload = DistributedPayload(
         workers=workers,
         steps=[name or WHOLE_SPAN for name in figures.steps.names],
@@ -78,11 +80,11 @@ def distributed_payload(
         waiting=WaitingColumns(
             **{f"{name}_ns": _by_worker(placed, values) for name, values in figures.waiting.items()}
         ),
-        late=[_late(straggler, figures) for straggler in late[:MOST_LATE]],
+        blame=[_blame(blame, member) for blame in blames[:MOST_BLAMED]],
         operations=wire_columns(
             operation_table(
                 figures.operations,
-                {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0},
+                member,
             )
         ),
         matched=figures.matched.matches.row.shape[1],
@@ -93,6 +95,7 @@ def distributed_payload(
         ready=len(figures.ranks),
         progress=progress,
         workers_total=workers_total,
+        world_size=world_size(figures),
         headline=[],
         notes=notes_of(figures, workers, workers_total),
         missing=missing_of(figures, len(placed)),
@@ -141,34 +144,24 @@ def _by_worker(placed: Sequence[PlacedWorker], values: Ints) -> list[list[int | 
     ]
 
 
-def _late(straggler: LateRank, figures: RunFigures) -> LateItem:
-    late, cause, matches = straggler.late, straggler.cause, figures.matched.matches
-    rank = figures.ranks[late.rank]
-    name = (
-        None
-        if cause is None
-        else short_name(cause.name)
-        if cause.on_device
-        else cut(cause.name, LONGEST_NAME)
-    )
-    own = int(matches.row[late.rank, late.match])
-    return LateItem(
-        step=late.step,
-        worker=straggler.member,
-        caused_ns=late.caused,
-        longest_ns=late.longest,
-        lead_ns=late.lead,
-        collectives=late.collectives,
-        kind=match_operation(figures.ranks, matches, late.match).kind,
-        event=int(rank.event[own]),
-        start_ns=int(rank.start[own]),
-        before_operator=cause.operator if cause else None,
-        before_module=cause.module if cause else None,
-        before_line=cause.line if cause else None,
-        before_event=cause.event if cause else None,
-        before_name=name,
-        before_ns=cause.extra if cause else None,
-        before_side=None if cause is None else "device" if cause.on_device else "host",
-        before_side_ns=cause.side_extra if cause else None,
-        before=before_text(cause, name),
+def _blame(blame: Blame, member: Mapping[int, int]) -> BlameItem:
+    parts = [
+        BlamedPart(
+            kind=list(KINDS.values())[part.cause],
+            name=cut(part.name, LONGEST_NAME),
+            held_ns=part.held,
+            event=part.event,
+            module=part.module or None,
+            line=cut(part.line, LONGEST_NAME) or None,
+        )
+        for part in blame.parts
+    ]
+    return BlameItem(
+        step=blame.step,
+        worker=member[blame.rank],
+        also=[member[rank] for rank in blame.also],
+        held_ns=blame.held,
+        path_ns=blame.on_path,
+        parts=parts,
+        text=parts_text(parts),
     )

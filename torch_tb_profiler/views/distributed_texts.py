@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec import structs
 
-from torch_tb_profiler.analysis.distributed.cause import Cause
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.distributed_wire import (
+    BlamedPart,
+    BlameItem,
     DistributedPayload,
     DistributedWorker,
-    LateItem,
     Unmatched,
 )
+from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.texts import capitalised, profile_call
 from torch_tb_profiler.views.wire import Missing
 
+LONGEST_NAME = 80
 MOST_UNMATCHED = 1 << 14
 """Unmatched kinds and groups, times workers."""
 _REASONS = {
@@ -34,37 +38,57 @@ _REASONS = {
 }
 
 _WORTH = 0.01
-"""A gain below this share of the steps is no news."""
+"""Less of the steps is no news."""
 _SECOND = 0.2
-"""A second worker is named if the others waited for it this share of their wait for the first."""
+"""A second worker is named if it holds the steps back by this share of what the first does."""
+_NAMED = 4
+"""Names in a row at most."""
+_FEW = 3
+"""So many matched collectives say little."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Steps that the same workers hold back, the most first."""
+
+    workers: list[int]
+    items: list[BlameItem]
+
+    @property
+    def held(self) -> int:
+        return sum(item.held_ns for item in self.items)
 
 
 def headline_of(payload: DistributedPayload) -> list[str]:
-    """Who holds the others back, and why, the answer first; while workers are read, of those that
-    are there.
-    """
-    late = _late_workers(payload.late)
-    if payload.progress < 1 and not late:
+    """Who holds the others back, and why, the answer first; while workers are read, only that."""
+    if payload.progress < 1:
         return ["The workers are still being read."]
-    first, *rest = _judged(payload, late)
-    return [first if payload.progress >= 1 else f"So far: {first}", *rest]
+    return _judged(payload, _holders(payload.blame))
 
 
-def _late_workers(late: Sequence[LateItem]) -> list[list[LateItem]]:
-    """The steps in which others waited for a worker, per worker; of both the most expensive first."""
-    by_worker: dict[int, list[LateItem]] = {}
-    for item in sorted(late, key=lambda item: -item.caused_ns):
-        if item.caused_ns > 0:
-            by_worker.setdefault(item.worker, []).append(item)
-    return sorted(by_worker.values(), key=lambda items: -_caused(items))
+def _holders(blame: Sequence[BlameItem]) -> list[_Held]:
+    """The steps by who holds them back: whoever is named in one step with others belongs to them in all."""
+    groups: list[tuple[set[int], list[BlameItem]]] = []
+    for item in sorted(blame, key=lambda item: -item.held_ns):
+        named = {item.worker, *item.also}
+        own = next((group for group in groups if item.worker in group[0]), None)
+        if own is None:
+            groups.append((named, [item]))
+        else:
+            own[0].update(named)
+            own[1].append(item)
+    held = [_Held(_usual(items), items) for _, items in groups]
+    return sorted(held, key=lambda one: -one.held)
 
 
-def _caused(items: Sequence[LateItem]) -> int:
-    return sum(item.caused_ns for item in items)
+def _usual(items: Sequence[BlameItem]) -> list[int]:
+    """Workers to blame in more than half of the steps."""
+    times = Counter(worker for item in items for worker in {item.worker, *item.also})
+    return sorted(worker for worker, count in times.items() if 2 * count > len(items))
 
 
-def _judged(payload: DistributedPayload, late: Sequence[list[LateItem]]) -> list[str]:
-    workers, steps = payload.workers, len(payload.steps)
+def _judged(payload: DistributedPayload, held: Sequence[_Held]) -> list[str]:
+    workers = payload.workers
     if not any(worker.collectives for worker in workers):
         return ["No communication was recorded."]
     if len(workers) < 2:
@@ -73,65 +97,104 @@ def _judged(payload: DistributedPayload, late: Sequence[list[LateItem]]) -> list
         return [
             "No collective could be matched across the workers, so who waits for whom is not known."
         ]
-    if not late:
-        return ["No worker holds the others back: they arrive at every collective together."]
-    first, lead = late[0], sum(item.lead_ns for item in late[0])
-    own = (table[first[0].worker] for table in structs.astuple(payload.overlap))
-    wall = sum(value or 0 for values in own for value in values)
-    share = lead / wall if wall else None
+    rests = _rests_on(payload)
+    if not held:
+        return [
+            f"That no worker holds the others back {rests}."
+            if rests
+            else "No worker holds the others back: each takes as long on the critical path as the others."
+        ]
+    doubt = [f"This {rests}."] if rests else []
+    first = held[0]
+    share = _share(payload, first)
     if share is not None and share < _WORTH:
         return [
-            "No worker holds the others back for long: the latest,"
-            f" {_called(workers[first[0].worker])}, costs {format_share(share)} of the steps."
+            "No worker holds the others back for long:"
+            f" {_all_called(workers, first.workers)} by {format_share(share)} of the steps.",
+            *doubt,
         ]
-    again = len(first) > 1
-    of_all = "" if share is None else f", {format_share(share)} of the time of all steps"
     return [
-        _late_text(workers, first, steps),
-        f"On time it could save up to {format_ns(lead / len(first))}"
-        f"{' in each of them' if again else ''}{of_all}.",
-        *_cause_text(first[0], " in the step that cost most" if again else ""),
+        _held_text(payload, first),
+        *_cause_text(first),
         *(
-            _late_text(workers, items, steps)
-            for items in late[1:2]
-            if _caused(items) >= _SECOND * _caused(first)
+            _held_text(payload, second)
+            for second in held[1:2]
+            if second.held >= _SECOND * first.held
         ),
+        *doubt,
     ]
+
+
+def _rests_on(payload: DistributedPayload) -> str:
+    """``rests on 2 of 128 ranks and 2 matched collectives`` where that is little to judge by; else empty."""
+    ranks, world = payload.ready, payload.world_size or payload.workers_total
+    if ranks >= world and payload.matched >= _FEW:
+        return ""
+    one = "" if payload.matched == 1 else "s"
+    return (
+        f"rests on {format_count(ranks)} of {format_count(world)} ranks and"
+        f" {format_count(payload.matched)} matched collective{one}"
+    )
+
+
+def _share(payload: DistributedPayload, held: _Held) -> float | None:
+    """Of the time of all steps of the worker that is on the path most."""
+    own = (table[held.items[0].worker] for table in structs.astuple(payload.overlap))
+    wall = sum(value or 0 for values in own for value in values)
+    return held.held / wall if wall else None
+
+
+def _held_text(payload: DistributedPayload, held: _Held) -> str:
+    steps, count = len(payload.steps), len(held.items)
+    names = _all_called(payload.workers, held.workers)
+    verb, their = ("hold", "their") if len(held.workers) > 1 else ("holds", "its")
+    often = f" in {format_count(count)} of {format_count(steps)} steps" if steps > 1 else ""
+    share = _share(payload, held)
+    of_all = "" if share is None else f", {format_share(share)} of the time of all steps"
+    step = " in each of them" if count > 1 else ""
+    return (
+        f"{capitalised(names) if names.startswith('rank') else names} {verb} the others back{often}:"
+        f" {their} work on the critical path takes {format_ns(held.held / count)} longer{step}"
+        f" than that of the others{of_all}."
+    )
+
+
+def _all_called(workers: Sequence[DistributedWorker], places: Sequence[int]) -> str:
+    """``rank 1``, ``ranks 6 and 7``, ``ranks 1, 2, 3 and 5 more``."""
+    named = [workers[place] for place in places]
+    if len(named) == 1 or any(worker.rank is None for worker in named):
+        names, word = [_called(worker) for worker in named], ""
+    else:
+        names, word = [str(worker.rank) for worker in named], "ranks "
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], f"{format_count(len(names) - _NAMED + 1)} more"]
+    return word + (f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0])
 
 
 def _called(worker: DistributedWorker) -> str:
     return worker.worker if worker.rank is None else f"rank {worker.rank}"
 
 
-def _late_text(workers: Sequence[DistributedWorker], items: list[LateItem], steps: int) -> str:
-    worker = workers[items[0].worker]
-    name = _called(worker) if worker.rank is None else capitalised(_called(worker))
-    often = f" in {len(items)} of {format_count(steps)} steps" if steps > 1 else ""
-    wait = format_ns(sum(item.longest_ns for item in items) / len(items))
-    per_step = "per step " if len(items) > 1 else ""
-    return f"{name} is late{often}: the others wait up to {wait} {per_step}for it."
+def _cause_text(held: _Held) -> list[str]:
+    """What takes longer, in the step that costs most."""
+    first = held.items[0]
+    where = " in the step that costs most" if len(held.items) > 1 else ""
+    return [f"What takes longer{where}: {first.text}."] if first.text else []
 
 
-def _cause_text(item: LateItem, in_step: str) -> list[str]:
-    """What a late worker did longer than the one that waited longest."""
-    if not item.before:
-        return []
-    if not item.before_side or not item.before_side_ns:
-        return [f"What took longer on it{in_step}: {item.before}."]
-    return [
-        f"Before that its {item.before_side} works {format_ns(item.before_side_ns)} longer than that"
-        f" of the rank that waits longest{in_step}; the largest part: {item.before}."
-    ]
+def parts_text(parts: Sequence[BlamedPart]) -> str:
+    """What takes a worker longer than the others; empty if it is not known."""
+    texts = []
+    for part in parts:
+        where = ", ".join(text for text in (part.module, part.line) if text and text != part.name)
+        told = f"{cut(part.name, LONGEST_NAME)}{f' in {where}' if where else ''}"
+        texts.append(f"{told} ({part.kind}), by {format_ns(part.held_ns)}")
+    return "; ".join(texts)
 
 
-def before_text(cause: Cause | None, name: str | None) -> str:
-    """What took longer on a late worker before it arrived; ``name``: that of its longest call."""
-    what = cause and (cause.operator or name)
-    if not cause or not what:
-        return ""
-    where = ", ".join(text for text in (cause.module, cause.line) if text and text != what)
-    side = "device" if cause.on_device else "host"
-    return f"{what}{f' in {where}' if where else ''}, by {format_ns(cause.extra)} on the {side}"
+def world_size(figures: RunFigures) -> int | None:
+    """Ranks of the job by what the traces say."""
+    return max((rank.world_size or 0 for rank in figures.ranks), default=0) or None
 
 
 def unmatched_of(unlike: Sequence[UnmatchedCollectives], places: Sequence[int]) -> list[Unmatched]:
@@ -188,7 +251,7 @@ def notes_of(
 ) -> list[str]:
     """Whose recording could not be read, and caveats about the figures."""
     ranks, matched = figures.ranks, figures.matched
-    world = max((rank.world_size or 0 for rank in ranks), default=0)
+    world = world_size(figures) or 0
     notes = []
     failed = [_called(worker) for worker in workers if worker.state == "failed"]
     if failed:

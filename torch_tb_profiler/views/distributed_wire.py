@@ -11,7 +11,6 @@ from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, RankSource, Wire
 
 WorkerState = Literal["ready", "waiting", "failed"]
-BeforeSide = Literal["host", "device"]
 
 
 class DistributedWorker(Wire, frozen=True, kw_only=True):
@@ -60,38 +59,32 @@ class WaitingColumns(Wire, frozen=True, kw_only=True):
     late_ns: list[list[int | None]]
 
 
-class LateItem(Wire, frozen=True, kw_only=True):
-    """Who was late in a step. ``worker`` is a place in ``workers``.
+class BlamedPart(Wire, frozen=True, kw_only=True):
+    """Work of a rank that holds the others back. ``kind``: what the critical path calls it; ``held_ns``: as of its ``Blame``;
+    ``event``: the longest of it on the path.
+    """
 
-    ``caused_ns``: waiting of all other ranks for this one, summed; ``longest_ns``: the most that a
-        single rank waited; ``lead_ns``: how far behind the
-    second to last it was, over the step's collectives, as far as that one had nothing to compute
-    meanwhile: at most so much the step would gain. ``kind``, ``event``, ``start_ns``: the
-    collective that cost the others most, on this worker. ``before``: what took more time on it
-    before that collective than on the rank that waited longest, all null where nothing recorded
-    did: ``before_event`` the longest call of it, ``before_name`` its name, ``before_ns`` how much
-    more it took, ``before_side`` where it ran, and ``before_side_ns`` how much more all that ran
-    there took; ``before`` says it in words, empty where it is not known.
+    kind: str
+    name: str
+    held_ns: int
+    event: int
+    module: str | None
+    line: str | None
+
+
+class BlameItem(Wire, frozen=True, kw_only=True):
+    """Who holds a step back. ``worker``, ``also``: places in ``workers``; ``also`` take as long, without being on the
+    path. ``held_ns``: what the work of the worker on the critical path takes longer than that of the others;
+    ``path_ns``: the path on it. ``parts``: what takes longer, the most first; ``text`` says it in words.
     """
 
     step: int
     worker: int
-    caused_ns: int
-    longest_ns: int
-    lead_ns: int
-    collectives: int
-    kind: str
-    event: int
-    start_ns: int
-    before_operator: str | None
-    before_module: str | None
-    before_line: str | None
-    before_event: int | None
-    before_name: str | None
-    before_ns: int | None
-    before_side: BeforeSide | None
-    before_side_ns: int | None
-    before: str
+    also: list[int]
+    held_ns: int
+    path_ns: int
+    parts: list[BlamedPart]
+    text: str
 
 
 class Unmatched(Wire, frozen=True, kw_only=True):
@@ -114,8 +107,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     begin that this skew spoils and that no figure of waiting holds.
     ``clock``: a sentence on how the clocks were aligned and how well. ``ready``: workers whose
         figures are in; while ``progress`` is below 1, ask again.
-    ``workers_total``: of the run; beyond a limit the nearest ranks are listed. ``headline``: who
-        holds the others back, and why, the answer first.
+    ``workers_total``: of the run; beyond a limit the nearest ranks are listed; ``world_size``: ranks of the job,
+        null unknown. ``headline``: who holds the others back, and why, the answer first.
     """
 
     workers: list[DistributedWorker]
@@ -123,7 +116,7 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     step_source: str
     overlap: OverlapColumns
     waiting: WaitingColumns
-    late: list[LateItem]
+    blame: list[BlameItem]
     operations: Annotated[dict[str, Any], table_of(OPERATIONS)]
     matched: int
     unmatched: list[Unmatched]
@@ -133,6 +126,7 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     ready: int
     progress: float
     workers_total: int
+    world_size: int | None
     headline: list[str]
     notes: list[str]
     missing: list[Missing]

@@ -82,7 +82,7 @@ def event_payload(
     )
     on_device = event < trace["spans"].n and int(table["role"][row]) in DEVICE_ROLES
     step = int(facts["steps"]["name"][detail.step]) if detail.step >= 0 else -1
-    process, thread = _place(trace, facts, int(table["track"][row]), on_device)
+    process, thread = track_text(trace, facts, int(table["track"][row]), on_device)
     return EventPayload(
         ref=ref(event),
         category=cut(trace.strings[int(table["category"][row])], LONGEST_NAME),
@@ -135,7 +135,7 @@ def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:
     )
 
 
-def _place(trace: Trace, facts: Facts, track: int, on_device: bool) -> tuple[str, str]:
+def track_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> tuple[str, str]:
     """Process and thread for people: the names that the trace gives, else their numbers."""
     tracks, strings = trace["tracks"], trace.strings
     thread, pid, tid = (strings[int(tracks[c][track])] for c in ("thread_name", "pid", "tid"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.distributed.cause import LateRank
+from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -65,7 +65,7 @@ def findings_in_run(
     source: Source,
     analysis: Mapping[str, Any],
     figures: RunFigures,
-    late: Sequence[LateRank],
+    blames: Sequence[Blame],
     names: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
     """The findings of a worker of a run whose workers are all known, stragglers included.
@@ -74,9 +74,8 @@ def findings_in_run(
     own = (source.worker, source.span)
     if own not in names or len(names) < 2 or not analysis["step_ns"]:
         return findings_payload(source, analysis)
-    pairs = [(straggler.late, straggler.cause) for straggler in late]
-    with_late = with_stragglers(analysis, pairs, figures, names.index(own), names)
-    return findings_payload(source, with_late)
+    told = with_stragglers(analysis, blames, figures, names.index(own), names)
+    return findings_payload(source, told)
 
 
 def costly(findings: list[Finding]) -> list[Finding]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
-from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_share
+from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.overview_headline import headline
 from torch_tb_profiler.views.steps import step_columns
@@ -27,6 +28,8 @@ from torch_tb_profiler.views.wire import (
     Vocabulary,
 )
 
+LEAST_OUTSIDE = 0.01
+"""Share of the time outside the steps beyond which it is said."""
 _COMMUNICATION = "Libraries whose collectives were seen in the trace."
 
 
@@ -86,7 +89,10 @@ def configuration(facts: Facts, place: Place) -> list[Fact]:
     if summary["vendor"] == "amd" and "NCCL" in versions:
         # PyTorch writes the version of ROCm's library under NCCL's name.
         versions["RCCL"] = versions.pop("NCCL")
+    workload = workload_of(facts)
+    kind = workload.kind.value if workload.kind != WorkloadKind.UNKNOWN else None
     lines = [
+        ("Workload", kind, workload.evidence),
         ("Workers", place.workers, "Processes of this run that left a trace."),
         ("Rank", rank, f"Known from: {place.rank_source}."),
         (
@@ -155,6 +161,17 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
     summary = facts.summary
     if summary["synthetic"]:
         notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
+    if workload_of(facts).kind == WorkloadKind.CAPTURE:
+        notes.append(
+            f"A graph was captured: launches went into it and ran nothing, so an idle"
+            f" {vocabulary(facts).device} is expected."
+        )
+    if summary["device_identified"]:
+        words = vocabulary(facts)
+        notes.append(
+            f"The trace does not name the {words.device}: {_devices(facts)} follows from its"
+            f" {words.multiprocessor}s and memory."
+        )
     if summary["sums"]:
         notes.append(
             "The file holds sums of stacks and no times: frames lie end to end on the timeline, as"
@@ -167,6 +184,7 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"
             " stands for the steps."
         )
+    notes += _outside(facts)
     flags = zip(steps["name"], steps["cut"], steps["selected"], strict=True)
     cut = [name for name, is_cut, selected in flags if is_cut and selected]
     if cut:
@@ -175,3 +193,21 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             " times are too short."
         )
     return notes
+
+
+def _outside(facts: Facts) -> Iterator[str]:
+    """How much of the recording no figure of the steps counts."""
+    if not has_steps(facts):
+        return
+    kernels, operators = facts["kernel_steps"], facts["operator_steps"]
+    for what, step, time in (
+        ("kernels", kernels["step"], kernels["total"]),
+        ("host operators", operators["step"], operators["host_self"]),
+    ):
+        total, left_out = int(time.sum()), int(time[step < 0].sum())
+        if left_out > LEAST_OUTSIDE * total:
+            yield (
+                f"{format_ns(left_out)} of {what} ({format_share(left_out / total)}) lie outside the"
+                " steps and count in no figure of them."
+            )
+            return

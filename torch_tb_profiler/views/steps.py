@@ -25,8 +25,8 @@ def choose(
     skip_cold: bool = False,
     name: str = "steps",
 ) -> Selection:
-    """The steps that a request names by their ``step``; without bounds everything, what lies
-    outside all steps included.
+    """The steps that a request names by their ``step``; without bounds all of them, and everything
+    where the recording marks none.
 
     ``name``: that of the parameter, for the message.
 

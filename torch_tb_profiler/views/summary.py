@@ -29,6 +29,7 @@ def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) 
         "events": {"total": entries, "stored": entries - lost, "lost": lost},
         "span_ns": facts.summary["span_ns"],
         "step_source": facts.summary["step_source"],
+        "workload": dict(facts.summary["workload"]),
         "steps": _steps(facts, selection),
         "devices": _devices(facts, selection),
         "operators": _operators(facts, selection),

@@ -8,16 +8,17 @@ from torch_tb_profiler.runs.aligned_run import Companion, align_run, companions,
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
-from torch_tb_profiler.views import timeline_wire
+from torch_tb_profiler.views import critical_path_wire, timeline_wire
 from torch_tb_profiler.views.alignment import (
     NO_COLLECTIVE,
     PeerTrace,
     aligned_worker,
     collective_payload,
 )
+from torch_tb_profiler.views.critical_path import event_path_payload, path_overlay_payload
 from torch_tb_profiler.views.event import event_payload, expect_event
 from torch_tb_profiler.views.event_arguments import args_payload
-from torch_tb_profiler.web.parameters import Whole
+from torch_tb_profiler.web.parameters import Whole, Window
 from torch_tb_profiler.web.route import route
 
 Asked = Annotated[int, Whole("The event.")]
@@ -41,6 +42,34 @@ def event_args(
     is 202. A missing file is 502, a changed one 409.
     """
     return args_payload(texts.read(_expect(timeline, event), event))
+
+
+# Whether it lies on the path is known to the insight, which another version may make anew.
+@route("/trace/event/path", kept=False)
+def event_path(
+    timeline: OpenedTimeline, catalogue: Catalogue, event: Asked
+) -> critical_path_wire.EventPathPayload:
+    """How much of the event is on the critical path. While the analysis is made the answer is 202."""
+    opened = _expect(timeline, event)
+    insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)
+    return event_path_payload(opened.trace, opened.facts, insight.insight, event)
+
+
+@route("/trace/path", kept=False)
+def path(
+    timeline: OpenedTimeline,
+    catalogue: Catalogue,
+    window: Window,
+    n: Annotated[int, Whole("Pixels of the window: what is closer is drawn as one.", 1, 8192)],
+    cap: Annotated[int, Whole("At most so many segments.", 1, 5000)] = 4000,
+    arrows: Annotated[int, Whole("At most so many arrows, thinned evenly.", 0, 2000)] = 400,
+) -> critical_path_wire.PathOverlayPayload:
+    """The critical path on the lanes of a window. While the analysis is made the answer is 202."""
+    opened = timeline.opened
+    insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)
+    return path_overlay_payload(
+        opened.trace, timeline.timeline, insight.insight, window, n, (cap, arrows)
+    )
 
 
 @route("/trace/alignment", kept=False)

@@ -18,7 +18,11 @@ from torch_tb_profiler.views import (
     wire,
 )
 from torch_tb_profiler.views.counter_tables import counters_table_payload
-from torch_tb_profiler.views.critical_path import critical_path_payload
+from torch_tb_profiler.views.critical_path import (
+    PathGroup,
+    critical_path_payload,
+    path_rows_payload,
+)
 from torch_tb_profiler.views.efficiency import efficiency_payload, peaks_version
 from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.kernels import kernel_payload
@@ -28,9 +32,10 @@ from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.what_if import what_if_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
-from torch_tb_profiler.web.parameters import OneOf, Steps, Text
+from torch_tb_profiler.web.parameters import OneOf, Steps, Text, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
+GROUPED = ("event", "operator", "module", "line", "track")
 TREE = OneOf("Frames: modules and operators, or Python source lines.")
 _ENDINGS: dict[FileFormat, tuple[str, str]] = {
     "folded": ("ns.folded.txt", "text/plain; charset=utf-8"),
@@ -112,14 +117,35 @@ def kernel(
 
 
 @route("/critical_path", report="steps")
-def critical_path(
-    insight: OpenedInsight, settings: Settings, steps: Steps
-) -> critical_path_wire.CriticalPathPayload:
-    """What the ends of the selected steps waited for: by kind, by step and by event, the most first;
-    ``strip`` draws the path of one step.
+def critical_path(insight: OpenedInsight, steps: Steps) -> critical_path_wire.CriticalPathPayload:
+    """What the ends of the selected steps waited for: by kind and by step; ``strips`` draw the paths of
+    up to three steps.
     """
-    selection, limit = chosen(insight.opened, steps), settings.max_table_rows
-    return critical_path_payload(insight.opened.facts, insight.insight, selection, limit)
+    selection = chosen(insight.opened, steps)
+    return critical_path_payload(insight.opened.facts, insight.insight, selection)
+
+
+@route("/critical_path/rows", report="steps")
+def critical_path_rows(
+    insight: OpenedInsight,
+    settings: Settings,
+    steps: Steps,
+    by: Annotated[PathGroup, OneOf("What a row is one of.", whole_only=GROUPED)] = "place",
+    window: Window | None = None,
+) -> critical_path_wire.PathRowsPayload:
+    """The path of the selected steps, or what of it lies in a window, as a table, the most first. In a
+    window ``work_ns`` and ``work_share`` are unknown.
+    """
+    opened, selection = insight.opened, chosen(insight.opened, steps)
+    return path_rows_payload(
+        opened.trace,
+        opened.facts,
+        insight.insight,
+        selection,
+        by,
+        window,
+        settings.max_table_rows,
+    )
 
 
 @route("/what_if", also=_peaks, report="steps")

@@ -303,8 +303,8 @@ class WindowOf(Time):
 
 _SKIP_COLD = Switch("Leave out the steps marked cold.")
 STEPS = StepsOf(
-    "Steps by their `step` in `/steps`, both ends included. `all` without `skip_cold` also counts"
-    " what lies outside every step."
+    "Steps by their `step` in `/steps`, both ends included. What lies outside every step counts"
+    " only where the trace marks no steps."
 )
 Steps = Annotated[StepRange, STEPS]
 Window = Annotated[tuple[int, int], WindowOf("The begin of the window of time.")]

@@ -52,7 +52,7 @@ def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPa
     listed = insight.insight.about["findings"]
     if fleet is None:
         return findings_payload(source, listed, progress)
-    return findings_in_run(source, listed, fleet.figures, fleet.late, fleet.names)
+    return findings_in_run(source, listed, fleet.figures, fleet.blames, fleet.names)
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:
@@ -64,9 +64,9 @@ def _complete(backend: Backend, opened: Opened) -> Hashable:
 @route("/distributed", also=_complete, report="trace")
 def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedPayload:
     """The workers of a run side by side, each with the span recorded at the same time as the requested
-    one; missing insights are made from now on. Lists of lists are ``[worker][step]``. ``late``: for
-    every step with waiting, the worker that the others waited for, and what took longer on it
-    (``before_…``) than on the one that waited longest. At most 1,024 workers and 32,768 pairs of worker
+    one; missing insights are made from now on. Lists of lists are ``[worker][step]``. ``blame``: for
+    every step the worker whose work on the critical path through all ranks takes longest beside that of the
+    others, and which work that is. At most 1,024 workers and 32,768 pairs of worker
     and step.
     """
     fleet = fleets.of(opened)
@@ -84,7 +84,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         for number, m in enumerate(fleet.members)
     ]
     return distributed_payload(
-        placed, fleet.figures, fleet.late, round(fleet.progress, 3), fleet.workers_total
+        placed, fleet.figures, fleet.blames, round(fleet.progress, 3), fleet.workers_total
     )
 
 

@@ -14,6 +14,7 @@ import type {
   DistributedPayload,
   EfficiencyPayload,
   EventArgsPayload,
+  EventPathPayload,
   EventPayload,
   FindingsPayload,
   FlamePayload,
@@ -30,6 +31,8 @@ import type {
   OperatorPayload,
   OperatorStacksPayload,
   OverviewPayload,
+  PathOverlayPayload,
+  PathRowsPayload,
   RunsPayload,
   SearchPayload,
   StepsPayload,
@@ -53,7 +56,7 @@ export interface OfContent {
 }
 
 export interface OfSteps {
-  /** Steps by their `step` in `/steps`, both ends included. `all` without `skip_cold` also counts what lies outside every step. */
+  /** Steps by their `step` in `/steps`, both ends included. What lies outside every step counts only where the trace marks no steps. */
   steps?: string;
   /** Leave out the steps marked cold. */
   skip_cold?: "0" | "1";
@@ -70,6 +73,7 @@ export interface Routes {
   "operator/stacks": OperatorStacksPayload;
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
+  "critical_path/rows": PathRowsPayload;
   what_if: WhatIfPayload;
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
@@ -94,6 +98,8 @@ export interface Routes {
   "trace/counters": CountersPayload;
   "trace/event": EventPayload;
   "trace/event/args": EventArgsPayload;
+  "trace/event/path": EventPathPayload;
+  "trace/path": PathOverlayPayload;
   "trace/alignment": AlignmentPayload;
   "trace/collective": CollectivePayload;
 }
@@ -123,6 +129,14 @@ export interface Parameters {
     group?: "name" | "properties";
   };
   critical_path: OfTrace & OfSteps;
+  "critical_path/rows": OfTrace & OfSteps & {
+    /** What a row is one of. */
+    by?: "place" | "event" | "operator" | "module" | "line" | "track";
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
   what_if: OfTrace & OfSteps & {
     /** Changes as `whatif --change` takes them, separated by semicolons. */
     change?: string;
@@ -309,6 +323,22 @@ export interface Parameters {
   "trace/event/args": OfTrace & OfContent & {
     /** The event. */
     event: string;
+  };
+  "trace/event/path": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/path": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Pixels of the window: what is closer is drawn as one. */
+    n: string;
+    /** At most so many segments. */
+    cap?: string;
+    /** At most so many arrows, thinned evenly. */
+    arrows?: string;
   };
   "trace/alignment": OfTrace;
   "trace/collective": OfTrace & OfContent & {

@@ -54,7 +54,8 @@ export const PATH_EVENTS: readonly DeclaredColumn[] = [
   {"key": "operator", "label": "Operator", "kind": "code", "term": "path_operator", "width": 150},
   {"key": "path_ns", "label": "On the path", "kind": "time", "term": "path_time", "bar": true},
   {"key": "share", "label": "Share", "kind": "share", "term": "path_share"},
-  {"key": "work_ns", "label": "All its time", "kind": "time", "term": "path_work"},
+  {"key": "work_ns", "label": "Plain time", "kind": "time", "term": "path_work"},
+  {"key": "work_share", "label": "Plain share", "kind": "share", "term": "path_work_share"},
   {"key": "segments", "label": "Segments", "kind": "count", "term": "path_segments"},
 ];
 
@@ -212,7 +213,7 @@ export const PREDICTED_STEPS: readonly DeclaredColumn[] = [
   {"key": "measured_ns", "label": "Measured", "kind": "time", "term": "path_time"},
   {"key": "replayed_ns", "label": "Replayed", "kind": "time", "term": "replay"},
   {"key": "predicted_ns", "label": "Predicted", "kind": "time", "term": "predicted"},
-  {"key": "saved", "label": "Saved", "kind": "share"},
+  {"key": "saved", "label": "Saved", "kind": "share", "term": "what_if"},
 ];
 
 export const WHAT_IF: readonly DeclaredColumn[] = [

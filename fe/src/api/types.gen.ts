@@ -9,8 +9,6 @@ export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
-export type BeforeSide = "device" | "host";
-
 export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
@@ -64,17 +62,54 @@ export interface CountersTablePayload {
   missing: Missing[];
 }
 
-/** Route `/critical_path`. `headline`: the largest part in words. `strip`: the path of the step `strip_step`, the longest of those selected; −1 without any. What a kind is called is the label of its column in `steps`. */
+/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
+export interface PathStrip {
+  step: number;
+  name: string;
+  start_ns: number;
+  end_ns: number;
+  stretches: PathStripTable;
+}
+
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
   vocabulary: Vocabulary;
   headline: string[];
+  contrast: string[];
   parts: PathKindsTable;
   steps: PathStepsTable;
-  strip_step: number;
-  strip: PathStripTable;
+  strips: PathStrip[];
+  missing: Missing[];
+}
+
+/** Route `/critical_path/rows`: the path, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
+export interface PathRowsPayload {
+  parts: PathKindsTable;
   rows: PathEventsTable;
   pooled: number;
-  missing: Missing[];
+}
+
+/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
+export interface PathOverlayPayload {
+  lane: number[];
+  kind: string[];
+  event: number[];
+  start_ns: number[];
+  end_ns: number[];
+  source_lane: number[];
+  target_lane: number[];
+  source_ns: number[];
+  target_ns: number[];
+  arrows_total: number;
+}
+
+/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
+export interface EventPathPayload {
+  itself_ns: number;
+  within_ns: number;
+  before_ns: number;
+  step_ns: number | null;
+  slack_ns: number | null;
 }
 
 /** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
@@ -159,26 +194,25 @@ export interface WaitingColumns {
   late_ns: ((number | null)[])[];
 }
 
-/** Who was late in a step. `worker` is a place in `workers`. `caused_ns`: waiting of all other ranks for this one, summed; `longest_ns`: the most that a single rank waited; `lead_ns`: how far behind the second to last it was, over the step's collectives, as far as that one had nothing to compute meanwhile: at most so much the step would gain. `kind`, `event`, `start_ns`: the collective that cost the others most, on this worker. `before`: what took more time on it before that collective than on the rank that waited longest, all null where nothing recorded did: `before_event` the longest call of it, `before_name` its name, `before_ns` how much more it took, `before_side` where it ran, and `before_side_ns` how much more all that ran there took; `before` says it in words, empty where it is not known. */
-export interface LateItem {
+/** Work of a rank that holds the others back. `kind`: what the critical path calls it; `held_ns`: as of its `Blame`; `event`: the longest of it on the path. */
+export interface BlamedPart {
+  kind: string;
+  name: string;
+  held_ns: number;
+  event: number;
+  module: string | null;
+  line: string | null;
+}
+
+/** Who holds a step back. `worker`, `also`: places in `workers`; `also` take as long, without being on the path. `held_ns`: what the work of the worker on the critical path takes longer than that of the others; `path_ns`: the path on it. `parts`: what takes longer, the most first; `text` says it in words. */
+export interface BlameItem {
   step: number;
   worker: number;
-  caused_ns: number;
-  longest_ns: number;
-  lead_ns: number;
-  collectives: number;
-  kind: string;
-  event: number;
-  start_ns: number;
-  before_operator: string | null;
-  before_module: string | null;
-  before_line: string | null;
-  before_event: number | null;
-  before_name: string | null;
-  before_ns: number | null;
-  before_side: BeforeSide | null;
-  before_side_ns: number | null;
-  before: string;
+  also: number[];
+  held_ns: number;
+  path_ns: number;
+  parts: BlamedPart[];
+  text: string;
 }
 
 /** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
@@ -189,14 +223,14 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
   step_source: string;
   overlap: OverlapColumns;
   waiting: WaitingColumns;
-  late: LateItem[];
+  blame: BlameItem[];
   operations: OperationsTable;
   matched: number;
   unmatched: Unmatched[];
@@ -206,6 +240,7 @@ export interface DistributedPayload {
   ready: number;
   progress: number;
   workers_total: number;
+  world_size: number | null;
   headline: string[];
   notes: string[];
   missing: Missing[];
@@ -984,6 +1019,16 @@ export interface CounterSamplesTable {
   max: (number | null)[];
 }
 
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+}
+
 /** What the critical path of the selected steps is made of. */
 export interface PathKindsTable {
   kind: string[];
@@ -1011,13 +1056,6 @@ export interface PathStepsTable {
   before_recording_ns: number[];
 }
 
-/** The critical path of one step, drawn: stretches with the cause of most of their time. */
-export interface PathStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-}
-
 /** The critical path of the selected steps by event, source line and operator. */
 export interface PathEventsTable {
   name: (string | null)[];
@@ -1027,6 +1065,7 @@ export interface PathEventsTable {
   path_ns: number[];
   share: (number | null)[];
   work_ns: (number | null)[];
+  work_share: (number | null)[];
   segments: number[];
   event: number[];
 }

@@ -9,4 +9,5 @@ export const LIMITS = {
   "trace/search/heat": { n: 4096 },
   "trace/arrows": { cap: 5000 },
   "trace/counters": { series: 64, n: 4096 },
+  "trace/path": { n: 8192, cap: 5000, arrows: 2000 },
 } as const;

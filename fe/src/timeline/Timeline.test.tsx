@@ -87,6 +87,7 @@ function propsOf(more: Partial<TimelineProps> = {}): TimelineProps {
     selected: null,
     area: null,
     hits: [null],
+    lit: [null],
     hitHeat: null,
     rows: NO_ROW_STATE,
     onRows: vi.fn(),

@@ -51,6 +51,21 @@ describe("drawArrows", () => {
     expect(styles).toEqual([palette.muted, palette.ground, palette.accent]);
   });
 
+  it("draws straight ones without a bow, with a head that points along", () => {
+    const { ctx, calls } = paper();
+    const arrows = [{ ...arrow([2, 10], [8, 10], true), straight: true }];
+    const frame = frameOf({ t0: 0, t1: 100 }, [sourceOf([])], ROWS, { arrows });
+    expect(drawArrows(ctx, frame)).toBe(1);
+    expect(calls.some(({ name }) => name === "bezierCurveTo")).toBe(false);
+    const lines = calls.filter(({ name }) => name === "lineTo").map(({ args }) => args as number[]);
+    expect(lines[0]).toEqual([10, 70]);
+    // Straight down: both corners of the head lie above its point, on either side.
+    const [left, right] = lines.slice(1);
+    expect(left?.[1]).toBeCloseTo(62);
+    expect(right?.[1]).toBeCloseTo(62);
+    expect((left?.[0] ?? 0) - 10).toBeCloseTo(10 - (right?.[0] ?? 0));
+  });
+
   it("points to lanes that are scrolled away above and below, and to the row before a folded one", () => {
     const { to } = drawn([
       arrow([4, 10], [0, 20]),

@@ -36,6 +36,22 @@ class Heights {
   }
 }
 
+interface Style {
+  width: number;
+  alpha: number;
+  head: number;
+  accent: boolean;
+  straight: boolean;
+}
+
+const FAINT: Style = { width: 1, alpha: 0.6, head: HEAD, accent: false, straight: false };
+const STRAIGHT: Style = { width: 1.5, alpha: 1, head: HEAD + 1, accent: true, straight: true };
+const STRONG: Style = { width: 2, alpha: 1, head: HEAD + 2, accent: true, straight: false };
+const STYLES = [FAINT, STRAIGHT, STRONG];
+
+const styleOf = ({ strong, straight }: Arrow): Style =>
+  straight ? STRAIGHT : strong ? STRONG : FAINT;
+
 /** Draws arrows that have something in sight; returns how many. */
 export function drawArrows(ctx: Context, frame: Frame): number {
   if (frame.arrows.length === 0) return 0;
@@ -45,12 +61,12 @@ export function drawArrows(ctx: Context, frame: Frame): number {
     pointOf(frame, heights, arrow.target),
   ];
   let drawn = 0;
-  for (const strong of [false, true]) {
+  for (const style of STYLES) {
     const shown = frame.arrows
-      .filter((arrow) => arrow.strong === strong)
+      .filter((arrow) => styleOf(arrow) === style)
       .map(ends)
       .filter(([from, to]) => inSight(frame, from, to));
-    if (shown.length) drawAll(ctx, shown, frame.palette, strong);
+    if (shown.length) drawAll(ctx, shown, frame.palette, style);
     drawn += shown.length;
   }
   return drawn;
@@ -70,27 +86,35 @@ function drawAll(
   ctx: Context,
   arrows: readonly (readonly [Point, Point])[],
   { accent, muted, ground }: Palette,
-  strong: boolean,
+  style: Style,
 ): void {
-  const colour = strong ? accent : muted;
+  const colour = style.accent ? accent : muted;
   ctx.beginPath();
-  for (const [from, to] of arrows) curve(ctx, from, to);
-  if (strong) {
+  for (const [from, to] of arrows)
+    if (style.straight) line(ctx, from, to);
+    else curve(ctx, from, to);
+  if (style.accent) {
     // A rim, because the line crosses slices of any colour.
     ctx.strokeStyle = ground;
-    ctx.lineWidth = 4.5;
+    ctx.lineWidth = style.width + 2.5;
     ctx.globalAlpha = 0.75;
     ctx.stroke();
   }
   ctx.strokeStyle = colour;
   ctx.fillStyle = colour;
-  ctx.lineWidth = strong ? 2 : 1;
-  ctx.globalAlpha = strong ? 1 : 0.6;
+  ctx.lineWidth = style.width;
+  ctx.globalAlpha = style.alpha;
   ctx.stroke();
   ctx.beginPath();
-  for (const [, to] of arrows) head(ctx, to, strong ? HEAD + 2 : HEAD);
+  for (const [from, to] of arrows)
+    head(ctx, to, style.head, style.straight ? Math.atan2(to.y - from.y, to.x - from.x) : 0);
   ctx.fill();
   ctx.globalAlpha = 1;
+}
+
+function line(ctx: Context, from: Point, to: Point): void {
+  ctx.moveTo(from.x, from.y);
+  ctx.lineTo(to.x, to.y);
 }
 
 /** How far the control points stand off: enough for a bow when both ends are at one time. */
@@ -105,10 +129,12 @@ function curve(ctx: Context, from: Point, to: Point): void {
   ctx.bezierCurveTo(from.x + off, from.y, to.x - off - HEAD, to.y, to.x - HEAD, to.y);
 }
 
-/** The curve arrives from the left, whichever way it came, so every head points to the right. */
-function head(ctx: Context, to: Point, size: number): void {
+/** Points where the line arrives from: a curve from the left, whichever way it came. */
+function head(ctx: Context, to: Point, size: number, angle: number): void {
+  const [along, across] = [size + 1, size / 2];
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   ctx.moveTo(to.x, to.y);
-  ctx.lineTo(to.x - size - 1, to.y - size / 2);
-  ctx.lineTo(to.x - size - 1, to.y + size / 2);
+  ctx.lineTo(to.x - along * cos + across * sin, to.y - along * sin - across * cos);
+  ctx.lineTo(to.x - along * cos - across * sin, to.y - along * sin + across * cos);
   ctx.closePath();
 }

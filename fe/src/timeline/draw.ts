@@ -3,6 +3,7 @@ import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
 import { drawCurve } from "./curves";
 import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
+import { Bright, drawLit } from "./lit";
 import { levelFor } from "./levels";
 import {
   drawArea,
@@ -123,6 +124,7 @@ export class Painter {
       const table = source && this.colours?.table(source, frame.colourBy);
       if (!table) return;
       const hits = frame.hits[row.source];
+      const lit = frame.lit[row.source];
       painter.row({
         row: index,
         t0: frame.view.t0 - source.offset,
@@ -130,6 +132,7 @@ export class Painter {
         by: frame.colourBy,
         table,
         hits: hits ? this.hitTable(hits) : null,
+        lit: lit ? new Bright(lit, row.lane) : null,
       });
       const level = levelFor(perPx, source.levelMax);
       const coverage = store.visit(row.source, row.lane, level, frame.view, painter.slicesOf);
@@ -173,6 +176,7 @@ export class Painter {
     if (image) this.stretch(frame, painted, image, pinned);
     drawRowLines(ctx, frame, rows);
     this.curves(frame, rows);
+    drawLit(ctx, frame, rows);
     const count = this.texts(frame, painted, labels, pinned);
     drawOutlines(ctx, frame);
     if (pinned) {

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   n: "next_hit",
   p: "previous_hit",
   g: "arrows",
+  c: "path",
   "?": "help",
   escape: "clear",
   arrowleft: "previous",
@@ -46,6 +47,7 @@ export const KEYS: readonly { keys: readonly string[]; text: string }[] = [
   { keys: ["M"], text: "Add a mark" },
   { keys: ["R"], text: "Statistics of the events in view" },
   { keys: ["G"], text: "Show or hide all flows" },
+  { keys: ["C"], text: "Show or hide the critical path" },
   { keys: ["Esc"], text: "Clear selection, area and search" },
   { keys: ["?"], text: "Show this help" },
 ];

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Colours, DIMMED, SHADES, SINGLE, SUMMARY } from "./colours";
 import { paletteFor } from "./palette_fixtures";
+import { Bright } from "./lit";
 import { RowPainter } from "./paint";
 import { encodeTile, joined, sourceOf, type Drawn } from "./tile_fixtures";
 import { decodeTiles } from "./tiles";
+import type { Lit } from "./types";
 
 const WIDTH = 64;
 const colours = new Colours(paletteFor("light"));
@@ -22,13 +24,14 @@ interface Look {
   level?: number;
   ks?: number[];
   hits?: Uint8Array | null;
+  lit?: Lit | null;
   clip?: [number, number];
 }
 
 /** Paints a lane over its tiles, each within its own stretch, as the store shows them. */
 function paint(
   slices: readonly Drawn[],
-  { row = 0, t0 = 0, pxPerNs = 1, level = 0, ks = [0], hits = null, clip }: Look = {},
+  { row = 0, t0 = 0, pxPerNs = 1, level = 0, ks = [0], hits = null, lit = null, clip }: Look = {},
 ): void {
   const source = sourceOf(slices);
   painter.row({
@@ -38,6 +41,7 @@ function paint(
     by: "category",
     table: colours.table(source, "category"),
     hits,
+    lit: lit && new Bright(lit, 0),
   });
   for (const tile of decodeTiles(joined(ks.map((k) => encodeTile(level, k, [0], slices))))) {
     const length = 2 ** (level + 9);
@@ -114,6 +118,20 @@ describe("RowPainter", () => {
       { x0: 10, x1: 30, event: 1, row: 0 },
       { x0: 30, x1: 50, event: 2 },
     ]);
+  });
+
+  it("dims what is not lit", () => {
+    const lit: Lit = { lanes: new Map([[0, Float64Array.of(12, 13)]]), events: new Set([4]) };
+    paint(
+      [
+        { lane: 0, start: 0, dur: 5, event: 1 },
+        { lane: 0, start: 10, dur: 5, event: 2 },
+        { lane: 0, start: 20, dur: 5, event: 3, count: 4 },
+        { lane: 0, start: 30, dur: 5, event: 4 },
+      ],
+      { lit },
+    );
+    expect(drawn().slice(0, 36)).toBe("-----.....AAAAA.....-----.....AAAAA.");
   });
 
   it("parts nothing that is narrow, because gaps would be all that is left", () => {

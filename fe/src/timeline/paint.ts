@@ -1,6 +1,7 @@
 /** Slices of one row as pixels: wide ones as runs, narrow ones by how much of each px they fill. */
 
 import { colourColumn, DIMMED, SHADES, SUMMARY, type Colours, type ColourTable } from "./colours";
+import type { Bright } from "./lit";
 import { BEGAN_BEFORE } from "./tiles";
 import type { ColourBy, Tile } from "./types";
 
@@ -24,6 +25,8 @@ export interface RowLook {
   table: ColourTable;
   /** By name number: 1 where it stays bright; `null`: no search. */
   hits: Uint8Array | null;
+  /** What stays bright of the lane; `null`: everything. */
+  lit: Bright | null;
 }
 
 /** From this width on, px, two slices that touch are drawn apart. */
@@ -88,12 +91,13 @@ export class RowPainter {
     if (!look) return;
     this.slices += to - from;
     const { scale } = look;
-    const step = 2 ** tile.shift * scale;
+    const unit = 2 ** tile.shift;
+    const step = unit * scale;
     const base = (tile.t0 - look.t0) * scale;
     const left = Math.max(0, (t0 - look.t0) * scale);
     const right = Math.min(this.width, (t1 - look.t0) * scale);
-    const { start, dur, fill, count, name } = tile;
-    const { hits, table } = look;
+    const { start, dur, fill, count, name, event } = tile;
+    const { hits, lit, table } = look;
     const { neutral, count: colours } = this.colours;
     const column = colourColumn(tile, look.by);
     for (let i = from; i < to; i++) {
@@ -110,7 +114,13 @@ export class RowPainter {
         if (tint === UNSET) tint = table.find(value, neutral);
       }
       // Variant and colour in one number, as `Colours.packed` counts them.
-      if (hits !== null && hits[name[i] ?? 0] !== 1) tint += DIMMED * colours;
+      const begun = tile.t0 + (start[i] ?? 0) * unit;
+      if (
+        (hits !== null && hits[name[i] ?? 0] !== 1) ||
+        (lit !== null &&
+          !lit.has(single ? (event[i] ?? -1) : -1, begun, begun + (dur[i] ?? 0) * unit))
+      )
+        tint += DIMMED * colours;
       else if (!single) tint += SUMMARY * colours;
       const share = single ? 1 : (fill[i] ?? 255) / 255;
       if (x1 - x0 >= 1) this.run(tile, i, x0, x1, tint, share);

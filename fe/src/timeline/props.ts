@@ -82,6 +82,7 @@ export type Command =
   | "next_hit"
   | "previous_hit"
   | "arrows"
+  | "path"
   | "help"
   | "clear"
   | "previous"
@@ -138,6 +139,7 @@ export interface TimelineProps {
   /** By source: names whose slices are hits; `null`: no search. */
   hits: Frame["hits"];
   hitHeat: Heat | null;
+  lit: Frame["lit"];
   rows: RowState;
   onRows: (rows: RowState) => void;
   /** A slice was chosen; a summary (`count` > 1) too. `null`: the ground was clicked. */

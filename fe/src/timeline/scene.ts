@@ -205,7 +205,7 @@ export class Scene {
 
   private makeFrame(): Frame {
     const { props, camera, layout } = this;
-    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves } = props;
+    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves, lit } = props;
     return {
       width: this.width,
       height: this.height,
@@ -225,6 +225,7 @@ export class Scene {
       area: this.area,
       hits,
       curves,
+      lit,
     };
   }
 

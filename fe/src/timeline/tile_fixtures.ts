@@ -176,6 +176,7 @@ export function frameOf(
     selected: null,
     hovered: null,
     area: null,
+    lit: [],
     hits: [],
     curves: new Map(),
     ...more,

@@ -111,6 +111,15 @@ export interface Arrow {
   source: { source: number; lane: number; time: number };
   target: { source: number; lane: number; time: number };
   strong: boolean;
+  /** Drawn without a bow: one of many that lead from each to the next. */
+  straight?: boolean;
+}
+
+/** What stays bright. Times are the source's own. */
+export interface Lit {
+  /** By lane: begin, end, begin, end … of stretches in order of time. */
+  lanes: ReadonlyMap<number, Float64Array>;
+  events: ReadonlySet<number>;
 }
 
 export interface Boundary {
@@ -179,4 +188,6 @@ export interface Frame {
   /** Names whose slices are search hits stay bright, others are dimmed; `null`: no search. By source. */
   hits: readonly (ReadonlySet<number> | null)[];
   curves: ReadonlyMap<string, Curve>;
+  /** What stays bright, everything else of the source is dimmed; `null`: nothing is. By source. */
+  lit: readonly (Lit | null)[];
 }

@@ -5,10 +5,13 @@ export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./con
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { bySum } from "./charts/heat";
+export { fillOf, Hatches, Swatch } from "./charts/hatch";
 export { HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part } from "./charts/parts";
 export type { Roof, RoofPoint } from "./charts/roofline";
 export { Mark, Roofline } from "./charts/Roofline";
+export { Ribbon } from "./charts/Ribbon";
+export type { Stretch } from "./charts/ribbon";
 export type { Series, StackedBar } from "./charts/stack";
 export { SeriesLegend, StackedBars } from "./charts/StackedBars";
 export { type StairLine, Staircase } from "./charts/Staircase";

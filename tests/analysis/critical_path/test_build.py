@@ -11,7 +11,10 @@ from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.critical_path.build import build_critical_path
+from torch_tb_profiler.analysis.critical_path.evidence import gather
+from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -35,9 +38,9 @@ LETTERS = {
 
 def path_of(trace: Trace) -> tuple[Facts, Table]:
     facts = derive(trace)
-    return facts, build_critical_path(trace, facts, {}, StringBuilder(trace.strings))[0][
-        "critical_path"
-    ]
+    tables, _ = build_paths(trace, facts, {}, StringBuilder(), tree=call_tree(trace))
+    evidence = gather(trace, facts)
+    return facts, build_critical_path(trace, facts, tables, evidence)["critical_path"]
 
 
 def covers(facts: Facts, path: Table) -> None:

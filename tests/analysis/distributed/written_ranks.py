@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.analysis.distributed.matching import match_ranks
-from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank
+from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank, Work
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 
 UNIX = 1_700_000_000 * 10**9
@@ -87,8 +87,11 @@ def rank_of(
         exposed=column([c.dur if c.exposed < 0 else c.exposed for c in calls]),
         step_name=shown,
         step_number=tuple([-1] * len(shown)) if names else tuple(steps),
+        step_start=np.arange(len(shown), dtype=np.int64),
+        step_end=np.arange(1, len(shown) + 1, dtype=np.int64),
         step_source="ProfilerStep",
         shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)),
+        work=Work(column([]), column([]), column([]), column([]), ()),
         on_device=True,
         backend="nccl",
         world_size=None,

@@ -241,7 +241,7 @@ def test_families_divide_the_time(payloads: dict[str, EfficiencyPayload]) -> Non
         aside = sum(time.get(word, 0) for word in ("communication", "memcpy"))
         assert payload.computation_ns == payload.time_ns - aside
         assert payload.modelled_ns == payload.computation_ns - time[None]
-    # 71.5 of 100 ms are RCCL's: they are no computation that a model could know.
+    # 47.2 of 68.4 ms are RCCL's: they are no computation that a model could know.
     resnet = payloads["mi300_resnet_ddp"]
-    assert resnet.modelled_ns / resnet.time_ns < 0.22
+    assert resnet.modelled_ns / resnet.time_ns < 0.32
     assert resnet.modelled_ns / resnet.computation_ns > 0.76

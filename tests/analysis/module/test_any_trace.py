@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.analysis.figures import everything
 from tests.analysis.module.trees import insight_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.views.flame import flame_file, flame_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.module_wire import FlameTree
@@ -100,8 +100,8 @@ def test_nothing_is_lost_and_nothing_breaks(listed: list[dict[str, Any]]) -> Non
             "allocated",
         )
     )
-    everything = select(facts)
-    payload = module_payload(facts, insight, module_tree(insight), everything)
+    every = everything(facts)
+    payload = module_payload(facts, insight, module_tree(insight), every)
     totals = payload.totals
     assert (
         totals.module_device_ns + totals.outside_device_ns + totals.unattributed_device_ns == device
@@ -110,8 +110,6 @@ def test_nothing_is_lost_and_nothing_breaks(listed: list[dict[str, Any]]) -> Non
         (table["host_self"] + table["runtime"]).sum()
     )
     for tree in TREES:
-        assert flame_payload(facts, insight, everything, tree).unattributed_device_ns <= device
-        lines = b"".join(
-            flame_file(facts, insight, everything, tree, "device", "folded")
-        ).splitlines()
+        assert flame_payload(facts, insight, every, tree).unattributed_device_ns <= device
+        lines = b"".join(flame_file(facts, insight, every, tree, "device", "folded")).splitlines()
         assert sum(int(line.rpartition(b" ")[2]) for line in lines) == device

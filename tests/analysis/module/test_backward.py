@@ -125,6 +125,28 @@ def test_a_function_whose_forward_was_not_recorded_stays() -> None:
     assert f"Ob {EVALUATE}torch::autograd::AccumulateGrad" in figures(lines(insight))
 
 
+def test_a_reduction_of_gradients_belongs_to_no_module() -> None:
+    insight = read(
+        """
+        main  /nn.Module: L_0  / [eMm             ][eAcc                          ]
+        main    [mm ]              [c10d::reduce]   [add] [c10d::allreduce_      ]
+        main                                                [record_param_comms]
+        """,
+        {"mm": number(6), "eMm": number(6, 1)},
+    )
+    assert lines(insight) == [
+        "M L_0",
+        "  O mm",
+        f"  Ob {EVALUATE}MmBackward0",
+        # A collective of the layer's own backward, as tensor parallelism has it.
+        "    Ob c10d::reduce",
+        f"  Ob {EVALUATE}torch::autograd::AccumulateGrad",
+        "    Ob add",
+        "Ob c10d::allreduce_",
+        "  Ob record_param_comms",
+    ]
+
+
 def test_a_forward_outside_modules() -> None:
     insight = read(
         "main  (loss     ) [eMm   ][eAcc]\n main   [mse ]", {"mse": number(3), "eMm": number(3, 1)}

@@ -5,8 +5,9 @@ on another stream.
 
     host      [launch a][launch b]                  [launch c]
     stream 7         [    a    ][  b  ]                    [ c ]     a, c: launch; b: stream order
-    stream 20                          [ d ]                         d: began when b had ended, long after
-                                                                     its launch: it waited for b
+    stream 20                          [ d ]                         d: its stream waited for an event behind
+                                                                     b, or it began when b had ended, long
+                                                                     after its launch
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, same_keys
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
@@ -25,16 +26,21 @@ from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 NEAR_FACTOR, NEAR_LEAST_NS = 4, 2_000
 """Work that begins within so many usual gaps after other work has ended is taken to follow it."""
+CLOCK_NS = 50_000
+"""Work that by the device's clock begins so much before what it is known to have waited for ends did wait."""
 LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
 """A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
 
 
 _LETS_WAIT = re.compile(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
 """Runtime calls that let a stream wait."""
+
+
+_NONE = np.zeros(0, np.int64)
 
 
 class Begin(IntEnum):
@@ -46,7 +52,7 @@ class Begin(IntEnum):
     LAUNCH = 2
     """It was launched onto an idle stream."""
     OTHER_STREAM = 3
-    """Inferred: work on another stream of the device had just ended."""
+    """Its stream waited for an event behind work of another; or inferred: such work had just ended."""
     EARLIER = 4
     """Inferred: it is the first work of its stream that was recorded and began long after its launch."""
 
@@ -77,24 +83,32 @@ class DeviceWork:
         return np.where(self.begin == Begin.OTHER_STREAM, self.elsewhere, self.previous)
 
 
-def device_work(trace: Trace, facts: Facts) -> DeviceWork:
-    """All kernels, copies and memsets of a trace, with what let each begin.
+def device_work(
+    trace: Trace, facts: Facts, transfers: tuple[Ints, Ints] = (_NONE, _NONE)
+) -> DeviceWork:
+    """All kernels, copies and memsets of a trace, with what let each begin. ``transfers``: rows of spans that
+    move data on a thread of their own, which counts as a stream, and the calls that started them.
 
     The usual gap is the median time between the ends and begins of work that was launched before the
     work before it had ended; it is the only number fitted to the trace.
     """
     spans = trace["spans"]
-    row = device_rows(trace)
+    row = np.concatenate((device_rows(trace), transfers[0]))
+    launch = facts["span_links"]["launch"][row].astype(np.int64)
+    launch[len(row) - len(transfers[0]) :] = transfers[1]
+    order = np.argsort(row, kind="stable")
+    row, launch = row[order], launch[order]
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
-    launch = facts["span_links"]["launch"][row].astype(np.int64)
     called = np.where(launch >= 0, spans["start"][launch], -1)
     returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
     before, elsewhere = _latest_ended(stream, start, end), _latest_ended(device, start, end)
     ended = np.where(before >= 0, end[before], -1)
     gap = start - ended
-    queued = (before >= 0) & (launch >= 0) & (ended >= returned)
+    recorded = _recorded_waits(trace, row, launch, start, end)
+    held = np.where(recorded >= 0, end[recorded], -1) > np.maximum(ended, returned)
+    queued = (before >= 0) & (launch >= 0) & (ended >= returned) & ~held
     usual = float(np.median(gap[queued])) if queued.any() else 0.0
     nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
     near = gap <= nearest
@@ -107,15 +121,19 @@ def device_work(trace: Trace, facts: Facts) -> DeviceWork:
     begin[launch >= 0] = Begin.LAUNCH
     begin[follows & (gap <= long)] = Begin.STREAM
     begin[follows & (gap > long)] = Begin.UNKNOWN
-    begin[(begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)] = Begin.EARLIER
+    on_device = ~np.isin(row, transfers[0])
+    early = (begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)
+    begin[early & on_device] = Begin.EARLIER
     other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
     other = (
         (other_end > np.maximum(ended, returned))
         & (start - other_end <= nearest)
         & ~(near & (before >= 0))
     )
-    begin[other] = Begin.OTHER_STREAM
+    begin[other | held] = Begin.OTHER_STREAM
+    elsewhere = np.where(held, recorded, elsewhere)
     awaits = _awaited(trace, stream, launch, called, start, end)
+    awaits = np.where(recorded >= 0, recorded, awaits)
     return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
 
 
@@ -197,5 +215,64 @@ def device_causes(trace: Trace, facts: Facts, row: Ints) -> Array:
     cause = np.full(len(row), PathCause.KERNEL, np.uint8)
     cause[role == Role.MEMCPY] = PathCause.MEMCPY
     cause[role == Role.MEMSET] = PathCause.MEMSET
-    cause[np.isin(row, communication_rows(trace, facts))] = PathCause.COMMUNICATION
+    moved = np.isin(row, communication_rows(trace, facts)) | ~np.isin(role, DEVICE_ROLES)
+    cause[moved] = PathCause.COMMUNICATION
     return cause
+
+
+def _recorded_waits(trace: Trace, row: Ints, launch: Ints, start: Ints, end: Ints) -> Ints:
+    """For each piece of work the one on another stream that ended last of those for which its stream was told to
+    wait before its launch, as far as the trace has records of such waits; −1 none.
+
+    ::
+
+        host       [launch b][record]          [wait][launch d]
+        stream 7            [    b    ]                              the last work launched before the record
+        stream 20                      [ d ]                         the first work launched after the wait
+    """
+    spans, arguments = trace["spans"], trace["sync_args"]
+    awaited = np.full(len(row), -1, np.int64)
+    known = np.flatnonzero((arguments["wait_stream"] >= 0) & (arguments["wait_record"] >= 0))
+    if not len(known) or not len(row):
+        return awaited
+    correlation = spans["correlation"]
+    call = np.flatnonzero((spans["role"] == Role.RUNTIME) & (correlation >= 0))
+    call = call[np.argsort(correlation[call], kind="stable")]
+    waits = positions_of(correlation[call], correlation[arguments["span"][known]])
+    recorded = positions_of(correlation[call], arguments["wait_record"][known])
+    good = (waits >= 0) & (recorded >= 0)
+    known, waited = known[good], spans["start"][call[waits[good]]]
+    recorded = spans["start"][call[recorded[good]]]
+    launched = np.flatnonzero(launch >= 0)
+    streams = tuple(device_arguments(trace, row[launched], ("device", "stream")).values())
+    called = spans["start"][launch[launched]]
+    device, waiting, other = (arguments[key][known] for key in ("device", "stream", "wait_stream"))
+    follower = _nearest(streams, called, (device, waiting), waited, later=True)
+    source = _nearest(streams, called, (device, other), recorded, later=False)
+    good = (follower >= 0) & (source >= 0)
+    follower, source = launched[follower[good]], launched[source[good]]
+    good = (start[source] < start[follower]) & (end[source] <= start[follower] + CLOCK_NS)
+    follower, source = follower[good], source[good]
+    order = np.argsort(end[source], kind="stable")
+    awaited[follower[order]] = source[order]
+    return awaited
+
+
+def _nearest(
+    streams: tuple[Array, ...], called: Ints, wanted: tuple[Array, ...], time: Ints, later: bool
+) -> Ints:
+    """For each time the position of what was called last before it, or first after it, on the wanted stream; −1
+    none.
+    """
+    n = len(called)
+    own, asked = same_keys(streams, wanted)
+    key, when = np.concatenate((own, asked)), np.concatenate((called, time))
+    is_time = np.arange(len(key)) >= n
+    order = np.lexsort((is_time ^ later, when, key))
+    order = order[::-1] if later else order
+    last = np.maximum.accumulate(np.where(is_time[order], -1, np.arange(len(order))))
+    nearest = np.append(order, -1)[last]
+    nearest = np.where((nearest >= 0) & (key[nearest] == key[order]), nearest, -1)
+    found = np.full(len(time), -1, np.int64)
+    found[order[is_time[order]] - n] = nearest[is_time[order]]
+    return found

@@ -46,14 +46,14 @@ class HostSegments:
     """Arrays of shape (segments,), ordered by (track, start); those of a track cover it from the begin
     of its first span to the end of its last.
 
-    track: row of tracks. start, end: ns. span: innermost row of spans, −1 while none is open.
+    track: row of tracks, int32. start, end: ns. span: innermost row of spans, int32, −1 while none is open.
     cause: ``PathCause``. bounds: by row of tracks the position of its first segment, of shape (tracks + 1,).
     """
 
-    track: Ints
+    track: Array
     start: Ints
     end: Ints
-    span: Ints
+    span: Array
     cause: Array
     bounds: Ints
 
@@ -87,7 +87,14 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     stop[last] = last_time[np.searchsorted(last_time, begins[last])]
     bounds = np.searchsorted(on[begins], np.arange(trace["tracks"].n + 1))
     cause = _causes(trace, facts, blocking)[span[begins]]
-    return HostSegments(on[begins], time[begins], time[stop], span[begins], cause, bounds)
+    return HostSegments(
+        on[begins].astype(np.int32),
+        time[begins],
+        time[stop],
+        span[begins].astype(np.int32),
+        cause,
+        bounds,
+    )
 
 
 def _changes(*columns: Array) -> Mask:

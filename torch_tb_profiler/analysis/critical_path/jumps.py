@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _WAITING = (PathCause.PYTHON, PathCause.ANNOTATION, PathCause.NOT_RECORDED)
 
@@ -44,7 +44,7 @@ def find_jumps(
     trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, blocking: Mask, main: int
 ) -> Jumps:
     """All jumps of a trace; ``main``: the thread of the steps, −1 none."""
-    parts = (_releases(trace, work, blocking), *_handovers(trace, facts, host, main))
+    parts = (_releases(trace, work, blocking), *_handovers(trace, facts, host, work, main))
     track, time, target = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.lexsort((target, time, track))
     bounds = np.searchsorted(track[order], np.arange(trace["tracks"].n + 1))
@@ -72,21 +72,41 @@ def last_work(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Int
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, main: int
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """``(track, time, target)`` between the main thread and the outermost operators of the others."""
+    """``(track, time, target)`` between the main thread and the outermost operators of the others, and
+    transfers of host libraries.
+    """
     spans = trace["spans"]
     call = other_operators(trace, facts, main)
-    if not len(call):
+    moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
+    if main < 0 or not len(call) + len(moved):
         return
-    begin = spans["start"][call]
-    end = begin + spans["dur"][call]
     track = spans["track"][call].astype(np.int64)
-    yield track, begin, np.full(len(call), -2 - main, np.int64)
+    yield track, spans["start"][call], np.full(len(call), -2 - main, np.int64)
+    row = np.concatenate((call, work.row[moved]))
+    begin = spans["start"][row]
+    end = begin + spans["dur"][row]
     start, stop = waits_for(host, main, begin, end)
     wait = np.searchsorted(start, end, side="left") - 1
-    waited = (wait >= 0) & (end <= np.append(stop, -1)[wait])
-    yield np.full(int(waited.sum()), main, np.int64), end[waited], -2 - track[waited]
+    until = np.append(stop, -1)[wait]
+    waited = (wait >= 0) & (end <= until)
+    # A transfer is waited for only where the wait ends with it.
+    soon = until - end <= end - np.maximum(begin, np.append(start, 0)[wait])
+    waited &= soon | (np.arange(len(row)) < len(call))
+    target = np.concatenate((-2 - track, moved))[waited]
+    yield np.full(len(target), main, np.int64), end[waited], target
+
+
+def waiting(trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int) -> Mask:
+    """In which segments of the main thread it waited for other threads or transfers."""
+    spans = trace["spans"]
+    moved = work.row[~np.isin(spans["role"][work.row], DEVICE_ROLES)]
+    row = np.concatenate((other_operators(trace, facts, main), moved))
+    begin = spans["start"][row]
+    start, _ = waits_for(host, main, begin, begin + spans["dur"][row])
+    own = host.of_track(main)
+    return np.isin(host.start[own], start) & np.isin(host.cause[own], _WAITING)
 
 
 def other_operators(trace: Trace, facts: Facts, main: int) -> Ints:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -28,6 +31,13 @@ def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     around = np.append(nearest(links["parent"], role == Role.OPERATOR), np.int32(-1))
     own = np.append(links["operator"], np.int32(-1))[event]
     return names_of(trace, np.where(own >= 0, own, around[_host_side(facts, event)]))
+
+
+def modules_of(tables: Mapping[str, Table], event: Ints) -> Array:
+    """The innermost module around each event, or its launch; numbers of strings of the insight, −1 none."""
+    paths = tables["paths"]
+    names = np.append(paths["name"], np.int32(-1))[modules_of_paths(paths)]
+    return np.asarray(names[np.append(tables["span_paths"]["path"], np.int32(-1))[event]])
 
 
 def lines_of(trace: Trace, facts: Facts, event: Ints) -> Array:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
 KINDS = {
@@ -31,13 +38,26 @@ KINDS = {
 }
 """Key and name of each ``PathCause``, in its order."""
 _KEYS = np.array(list(KINDS), object)
-_SUMS, _IDENTITY = ("time", "segments"), ("cause", "name", "line", "operator")
+WORK = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.COMMUNICATION)
+PathGroup = Literal["place", "event", "operator", "module", "line", "track"]
+"""What a row of the path's table is one of; ``place``: an event at a source line, in an operator."""
+Window = tuple[int, int]
+"""Begin and end, ns."""
+_IDENTITY: dict[PathGroup, tuple[str, ...]] = {
+    "place": ("cause", "name", "line", "operator"),
+    "event": ("cause", "name"),
+    "operator": ("operator",),
+    "module": ("module",),
+    "line": ("line",),
+    "track": ("track",),
+}
 BINS = 1200
 """Parts of a step that its strip tells apart."""
 
 _C = DisplayColumn
 _SHARE = "Share of the time of the steps."
-_WORK = "Sum of the durations of all kernels of this name in the steps; on or off the path."
+_WORK = "All time of kernels of this name, or all device time of this operator or module itself, in the steps; on or off the path."
+_WORK_SHARE = "Its part of the time of all kernels, operators or modules."
 _EVENT = "Name of the event; of a launch, of the work launched."
 _NUMBER = "Its number; missing where nothing was recorded."
 _OPERATOR = "The operator that it is or belongs to."
@@ -73,14 +93,16 @@ PATH_EVENTS = DisplaySpec(
     "The critical path of the selected steps by event, source line and operator.",
     (
         _C("name", "code", "Event", _EVENT, "path_event", True, width=300, pool="other"),
-        _C("kind", "category", "Kind", _KIND, "path_kind", width=130),
+        _C("kind", "category", "Kind", "The kind of most of it.", "path_kind", width=130),
         _C("line", "code", "Source line", "The user's line.", "path_line", True, width=260),
         _C("operator", "code", "Operator", _OPERATOR, "path_operator", True, width=150),
         _C("path_ns", "time", "On the path", "Time.", "path_time", pool="sum", bar=True),
         _C("share", "share", "Share", _SHARE, "path_share", pool="sum"),
-        _C("work_ns", "time", "All its time", _WORK, "path_work", True),
+        _C("work_ns", "time", "Plain time", _WORK, "path_work", True),
+        _C("work_share", "share", "Plain share", _WORK_SHARE, "path_work_share", True),
         _C("segments", "count", "Segments", "How many.", "path_segments", pool="sum"),
         _C("event", "row", "", "The longest of them."),
+        _C("track", "row", "", "Its thread or stream.", unit="row of tracks", page=False),
     ),
 )
 PATH_STEPS = DisplaySpec(
@@ -99,6 +121,9 @@ STRIP = DisplaySpec(
         _C("kind", "text", "", _KIND),
         _C("start_ns", "time", "", "Begin, after the first event of the trace."),
         _C("end_ns", "time", "", "End."),
+        _C("segments", "count", "", "How many segments of the kind lie in it."),
+        _C("name", "code", "", "The event of the longest of them.", optional=True),
+        _C("line", "code", "", "Its line.", optional=True),
     ),
 )
 
@@ -126,11 +151,14 @@ def critical_path_table(
     )
 
 
-def kind_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
+def kind_table(
+    facts: Facts, insight: Insight, selection: Selection, window: Window | None = None
+) -> DisplayTable:
     """What the path is made of, the most first; kinds that are not on it are left out."""
-    sums = insight["critical_path_steps"]
-    row = np.flatnonzero(mask(selection, sums["step"]))
-    total, count = (sum_by(sums["cause"][row], len(KINDS), sums[key][row]) for key in _SUMS)
+    taken = _taken(insight, selection, window)
+    total, count = (
+        sum_by(taken.sums["cause"], len(KINDS), values) for values in (taken.time, taken.segments)
+    )
     order = np.argsort(-total, kind="stable")
     order = order[total[order] > 0]
     return PATH_KINDS.build(
@@ -142,30 +170,117 @@ def kind_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayT
     )
 
 
-def event_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
-    """The path by event, line and operator, the most first."""
-    sums = insight["critical_path_steps"]
-    row = np.flatnonzero(mask(selection, sums["step"]))
-    first, group = group_rows(tuple(sums[key][row] for key in _IDENTITY))
+def event_table(
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    by: PathGroup = "place",
+    window: Window | None = None,
+) -> DisplayTable:
+    """The path by what ``by`` says, the most first. ``window``: only what lies in it; then
+    ``work_ns`` is unknown. Without ``by="track"`` the name is that of a row; with it ``track`` is.
+    """
+    taken = _taken(insight, selection, window)
+    keys = [taken.sums[key] for key in _IDENTITY[by]]
+    first, group = group_rows(keys)
     n = len(first)
-    cause, name, line, operator = (sums[key][row][first] for key in _IDENTITY)
-    time, segments = (sum_by(group, n, sums[key][row]) for key in _SUMS)
-    kernels = kernel_rows(facts, selection, "name")
-    work = np.full(len(facts.strings) + 1, -1, np.int64)
-    work[kernels["name"]] = kernels["total_ns"]
+    time, segments = (sum_by(group, n, values) for values in (taken.time, taken.segments))
+    by_kind = sum_by(group * len(KINDS) + taken.sums["cause"], n * len(KINDS), taken.time)
+    named = dict(zip(_IDENTITY[by], (key[first] for key in keys), strict=True))
+    columns: dict[str, Any] = {key: named[key] for key in ("line", "operator") if by == "place"}
+    if by != "track":
+        row = named[by] if by in named else named["name"]
+        columns["name"] = (
+            [name or None for name in insight.strings.many(row)] if by == "module" else row
+        )
+        if window is None and by != "line":
+            of_work = np.where(np.isin(named["cause"], WORK), row, -1) if "cause" in named else row
+            columns |= _plain_time(facts, insight, selection, by, of_work)
     rows = PATH_EVENTS.build(
         facts.strings,
-        name=name,
-        kind=_KEYS[cause].tolist(),
-        line=line,
-        operator=operator,
+        kind=_KEYS[by_kind.reshape(-1, len(KINDS)).argmax(axis=1)].tolist(),
         path_ns=time,
         share=time / max(int(time.sum()), 1),
-        work_ns=work[name],
         segments=segments,
-        event=sums["event"][row][largest_by(group, n, sums["time"][row])],
+        event=taken.event[largest_by(group, n, taken.time)],
+        track=named.get("track", np.full(n, -1)),
+        **columns,
     )
     return rows.take(np.argsort(-time, kind="stable"))
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Some rows of ``critical_path_steps``, with what of their time counts; all of shape (rows,)."""
+
+    sums: Table
+    time: Ints
+    segments: Ints
+    event: Array
+
+
+def _taken(insight: Insight, selection: Selection, window: Window | None) -> _Taken:
+    sums = insight["critical_path_steps"]
+    chosen = mask(selection, sums["step"])
+    if window is None:
+        own = sums.take(chosen)
+        return _Taken(own, own["time"], own["segments"], own["event"])
+    path, (begin, end) = insight["critical_path"], window
+    row = np.flatnonzero((path["end"] > begin) & (path["start"] < end))
+    row = row[chosen[path["group"][row]]]
+    time = np.minimum(path["end"][row], end) - np.maximum(path["start"][row], begin)
+    first, group = group_rows((path["group"][row],))
+    n = len(first)
+    return _Taken(
+        sums.take(path["group"][row][first]),
+        sum_by(group, n, time),
+        np.bincount(group, minlength=n),
+        path["event"][row][largest_by(group, n, time)],
+    )
+
+
+def _plain_time(
+    facts: Facts, insight: Insight, selection: Selection, by: PathGroup, row: Array
+) -> dict[str, Array]:
+    """``work_ns`` and ``work_share`` of names: what they take whether or not on the path."""
+    name, time = _all_work(facts, insight, selection, by)
+    work = np.full(max(len(facts.strings), len(insight.strings)) + 1, -1, np.int64)
+    work[name] = time
+    total = int(time.sum())
+    share = np.where(work[row] >= 0, work[row] / total if total else np.nan, np.nan)
+    return {"work_ns": work[row], "work_share": share}
+
+
+def hidden_work(
+    facts: Facts, insight: Insight, selection: Selection, by: Literal["event", "operator"]
+) -> tuple[Array, Ints, Ints]:
+    """``(name, work, path)`` of all kernels or operators: device time, ns, and what of it is on the path."""
+    name, work = _all_work(facts, insight, selection, by)
+    taken = _taken(insight, selection, None)
+    of = taken.sums["name" if by == "event" else "operator"]
+    row = np.flatnonzero((of >= 0) & np.isin(taken.sums["cause"], WORK))
+    return name, work, sum_by(of[row], len(facts.strings), taken.time[row])[name]
+
+
+def _all_work(
+    facts: Facts, insight: Insight, selection: Selection, by: PathGroup
+) -> tuple[Array, Ints]:
+    """``(name, ns)``: device time of each operator or module itself, or of each kernel; without a
+    device the host time of operators.
+    """
+    if by == "operator":
+        rows = operator_rows(facts, selection, "name")
+        on_device = operators_have_device_time(facts)
+        return rows["name"], rows["device_self_ns" if on_device else "host_self_ns"]
+    if by == "module":
+        sums, _ = path_sums(insight, selection, ("device_self",))
+        module = module_names_of(insight)[: insight["paths"].n]
+        inside = module >= 0
+        first, group = group_rows((module[inside],))
+        time = sum_by(group, len(first), sums["device_self"][inside])
+        return module[inside][first], time if time.any() else np.full(len(first), -1)
+    kernels = kernel_rows(facts, selection, "name")
+    return kernels["name"], kernels["total_ns"]
 
 
 def step_causes(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
@@ -184,7 +299,7 @@ def step_causes(facts: Facts, insight: Insight, selection: Selection) -> Display
 
 def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
     """The path of a step in at most ``BINS`` stretches of one cause each."""
-    path, steps = insight["critical_path"], facts["steps"]
+    path, sums, steps = insight["critical_path"], insight["critical_path_steps"], facts["steps"]
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
     start, end, cause = path["start"][own], path["end"][own], path["cause"][own]
     edges = np.linspace(steps["start"][step], steps["end"][step], BINS + 1).astype(np.int64)
@@ -196,9 +311,17 @@ def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
     )
     most = time.argmax(axis=0)
     first = np.flatnonzero(np.append(True, most[1:] != most[:-1]))
+    # A segment lies in the stretch of its kind that has its middle.
+    place = np.searchsorted(edges[first], (start + end) // 2, side="right") - 1
+    same = most[first][place] == cause
+    longest = np.append(path["group"][own][same], -1)[
+        largest_by(place[same], len(first), (end - start)[same])
+    ]
     return STRIP.build(
         facts.strings,
         kind=_KEYS[most[first]].tolist(),
         start_ns=edges[first],
         end_ns=np.append(edges[first[1:]], edges[-1]),
+        segments=np.bincount(place[same], minlength=len(first)),
+        **{key: np.append(sums[key], -1)[longest] for key in ("name", "line")},
     )

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     collective_calls,
     kind_of,
     point_to_point,
+    ranks_of_groups,
 )
 from torch_tb_profiler.analysis.distributed.message import (
     COALESCED,
@@ -112,6 +113,12 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
         argument_column(arguments, calls.argument, "destination"),
         argument_column(arguments, calls.argument, "source"),
     )
+    # Arguments count ranks of the job, names those of the group.
+    members = ranks_of_groups(trace)
+    named_peer = [
+        ranks[number] if 0 <= number < len(ranks := members.get(name, ())) else number
+        for number, name in zip(peer, group, strict=True)
+    ]
     is_transfer = np.array([bool(point_to_point(word)) for word in kind], np.bool_)
     return schema.COLLECTIVES.build(
         event=calls.row,
@@ -124,7 +131,7 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
         bytes=[message.bytes for message in moved],
         sequence=argument_column(arguments, calls.argument, "sequence"),
         peer=np.where(
-            is_transfer, np.where(told_peer >= 0, told_peer, np.array(peer, np.int64)), -1
+            is_transfer, np.where(told_peer >= 0, told_peer, np.array(named_peer, np.int64)), -1
         ),
         start=start,
         end=end,

@@ -36,6 +36,18 @@ class OperationKey(NamedTuple):
     bytes: int
 
 
+class Work(NamedTuple):
+    """What a rank did in its steps, as the table ``step_work`` of its insight: int64 of shape (rows,); ``name``: index
+    into ``names``, −1 none.
+    """
+
+    step: Ints
+    cause: Ints
+    name: Ints
+    time: Ints
+    names: tuple[str, ...]
+
+
 class Device(NamedTuple):
     """An accelerator that a worker used; −1 and empty text unknown."""
 
@@ -55,7 +67,7 @@ class Rank:
     sorts, sort: the distinct keys, and the index of each collective's key.
     label: index into ``labels``, by which it is matched; −1 not at all.
     event, host: rows of spans.
-    step: row of its own steps, −1 outside.
+    step: row of its own steps, −1 outside. step_start, step_end: of each of these steps.
     shares: ns of shape (4, steps) in the order of ``SHARES``.
     on_device: whether its collectives are kernels.
     spans: number of spans in its trace.
@@ -75,8 +87,11 @@ class Rank:
     exposed: Ints
     step_name: tuple[str, ...]
     step_number: tuple[int, ...]
+    step_start: Ints
+    step_end: Ints
     step_source: str
     shares: Ints
+    work: Work
     on_device: bool
     backend: str | None
     world_size: int | None
@@ -115,8 +130,11 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         exposed=table["exposed"].copy(),
         step_name=tuple(facts.strings.many(steps["name"])),
         step_number=tuple(steps["number"].tolist()),
+        step_start=steps["start"].copy(),
+        step_end=steps["end"].copy(),
         step_source=str(facts.summary["step_source"]),
         shares=np.stack([shares[name] for name in SHARES]),
+        work=_work_of(facts, insight),
         on_device=bool(on_device.any()),
         backend=_backend(facts),
         world_size=facts.summary["world_size"],
@@ -125,6 +143,16 @@ def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) ->
         devices=_devices(facts),
         spans=trace["spans"].n,
     )
+
+
+def _work_of(facts: Facts, insight: Insight) -> Work:
+    table = insight["step_work"]
+    step, cause, name, time = (
+        table[key].astype(np.int64) for key in ("step", "cause", "name", "time")
+    )
+    used = np.unique(name[name >= 0])
+    place = np.where(name >= 0, np.searchsorted(used, name), -1)
+    return Work(step, cause, place, time, tuple(facts.strings.many(used)))
 
 
 def _sort(insight: Insight, row: list[int]) -> OperationKey:
@@ -154,16 +182,24 @@ def _labels(
         key = sorts[int(sort[row])]
         members = ranks.get(key.group, ())
         kind = kind_of(key.kind)
+        other = _other(members, number, int(peer[row]))
         if key.kind in ("send", "recv"):
-            # The arguments count ranks within the group.
-            own = members.index(number) if number in members else number
-            other = int(peer[row])
-            ends = (own, other) if key.kind == "send" else (other, own)
-            kind = f"{TRANSFER} {ends[0]} to {ends[1]}" if own is not None and other >= 0 else ""
+            ends = (number, other) if key.kind == "send" else (other, number)
+            kind = f"{TRANSFER} {ends[0]} to {ends[1]}" if number is not None and other >= 0 else ""
+        elif not kind and on_device[row] and other >= 0:
+            # A send and its receive, or both ways at once: of two ranks the order tells which.
+            kind = f"{TRANSFER} between {members[0]} and {members[1]}"
         if kind:
             message = "" if on_device[row] else f"{key.bytes} {key.dtype}"
             label[i] = labels.setdefault(Label(key.group, members, kind, message), len(labels))
     return tuple(labels), label[group]
+
+
+def _other(members: tuple[int, ...], number: int | None, peer: int) -> int:
+    """The rank at the other end of a transfer; of a group of two it is known without ``peer``; −1 unknown."""
+    if len(members) == 2 and number in members:
+        return members[1 - members.index(number)]
+    return peer
 
 
 def matchable(rank: Rank, most: int) -> Collectives:

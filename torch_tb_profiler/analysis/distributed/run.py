@@ -2,7 +2,7 @@
 
 ::
 
-    Rank, Rank … ─▶ matching ─▶ alignment ─▶ waiting ─▶ steps, operations, who is late
+    Rank, Rank … ─▶ matching ─▶ alignment ─▶ waiting ─▶ steps, operations
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
-from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler, late_ranks
 from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import (
@@ -44,7 +43,6 @@ class RunFigures:
     steps: CommonSteps
     overlap: dict[str, Ints]
     waiting: dict[str, Ints]
-    late: tuple[StepStraggler, ...]
     operations: tuple[Operation, ...]
     skew: int | None
     left_out: int
@@ -65,7 +63,6 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
         steps,
         overlap_shares(ranks, steps),
         waiting_shares(ranks, steps, matched.matches, waits),
-        tuple(late_ranks(ranks, steps, matched.matches, waits)),
         tuple(operations(ranks, matched.matches, waits)),
         max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None,
         int(waits.spoiled.sum()),

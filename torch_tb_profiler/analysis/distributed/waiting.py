@@ -46,8 +46,6 @@ class Waits:
     wait: −1 where the time is not split.
     late: arrival after the first rank's.
     last: which rank came last.
-    lead: how long after the last but one, as far as that had nothing to compute meanwhile: the
-        possible gain.
     arrival_rule: whether it decided.
     spoiled: left out, see ``skewed``.
     """
@@ -56,7 +54,6 @@ class Waits:
     wait: Ints
     late: Ints
     last: Ints
-    lead: Ints
     arrival_rule: Mask
     spoiled: Mask
 
@@ -71,7 +68,7 @@ def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[ClockO
     start = np.where(takes_part, begin + offset, NEVER)
     if not row.size:
         none = np.zeros(row.shape[1], np.int64)
-        return Waits(start, start, start, none, none, none.astype(np.bool_), none.astype(np.bool_))
+        return Waits(start, start, start, none, none.astype(np.bool_), none.astype(np.bool_))
     clocked = np.array([clock.method != "none" for clock in aligned], np.bool_)
     clocked &= [rank.begin is not None for rank in ranks]
     latest = start.max(axis=0)
@@ -89,17 +86,14 @@ def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[ClockO
     wait = np.where(arrival_rule, np.where(gone, -1, by_arrival), by_duration)
     first = np.where(takes_part, start, -NEVER).min(axis=0)
     late = np.where(arrival_rule, start - first, np.where(takes_part, dur, NEVER).max(axis=0) - dur)
-    last, second = order.argmax(axis=0), np.argpartition(order, len(order) - 2, axis=0)[-2]
-    exposed = gather(row, [rank.exposed for rank in ranks], 0)
-    column = np.arange(row.shape[1])
-    lead = np.minimum(order[last, column] - order[second, column], exposed[second, column])
+    last = order.argmax(axis=0)
     wait = np.where(takes_part, wait, -1)
     spoiled = (
         skewed(matches, start, wait, last, offset[:, 0])
         if clocked.all()
         else np.zeros(len(last), np.bool_)
     )
-    return Waits(start, wait, np.where(takes_part, late, 0), last, lead, arrival_rule, spoiled)
+    return Waits(start, wait, np.where(takes_part, late, 0), last, arrival_rule, spoiled)
 
 
 def skewed(matches: Matches, start: Ints, wait: Ints, last: Ints, begin: Ints) -> Mask:

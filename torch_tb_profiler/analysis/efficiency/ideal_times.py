@@ -59,9 +59,9 @@ def ideal_times(
             bytes=np.where(single, rows.bytes / 2, rows.bytes),
         )
     per_launch = shares(insight, rows, peaks).ideal / np.maximum(rows.calls, 1)
-    workload = insight["device_workloads"]["workload"][
-        positions_of(device_rows(trace), row)
-    ].astype(np.int64)
+    # Transfers of host libraries have none.
+    own = np.append(insight["device_workloads"]["workload"].astype(np.int64), NONE)
+    workload = own[positions_of(device_rows(trace), row)]
     workload = np.append(representatives(insight["workloads"]), NONE)[workload]
     number_in_insight = np.full(len(trace.strings) + 1, NONE, np.int64)
     name = trace["spans"]["name"][row]

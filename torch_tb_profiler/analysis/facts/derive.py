@@ -11,6 +11,7 @@
 step_source            ``ProfilerStep``, the name of the annotation that repeats, or ``whole span``
 span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
+device_identified      whether no device has a recorded name, and one is known by its units and memory
 vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
 attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
 rank, world_size       from ``distributedInfo``; None where it does not say
@@ -23,6 +24,7 @@ communication_backends libraries that the header, the collectives and the kernel
 matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
 touched_ns             step time in ns that the marks of each defect touch
 profiled_ranges        profiled ranges, whose hardware counters were measured
+workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 =====================  ======================================================================================
 """
 
@@ -43,6 +45,7 @@ from torch_tb_profiler.analysis.facts.communication import backends, communicati
 from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
 from torch_tb_profiler.analysis.facts.header import (
+    device_properties,
     distributed_info,
     integer,
     oldest_capability,
@@ -62,6 +65,7 @@ from torch_tb_profiler.analysis.facts.steps import (
     host_step,
     latest_end,
 )
+from torch_tb_profiler.analysis.facts.workload_kind import find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
@@ -95,7 +99,7 @@ def derive(trace: Trace) -> Facts:
         trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
     )
     give_back_memory()
-    devices, device_steps = device_tables(trace, caused, windows, matrix, strings)
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
     tables: dict[str, Table] = {
@@ -112,12 +116,14 @@ def derive(trace: Trace) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
+    kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
         "matrix_eligible_share": operators.eligible_share,
         "touched_ns": touched,
         "profiled_ranges": len(ranges.row),
+        "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
@@ -179,6 +185,10 @@ def _summary(
         "step_source": windows.source,
         "span_ns": latest_end(spans),
         "has_device": bool(len(caused.row)),
+        "device_identified": bool(
+            (tables["devices"]["name"] >= 0).any()
+            and not any(p.name for p in device_properties(trace).values())
+        ),
         "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
         "has_stacks": bool(tables["stacks"].n),
         "has_memory": bool(trace["memory"].n),

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.steps import StepWindows
+from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -44,17 +45,27 @@ def device_of(trace: Trace, row: Ints) -> Ints:
 
 
 def device_tables(
-    trace: Trace, caused: Causes, windows: StepWindows, matrix: Array, strings: StringBuilder
+    trace: Trace,
+    caused: Causes,
+    windows: StepWindows,
+    matrix: Array,
+    strings: StringBuilder,
+    maker: str,
 ) -> tuple[Table, Table]:
-    """``(devices, device_steps)``; ``matrix``: uint8 ``Knowledge`` of every device event."""
+    """``(devices, device_steps)``.
+
+    matrix: uint8 ``Knowledge`` of every device event.
+    maker: the vendor, which with units and memory identifies a device that the trace does not name.
+    """
     device = device_of(trace, caused.row)
     ids = np.unique(device)
     properties = device_properties(trace)
     known = [properties.get(int(i)) or _of_one_kind(properties) for i in ids]
+    names = [_name(p, maker) if p else "" for p in known]
     peaks = _peaks(trace)
     devices = fact_schema.DEVICES.build(
         id=ids,
-        name=[strings.intern(p.name) if p and p.name else -1 for p in known],
+        name=[strings.intern(name) if name else -1 for name in names],
         memory=[p.memory if p else -1 for p in known],
         capability=[strings.intern(p.capability) if p and p.capability else -1 for p in known],
         multiprocessors=[p.multiprocessors if p else -1 for p in known],
@@ -72,6 +83,14 @@ def device_tables(
     return devices, fact_schema.DEVICE_STEPS.build(
         **{key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
     )
+
+
+def _name(properties: DeviceProperties, maker: str) -> str:
+    """The recorded name, else that of the first entry of the device table that fits; ``""`` unknown."""
+    if properties.name:
+        return properties.name
+    entry = find("", maker, properties.multiprocessors, properties.memory)
+    return entry.name if entry else ""
 
 
 def _of_one_kind(properties: dict[int, DeviceProperties]) -> DeviceProperties | None:

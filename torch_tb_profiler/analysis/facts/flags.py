@@ -30,3 +30,22 @@ class NoOperator(IntEnum):
     """Launched outside every operator."""
     GRAPH = 4
     """Replayed by a graph launch that no operator encloses."""
+
+
+class Within(IntEnum):
+    """How like a call the most alike call around it is; the column ``operators.within``.
+
+    A total counts a call within another one of its row once, whatever the rows of a table are::
+
+        aten::copy_ [32]            NONE    counted in every total
+          └ aten::copy_ [32]        SAME    in none: the outer call holds its time
+              └ aten::copy_ [8]     NAME    where shapes have rows of their own
+    """
+
+    NONE = 0
+    NAME = 1
+    """The same name."""
+    SHAPES = 2
+    """The same name and input shapes."""
+    SAME = 3
+    """The same name, input shapes, input types and stack."""

@@ -15,6 +15,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.flags import Within
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
@@ -57,15 +58,20 @@ def operator_facts(
     node = np.flatnonzero(tree.is_operator).astype(np.int32)
     row = tree.row[node]
     dims, types = (operator_arguments(trace, key)[tree.row[node]] for key in ("dims", "types"))
-    first, operator = group_rows((spans["name"][row], dims, types, stack[node], eligible[node]))
+    keys = (spans["name"][row], dims, types, stack[node], eligible[node])
+    first, operator = group_rows(keys)
+    alike = _alike(node, above, keys[0], dims, operator, step[node])
+    if alike.any():
+        first, operator = group_rows((*keys, alike))
     operators = fact_schema.OPERATORS.build(
         name=spans["name"][row][first],
         dims=dims[first],
         types=types[first],
         stack=stack[node][first],
         matrix_eligible=eligible[node][first],
+        within=alike[first],
     )
-    del dims, types
+    del dims, types, keys
     # Sorted by step, so that the rows of a step are adjacent.
     begin, cell = group_rows((step[node], operator))
     n = len(begin)
@@ -75,6 +81,7 @@ def operator_facts(
         "calls": np.bincount(cell, minlength=n),
         "host_total": sum_by(cell, n, spans["dur"][row]),
         "host_self": sum_by(cell, n, np.maximum(spans["dur"][row] - tree.children[node], 0)),
+        "runtime": sum_by(cell, n, _runtime(trace, tree)[node]),
     }
     for key in _DEVICE_SUMS:
         own = device.own(key)
@@ -82,6 +89,42 @@ def operator_facts(
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(own, above)[node])
     steps = fact_schema.OPERATOR_STEPS.build(**where, **summed)
     return OperatorFacts(operators, steps, eligible, _eligible_share(tree, device, eligible))
+
+
+def _runtime(trace: Trace, tree: CallTree) -> Ints:
+    """Σ duration of the runtime calls directly beneath each node, ns."""
+    spans = trace["spans"]
+    call = np.flatnonzero((spans["role"][tree.row] == Role.RUNTIME) & (tree.parent >= 0))
+    return sum_by(tree.parent[call], len(tree.row), spans["dur"][tree.row[call]])
+
+
+def _alike(
+    node: Array, above: Array, name: Array, dims: Array, operator: Ints, step: Array
+) -> Array:
+    """``Within`` of each operator, uint8: how like it the most alike call around it is.
+
+    ``node``: its position in the call tree, ascending; ``above``: see ``_DeviceTime``.
+    """
+    position = np.full(len(above) + 1, -1, np.int32)
+    position[node] = np.arange(len(node), dtype=np.int32)
+    outer = position[above]
+    alike = np.zeros(len(node), np.uint8)
+    inner, around = np.arange(len(node)), outer[node]
+    for _ in range(DEEP):
+        inside = around >= 0
+        inner, around = inner[inside], around[inside]
+        if not len(inner):
+            break
+        same = np.flatnonzero((name[inner] == name[around]) & (step[inner] == step[around]))
+        a, b = inner[same], around[same]
+        likeness = np.where(
+            operator[a] == operator[b],
+            Within.SAME,
+            np.where(dims[a] == dims[b], Within.SHAPES, Within.NAME),
+        )
+        alike[a] = np.maximum(alike[a], likeness)
+        around = outer[node[around]]
+    return alike
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
+from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.store.model import Facts
 
 
@@ -16,13 +16,12 @@ def absent(facts: Facts) -> tuple[str, ...]:
     where another profiler recorded.
     """
     summary = facts.summary
-    steps = facts["steps"]
     missing = {
         "device": not summary["has_device"] and not summary["profiled_ranges"],
         "device_times": not summary["has_device"] and summary["profiled_ranges"] > 0,
         "shapes": not summary["has_shapes"],
         "stack": not summary["has_stacks"],
-        "steps": steps.n == 0 or bool(steps["flags"][0] & StepFlag.WHOLE),
+        "steps": not has_steps(facts),
         "memory": not summary["has_memory"],
         "events": summary["has_memory"] and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0,

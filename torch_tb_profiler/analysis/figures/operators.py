@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
+from torch_tb_profiler.analysis.facts.flags import Within
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
@@ -45,8 +46,8 @@ OPERATORS = DisplaySpec(
         _C("has_stack", "flag", "", ""),
         _C("calls", "count", "Calls", "Number of calls.", "calls", unit="calls", pool="sum"),
         _time("device", "self", "Device time that the calls launched themselves."),
-        _time("device", "total", "The same, including the operators that they call."),
-        _time("host", "self", "Host time excluding called operators."),
+        _time("device", "total", "The same, including the operators that they call, each once."),
+        _time("host", "self", "Host time excluding called operators; runtime calls are its own."),
         _time("host", "total", "Host time from begin to end."),
         _C("matrix_eligible", "knowledge", _CAN, _ELIGIBLE, "matrix_eligible", width=112),
         _matrix_share("self", "Share of its own kernel time that is known to use matrix cores."),
@@ -59,7 +60,7 @@ OPERATORS = DisplaySpec(
 ``device_self_ns`` when the trace has device work, else by ``host_self_ns``.
 """
 _TIMES = ("device", "host", "matrix", "matrix_unknown", "kernel")
-_SUMS = ("calls", *(f"{time}_{part}" for time in _TIMES for part in ("self", "total")))
+_SUMS = ("calls", "runtime", *(f"{time}_{part}" for time in _TIMES for part in ("self", "total")))
 
 
 def operators_have_device_time(facts: Facts) -> bool:
@@ -121,7 +122,17 @@ def _rows(
         keys["stack"] = table["stack"][row]
     first, group_of = group_rows(tuple(keys.values()))
     n = len(first)
-    total = {key: sum_by(group_of, n, per_operator[key][row]) for key in _SUMS}
+    # What lies within another call of the same row is in that call's total already.
+    outermost = table["within"][row] < (Within.SHAPES if "input_shapes" in keys else Within.NAME)
+    if "input_dtypes" in keys or "stack" in keys:
+        outermost = table["within"][row] < Within.SAME
+    total = {
+        key: sum_by(
+            group_of, n, per_operator[key][row] * (outermost | (not key.endswith("_total")))
+        )
+        for key in _SUMS
+    }
+    total["host_self"] += total.pop("runtime")
     order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
     has_device = operators_have_device_time(facts)
     rows = OPERATORS.build(

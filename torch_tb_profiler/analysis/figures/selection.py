@@ -19,24 +19,30 @@ class Selection:
 
     Attributes:
         steps: rows of ``facts["steps"]``, int64, ascending.
-        whole: everything is meant, so what lies outside all steps counts as well.
+        whole: the recording marks no steps, so everything counts, the edges that no step holds too.
     """
 
     steps: Ints
     whole: bool
 
 
+def has_steps(facts: Facts) -> bool:
+    """Whether the recording marks steps; otherwise it counts as one as a whole."""
+    flags = facts["steps"]["flags"]
+    return len(flags) > 0 and not flags[0] & StepFlag.WHOLE
+
+
 def select(
     facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False
 ) -> Selection:
     """The steps ``first`` to ``last`` (rows, both included; None: the first and the last there is),
-    without cold ones on request.
+    without cold ones on request; all of a recording that marks no steps.
 
     Raises:
         IndexError: a bound is not a row of ``facts["steps"]``, or ``first`` is after ``last``.
     """
     n = facts["steps"].n
-    if first is None and last is None and not skip_cold:
+    if first is None and last is None and not has_steps(facts):
         return Selection(np.arange(n, dtype=np.int64), True)
     begin = 0 if first is None else first
     end = n - 1 if last is None else last

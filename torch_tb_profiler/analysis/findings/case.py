@@ -10,7 +10,14 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    measure,
+    shared,
+    subtract,
+    union,
+)
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -78,12 +85,19 @@ class Case:
 
     @cached_property
     def windows(self) -> Intervals:
-        """The time of those steps; without steps from the first to the last device work."""
+        """The time of those steps; without steps the whole recording, as everywhere on the page."""
         table = self.facts["steps"]
-        begin, end = table["start"][self.steps], table["end"][self.steps]
-        if self.is_whole and len(self.work.row):
-            begin, end = self.work.start[:1], self.work.end.max(keepdims=True)
-        return union(begin, end)
+        return union(table["start"][self.steps], table["end"][self.steps])
+
+    @cached_property
+    def judged(self) -> Intervals:
+        """What of ``windows`` the rules look at: without steps only from the first to the last device
+        work, because what the device waited for at the edges lies outside the recording.
+        """
+        work = self.work
+        if not self.is_whole or not len(work.row):
+            return self.windows
+        return intersect(self.windows, union(work.start[:1], work.end.max(keepdims=True)))
 
     @cached_property
     def is_whole(self) -> bool:
@@ -136,7 +150,7 @@ class Case:
         spans, work = self.trace["spans"], self.work
         end = spans["start"] + spans["dur"]
         return find_gaps(
-            work.row, work.start, work.end, work.launch, spans["start"], end, self.windows
+            work.row, work.start, work.end, work.launch, spans["start"], end, self.judged
         )
 
     @cached_property
@@ -191,7 +205,7 @@ class Case:
         return some.row[piece], start, end
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
-        """Rows of runtime calls whose name begins like ``pattern``, within the windows."""
+        """Rows of runtime calls whose name begins like ``pattern``, within what is judged."""
         spans = self.trace["spans"]
         calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
         return self.within(calls[self.named(calls, pattern.match)])
@@ -201,9 +215,9 @@ class Case:
         return named(self.trace, rows, says)
 
     def within(self, rows: Ints) -> Ints:
-        """Those of some rows of spans that begin within the windows."""
+        """Those of some rows of spans that begin within what is judged of the windows."""
         start = self.trace["spans"]["start"][rows]
-        return np.asarray(rows[measure(self.windows, start, start + 1) > 0])
+        return np.asarray(rows[measure(self.judged, start, start + 1) > 0])
 
     def mark_of(self, step: int) -> Ints:
         """Row of the span that marks a step, shape (1,); empty where none does."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.store.roles import Role
 
 UNSURE: dict[str, str] = {
@@ -13,6 +14,8 @@ UNSURE: dict[str, str] = {
     nothing was judged.""",
     "no_steps": """The recording has no steps and is judged as a whole, so what happened once
     (loading, compiling) counts in full.""",
+    "edges": """Before the first and after the last work of the {device} nothing was judged: what it
+    waited for there lies outside the recording.""",
     "one_step": "Only one step was recorded: whether it is like the others is unknown.",
     "no_device": "The trace holds no accelerator work: only the host was judged.",
     "device_lost": """The trace has calls of the accelerator's runtime but no accelerator work: how
@@ -44,6 +47,7 @@ def unsure(case: Case) -> list[str]:
     absent = {
         "sums": summary["sums"],
         "no_steps": case.is_whole and not summary["sums"],
+        "edges": case.judged.length < (1 - THRESHOLD) * case.windows.length,
         "one_step": len(case.steps) == 1 and not case.is_whole,
         "no_device": not len(work.row) and not has_calls,
         "device_lost": not len(work.row) and has_calls and not summary["profiled_ranges"],

@@ -10,6 +10,9 @@ operator carries the number that the next graph node will get, so the last one t
 number created the node (torch's ``generateForwardBackwardLinks``). Functions without a number
 (``AccumulateGrad``, hooks) run right after the operator that made their gradient and belong with it.
 
+A collective in a function without a number reduces the gradients of a whole bucket of parameters:
+it belongs to no module, whichever parameter's gradient was the last one.
+
 A module that runs again within the backward pass (checkpoints) goes where the last forward call of
 its name went. Its operators stay within it, and so does their backward.
 """
@@ -50,10 +53,11 @@ class Backward:
     counts: dict[str, int]
 
 
-def attribute_backward(trace: Trace, nodes: Nodes, written: Array) -> Backward:
+def attribute_backward(trace: Trace, nodes: Nodes, written: Array, collective: Mask) -> Backward:
     """Attribute the backward functions to the modules of their forwards.
 
     ``written``: the named module that each node says it is in (``Module Hierarchy``); −1 none.
+    ``collective``: whether each node is a collective.
     """
     n = len(nodes.row)
     inside = nearest(nodes.parent, written >= 0)
@@ -69,8 +73,18 @@ def attribute_backward(trace: Trace, nodes: Nodes, written: Array) -> Backward:
     tied = functions.position[state == _TIED]
     parent[tied], given[tied] = home[state == _TIED], module[state == _TIED]
     _attribute_reruns(trace, nodes, functions, parent, given)
+    reduces = _reductions(nodes, functions, collective)
+    parent[reduces], given[reduces] = -1, -1
     counts = {key: int((state == value).sum()) for key, value in _COUNTED.items()}
     return Backward(functions.around >= 0, parent, given, counts)
+
+
+def _reductions(nodes: Nodes, functions: Functions, collective: Mask) -> Ints:
+    """Outermost collectives in functions without a number."""
+    unnumbered = np.zeros(len(nodes.row) + 1, np.bool_)
+    unnumbered[functions.position[~functions.numbered]] = True
+    outermost = np.append(nearest(nodes.parent, collective), -1)[nodes.parent] < 0
+    return np.flatnonzero(collective & outermost & unnumbered[functions.around])
 
 
 def _homes(

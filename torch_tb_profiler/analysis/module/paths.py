@@ -65,7 +65,8 @@ def build_paths(
     """All tables of paths, lines and operator sums."""
     nodes = host_nodes(trace, facts, tree)
     written = _written(trace, nodes)
-    backward = attribute_backward(trace, nodes, written.inside)
+    collective = tree.names.collective[trace["spans"]["name"][nodes.row]]
+    backward = attribute_backward(trace, nodes, written.inside, collective)
     kinds, code, modules = _codes(trace, nodes, written, backward.backward, texts)
     settled = written.itself >= 0
     given = np.where(settled, written.itself, backward.given)

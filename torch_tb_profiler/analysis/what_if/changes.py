@@ -35,7 +35,7 @@ class Change:
     """A kind of change.
 
     name, words: what it is called and what it does; parameters in braces. apply: does it. defaults: its
-    parameters; one without a default is empty. about: what each means.
+    parameters; one without a default is empty. about: what each means. of_run: it compares ranks.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Change:
     apply: Callable[[Scene, Durations, Values], None]
     defaults: Values = field(default_factory=dict)
     about: Values = field(default_factory=dict)
+    of_run: bool = False
 
 
 CHANGES: dict[str, Change] = {}
@@ -62,13 +63,15 @@ PRESETS = (
 """The changes that are tried on every trace."""
 
 
-def _change(key: str, words: str, /, **parameters: tuple[str, str]) -> Callable[..., object]:
+def _change(
+    key: str, words: str, /, *, of_run: bool = False, **parameters: tuple[str, str]
+) -> Callable[..., object]:
     """Declares a change; ``parameters``: default and meaning of each."""
 
     def declare(apply: Callable[[Scene, Durations, Values], None]) -> object:
         defaults = {name: default for name, (default, _) in parameters.items()}
         about = {name: meaning for name, (_, meaning) in parameters.items()}
-        CHANGES[key] = Change(key, words, apply, defaults, about)
+        CHANGES[key] = Change(key, words, apply, defaults, about, of_run)
         return apply
 
     return declare
@@ -332,3 +335,14 @@ def _no_overhead(scene: Scene, durations: Durations, values: Values) -> None:
         union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
     )
     durations.segment[:] = np.maximum(durations.segment - taken, 0)
+
+
+@_change(
+    "no-stragglers",
+    "Ranks{of_rank} take as long as their like",
+    of_run=True,
+    rank=("*", "Only this rank takes its ideal time; of a run only."),
+)
+def _no_stragglers(scene: Scene, durations: Durations, values: Values) -> None:
+    """One rank has nobody to be compared with; see ``stragglers.py``."""
+    raise BadRequest("The change no-stragglers needs the traces of several ranks: give the run.")

@@ -29,12 +29,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork, device_work
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.critical_path.device import (
+    LONG_FACTOR,
+    LONG_LEAST_NS,
+    Begin,
+    DeviceWork,
+)
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import (
     HostSegments,
-    blocking_calls,
-    host_segments,
-    main_track,
 )
 from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
 from torch_tb_profiler.store.columns import Array, Ints
@@ -54,12 +58,12 @@ class Graph:
     thread lies between each and its ``first``.
     ends: the point at which each piece of device work ends, of shape (device events,); lead, latency: ns
     from its ``first`` and from its launch to its begin, float64; step: row of steps that launched it.
-    joints: the points of work that waited for another stream; joined: its positions.
+    joints: the points of work that waited for another stream; joined: its positions; after: ns from the end of what it
+    waited for, float64.
     """
 
     host: HostSegments
     work: DeviceWork
-    main: int
     time: Ints
     first: Ints
     second: Ints
@@ -73,17 +77,27 @@ class Graph:
     step: Ints
     joints: Ints
     joined: Ints
+    after: Array
+
+    def host_time(self) -> Array:
+        """How long each segment of a host thread lasts without waiting, ns, float64."""
+        host, points = self.host, self.points
+        length = (host.end - host.start).astype(np.float64)
+        waits = points.reach < points.time
+        for track in np.unique(points.track[waits]).tolist():
+            own, mine = host.of_track(track), waits & (points.track == track)
+            waited = union(points.reach[mine], points.time[mine])
+            length[own] -= measure(waited, host.start[own], host.end[own])
+        return length
 
 
-def build_graph(trace: Trace, facts: Facts) -> Graph:
+def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     """The graph of a trace; any trace has one."""
-    blocking = blocking_calls(trace, facts)
-    host, work = host_segments(trace, facts, blocking), device_work(trace, facts)
-    main = main_track(trace, facts, host)
-    points = host_points(trace, facts, host, work, blocking, main)
+    host, work = evidence.host, evidence.work
+    points = host_points(trace, facts, host, work, evidence.blocking, evidence.main)
     other = np.where(work.begin == Begin.OTHER_STREAM, work.elsewhere, work.awaits)
     joined = np.flatnonzero((other >= 0) & (work.end > work.start))
-    time, hosts, ends, joints = _ordered(points, work, joined)
+    time, hosts, ends, joints = _ordered(points, work, joined, other[joined])
     first, second = np.full((2, len(time)), NONE, np.int64)
     of_host, of_work = np.append(hosts, NONE), np.append(ends, NONE)
     first[hosts] = of_host[points.before]
@@ -104,7 +118,6 @@ def build_graph(trace: Trace, facts: Facts) -> Graph:
     return Graph(
         host=host,
         work=work,
-        main=main,
         time=time,
         first=first,
         second=second,
@@ -114,19 +127,23 @@ def build_graph(trace: Trace, facts: Facts) -> Graph:
         until=places(host, points.track, points.reach),
         ends=ends,
         lead=lead,
-        latency=np.full(len(work.row), _usual_latency(trace, work)),
+        latency=_latency(trace, work),
         step=facts["span_links"]["step"][work.row].astype(np.int64),
         joints=joints,
         joined=joined,
+        after=_after(work, joined, other[joined]),
     )
 
 
-def _ordered(points: HostPoints, work: DeviceWork, joined: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _ordered(
+    points: HostPoints, work: DeviceWork, joined: Ints, other: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
     """``(time, hosts, ends, joints)``: all points in the order of time; at one time ends come first, then
     the host, then joints.
     """
     n_host, n_work = len(points.time), len(work.row)
-    time = np.concatenate((points.time, work.end, work.start[joined]))
+    # By the device's clock work may begin shortly before what it waited for ends.
+    time = np.concatenate((points.time, work.end, np.maximum(work.start[joined], work.end[other])))
     kind = np.repeat([1, 0, 2], (n_host, n_work, len(joined)))
     detail = np.concatenate((points.kind, np.zeros(n_work + len(joined), np.int64)))
     order = np.lexsort((detail, kind, time))
@@ -149,8 +166,18 @@ def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:
     return first, lead
 
 
-def _usual_latency(trace: Trace, work: DeviceWork) -> float:
-    """The median time from the begin of a launch call to its work on an idle stream, ns; 0 without any."""
-    idle = np.flatnonzero(work.begin == Begin.LAUNCH)
-    delay = work.start[idle] - trace["spans"]["start"][work.launch[idle]]
-    return float(np.median(delay)) if len(idle) else 0.0
+def _after(work: DeviceWork, joined: Ints, other: Ints) -> Array:
+    """The usual gap; where work began so much later that the gap is no reason, as much later as it did."""
+    gap = work.start[joined] - work.end[other]
+    long = max(LONG_LEAST_NS, LONG_FACTOR * work.gap)
+    unknown = (work.begin[joined] == Begin.OTHER_STREAM) & (gap > long)
+    return np.where(unknown, gap, work.gap)
+
+
+def _latency(trace: Trace, work: DeviceWork) -> Array:
+    """The median time from the begin of a launch call to its work on an idle stream, ns, but no more than it was."""
+    known = work.launch >= 0
+    delay = np.where(known, work.start - trace["spans"]["start"][work.launch], 0)
+    idle = work.begin == Begin.LAUNCH
+    usual = float(np.median(delay[idle])) if idle.any() else 0.0
+    return np.minimum(usual, np.maximum(delay, 0)).astype(np.float64)

@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, fields
-from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_oper
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 _PLAIN, _BEGIN, _END, _RELEASE = range(4)
 
@@ -83,8 +84,9 @@ def host_points(
 ) -> HostPoints:
     """The points of all threads; ``main``: the thread of the steps, −1 none."""
     spans, steps = trace["spans"], facts["steps"]
-    rows = np.unique(work.launch)
-    rows = rows[rows >= 0]
+    launching = np.zeros(spans.n + 1, np.bool_)
+    launching[work.launch] = True
+    rows = np.flatnonzero(launching[:-1])
     launch = np.where(work.launch >= 0, np.searchsorted(rows, work.launch), -1)
     parts = [_part(spans["track"][rows], spans["start"][rows])]
     if steps.n and int(steps["flags"][0]) & StepFlag.WHOLE:
@@ -99,7 +101,7 @@ def host_points(
     begin = spans["start"][call]
     released = np.maximum(begin, work.end[target])
     parts.append(_part(spans["track"][call], released, _RELEASE, begin, device=target, call=call))
-    parts += _handovers(trace, facts, host, main, sum(len(part.time) for part in parts))
+    parts += _handovers(trace, facts, host, work, main, sum(len(part.time) for part in parts))
     columns = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(_Part)
@@ -118,37 +120,54 @@ def _part(
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, main: int, number: int
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int, number: int
 ) -> list[_Part]:
-    """The points of operators that the main thread handed to others; ``number``: of the first point."""
+    """The points of operators that the main thread handed to others, and of transfers of host libraries for
+    which it waited; ``number``: of the first point.
+    """
     spans = trace["spans"]
     call = other_operators(trace, facts, main)
-    if not len(call):
+    moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
+    if main < 0 or not len(call) + len(moved):
         return []
-    begin = spans["start"][call]
-    end = begin + spans["dur"][call]
-    track = spans["track"][call].astype(np.int64)
+    row = np.concatenate((call, work.row[moved]))
+    operates = np.arange(len(row)) < len(call)
+    begin = spans["start"][row]
+    end = begin + spans["dur"][row]
+    track = spans["track"][row].astype(np.int64)
     start, stop = waits_for(host, main, begin, end)
-    wait = np.searchsorted(start, begin, side="right") - 1
-    wait = np.where((wait >= 0) & (end <= np.append(stop, -1)[wait]), wait, -1)
+    wait = np.searchsorted(start, np.where(operates, begin, end - 1), side="right") - 1
+    until = np.append(stop, -1)[wait]
+    # A transfer is waited for only where the wait ends with it.
+    soon = until - end <= end - np.maximum(begin, np.append(start, 0)[wait])
+    wait = np.where((wait >= 0) & (end <= until) & (soon | operates), wait, -1)
     # Of the operators of one thread in one wait only the first was handed over; the others follow it.
     order = np.lexsort((begin, track))
     same = (track[order[1:]] == track[order[:-1]]) & (wait[order[1:]] == wait[order[:-1]])
-    new = np.ones(len(call), np.bool_)
-    new[order[1:]] = ~same | (wait[order[1:]] < 0)
+    new = operates.copy()
+    new[order[1:]] &= ~same | (wait[order[1:]] < 0)
     handed = number + np.arange(int(new.sum()))
     waited = np.flatnonzero(wait >= 0)
     last = waited[np.lexsort((end[waited], wait[waited]))]
-    last = last[np.append(wait[last[1:]] != wait[last[:-1]], True)[: len(last)]]
+    last = last[np.append(wait[last[1:]] != wait[last[:-1]], np.True_)[: len(last)]]
     opened = np.full(len(start), np.iinfo(np.int64).max)
-    np.minimum.at(opened, wait[waited], begin[waited])
+    np.minimum.at(opened, wait[waited], np.where(operates, begin, 0)[waited])
     reach = np.maximum(start, opened)[wait[last]]
-    ended = number + 2 * len(handed) + np.arange(len(last))
+    by_thread = operates[last]
+    ended = number + 2 * len(handed) + np.cumsum(by_thread) - 1
+    device = np.concatenate((np.full(len(call), -1), moved))[last]
     return [
         _part(np.full(len(handed), main), begin[new]),
         _part(track[new], begin[new], _BEGIN, other=handed),
-        _part(track[last], end[last], _END),
-        _part(np.full(len(last), main), end[last], _RELEASE, reach, other=ended),
+        _part(track[last[by_thread]], end[last[by_thread]], _END),
+        _part(
+            np.full(len(last), main),
+            end[last],
+            _RELEASE,
+            reach,
+            other=np.where(by_thread, ended, -1),
+            device=device,
+        ),
     ]
 
 
@@ -161,7 +180,7 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     previous = np.arange(-1, len(order) - 1)
     bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
     waits = np.flatnonzero(reach < time)
-    for first, last in pairwise([*bounds.tolist(), len(order)]):
+    for first, last in itertools.pairwise([*bounds.tolist(), len(order)]):
         own = waits[slice(*np.searchsorted(waits, (first, last)))]
         reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
         previous[own] = np.minimum(reached, own - 1)
@@ -180,7 +199,7 @@ def places(host: HostSegments, track: Ints, time: Ints) -> Places:
     order = np.argsort(track, kind="stable")
     ordered = track[order]
     bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
-    for first, last in pairwise([*bounds.tolist(), len(order)]):
+    for first, last in itertools.pairwise([*bounds.tolist(), len(order)]):
         rows = order[first:last]
         own = host.of_track(int(track[rows[0]]))
         slot = np.searchsorted(host.start[own], time[rows], side="right") - 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
-from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
 
@@ -16,7 +16,7 @@ from torch_tb_profiler.store.model import Facts
 class Durations:
     """What lasts how long, ns, float64; a change writes to it.
 
-    segment: each segment of a host thread. work: each piece of device work. lead, latency: as in
+    segment: each segment of a host thread. work: each piece of device work. lead, latency, after: as in
     ``Graph``. waits: which host points wait for what released them, bool. floor: least length of each step.
     """
 
@@ -24,6 +24,7 @@ class Durations:
     work: Array
     lead: Array
     latency: Array
+    after: Array
     waits: Mask
     floor: Array
 
@@ -36,6 +37,7 @@ def measured_durations(graph: Graph, facts: Facts) -> Durations:
         work=(work.end - work.start).astype(np.float64),
         lead=graph.lead.copy(),
         latency=graph.latency.copy(),
+        after=graph.after.copy(),
         waits=np.ones(len(graph.hosts), np.bool_),
         floor=np.zeros(facts["steps"].n),
     )
@@ -60,24 +62,24 @@ def delays(graph: Graph, durations: Durations) -> Delays:
     first[graph.ends] = durations.lead + durations.work
     second[graph.ends] = durations.latency + durations.work
     second[graph.ends[graph.joined]] = durations.work[graph.joined]
-    first[graph.joints] = graph.work.gap
+    first[graph.joints] = durations.after
     second[graph.joints] = durations.latency[graph.joined]
     return Delays(first, second)
 
 
-def replay(graph: Graph, delay: Delays) -> Array:
-    """When each point comes, ns, float64 of shape (points,)."""
+def replay(first: Ints, second: Ints, delay: Delays) -> Array:
+    """When each point comes, ns, float64 of shape (points,); ``first``, ``second``: as of ``Graph``."""
     time = [-np.inf, 0.0]
     put = time.append
     # Plain numbers of Python: one by one they are far quicker than elements of arrays.
-    for first, second, after_first, after_second in zip(
-        graph.first[2:].tolist(),
-        graph.second[2:].tolist(),
+    for one_point, other_point, after_one, after_other in zip(
+        first[2:].tolist(),
+        second[2:].tolist(),
         delay.first[2:].tolist(),
         delay.second[2:].tolist(),
         strict=True,
     ):
-        one, other = time[first] + after_first, time[second] + after_second
+        one, other = time[one_point] + after_one, time[other_point] + after_other
         put(one if one > other else other)
     return np.array(time)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import Begin
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph, build_graph
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import (
@@ -68,8 +69,16 @@ class Prediction:
 class Simulation:
     """A trace that can be replayed with changes."""
 
-    def __init__(self, trace: Trace, facts: Facts, insight: Insight, peaks_file: str = "") -> None:
-        self.scene = Scene(trace, facts, insight, build_graph(trace, facts), peaks_file)
+    def __init__(
+        self,
+        trace: Trace,
+        facts: Facts,
+        insight: Insight,
+        peaks_file: str = "",
+        evidence: Evidence | None = None,
+    ) -> None:
+        evidence = evidence or gather(trace, facts, insight["collectives"])
+        self.scene = Scene(trace, facts, insight, build_graph(trace, facts, evidence), peaks_file)
         self._base = self._times(measured_durations(self.scene.graph, facts))
 
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:
@@ -127,7 +136,7 @@ class Simulation:
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         delay = delays(graph, durations)
-        time = replay(graph, delay)
+        time = replay(graph.first, graph.second, delay)
         return delay, time, step_times(graph, facts, time, durations.floor)
 
 

@@ -1,34 +1,41 @@
 /** What the Critical Path page computes from its payload: colours, bars per step, and the strip. */
 
 import { PATH_STEPS } from "../../api/tables.gen";
-import type { CriticalPathPayload } from "../../api/types.gen";
-import { formatShare, formatTime } from "../../base/units";
+import type { Parameters } from "../../api/client";
+import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { FigureTable, Series, StackedBar } from "../../widgets";
+import type { Params } from "../../state/view";
+import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 
 /** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
 const lighter = (color: string): string => `color-mix(in srgb, ${color} 55%, var(--surface))`;
-const COLORS: Readonly<Record<string, string>> = {
-  kernel: "var(--category-kernel)",
-  launch: lighter("var(--category-kernel)"),
-  memcpy: "var(--category-memcpy)",
-  memset: "var(--category-memset)",
-  communication: "var(--category-communication)",
-  operator: "var(--category-cpu-exec)",
-  annotation: lighter("var(--category-cpu-exec)"),
-  python: "var(--series-8)",
-  runtime: "var(--category-runtime)",
-  synchronization: lighter("var(--category-runtime)"),
-  dataloader: "var(--category-dataloader)",
-  before_recording: lighter("var(--category-other)"),
-};
 
-export const colorOf = (kind: string): string => COLORS[kind] ?? "var(--category-other)";
+/** Colour and pattern of each kind; the patterns are told apart without the colours. */
+const LOOKS: Readonly<Record<string, readonly [string, string]>> = {
+  kernel: ["var(--category-kernel)", ""],
+  launch: [lighter("var(--category-kernel)"), "M-2 2L2-2M0 8L8 0M6 10L10 6"],
+  memcpy: ["var(--category-memcpy)", "M2 0V8M6 0V8"],
+  memset: ["var(--category-memset)", "M0 2H8M0 6H8"],
+  communication: ["var(--category-communication)", "M0 0L8 8M0 8L8 0"],
+  operator: ["var(--category-cpu-exec)", "M2 2h.01M6 6h.01"],
+  annotation: [lighter("var(--category-cpu-exec)"), "M4 4h.01"],
+  python: ["var(--series-8)", "M-2 6L2 10M0 0L8 8M6-2L10 2"],
+  runtime: ["var(--category-runtime)", "M0 4H8M4 0V8"],
+  synchronization: [lighter("var(--category-runtime)"), "M0 2L4 6L8 2"],
+  dataloader: ["var(--category-dataloader)", "M0 0H8M0 4H8M2 0V4M6 4V8"],
+  before_recording: [lighter("var(--category-other)"), "M0 4H4"],
+};
+const UNKNOWN_LOOK = ["var(--category-other)", "M3 5L5 3"] as const;
+
+export function seriesFor(kind: string): Series {
+  const [color, pattern] = LOOKS[kind] ?? UNKNOWN_LOOK;
+  return { key: kind, label: labelOf(kind), color, pattern };
+}
 
 /** The kinds that occur, the largest part first. */
-export function seriesOf({ parts }: CriticalPathPayload): Series[] {
-  return parts.kind.map((key) => ({ key, label: labelOf(key), color: colorOf(key) }));
-}
+export const seriesOf = ({ parts }: Pick<CriticalPathPayload, "parts">): Series[] =>
+  parts.kind.map(seriesFor);
 
 /** What a kind is called: the label of its column in the table of steps. */
 export const labelOf = (kind: string): string =>
@@ -63,35 +70,86 @@ export function stepTable(payload: CriticalPathPayload): FigureTable {
   };
 }
 
-export interface Stretch {
-  kind: string;
-  /** Shares of the strip's width. */
-  from: number;
-  width: number;
-  /** What the timeline shows of it: begin and length in ns. */
-  window: string;
-  title: string;
+export interface Range {
+  t0: number;
+  t1: number;
 }
 
-export function stretchesOf({ strip }: CriticalPathPayload): Stretch[] {
-  const first = strip.start_ns[0] ?? 0;
-  const whole = (strip.end_ns[strip.end_ns.length - 1] ?? 0) - first;
-  return strip.kind.map((kind, row) => {
-    const start = strip.start_ns[row] ?? 0;
-    const time = (strip.end_ns[row] ?? 0) - start;
-    return {
-      kind,
-      from: (start - first) / whole,
-      width: time / whole,
-      window: `${start},${time}`,
-      title: `${labelOf(kind)}, ${formatTime(time)}`,
-    };
-  });
+const rangeOf = ({ start_ns, end_ns }: PathStrip): Range => ({ t0: start_ns, t1: end_ns });
+
+/** The part of the paths that the address bar names, where it lies in one of them. */
+export function readRange(params: Params, strips: readonly PathStrip[]): Range | null {
+  const [t0, t1] = [params.t0, params.t1].map((text) =>
+    /^\d{1,15}$/.test(text ?? "") ? Number(text) : NaN,
+  ) as [number, number];
+  return t0 < t1 && strips.some((strip) => t0 < strip.end_ns && t1 > strip.start_ns)
+    ? { t0, t1 }
+    : null;
+}
+
+/** What the timeline shows of a part, with the path over it; of the first drawn step without one. */
+export function timelineParams(range: Range | null, strips: readonly PathStrip[]): Params {
+  const [first] = strips;
+  const shown = range ?? (first ? rangeOf(first) : null);
+  return { path: "1", ...(shown ? { t: `${shown.t0},${shown.t1 - shown.t0}` } : {}) };
+}
+
+/** The stretches of a strip, their series by place. */
+export function stretchesOf({ stretches }: PathStrip, series: readonly Series[]): Stretch[] {
+  const place = new Map(series.map(({ key }, i) => [key, i]));
+  return stretches.kind.map((kind, row) => ({
+    series: place.get(kind) ?? -1,
+    t0: stretches.start_ns[row] ?? 0,
+    t1: stretches.end_ns[row] ?? 0,
+  }));
+}
+
+export interface Told {
+  kind: string;
+  /** The event of most of it, its line, and how long it takes and when; empty where unknown. */
+  event: string;
+  line: string;
+  time: string;
+}
+
+/** A stretch of a strip in words. */
+export function told({ stretches, start_ns }: PathStrip, row: number): Told {
+  const start = stretches.start_ns[row] ?? 0;
+  const more = (stretches.segments[row] ?? 0) - 1;
+  const name = stretches.name[row] ?? "";
+  return {
+    kind: stretches.kind[row] ?? "",
+    event: name && more > 0 ? `${name} and ${formatCount(more)} more` : name,
+    line: stretches.line[row] ?? "",
+    time: `${formatTime((stretches.end_ns[row] ?? 0) - start)}, ${formatTime(start - start_ns)} after the step began`,
+  };
+}
+
+export function spoken(strip: PathStrip, row: number): string {
+  const { kind, event, line, time } = told(strip, row);
+  return [labelOf(kind), event, line, time].filter(Boolean).join(", ");
 }
 
 /** The strip in words. */
-export function stripLabel(payload: CriticalPathPayload): string {
-  const { parts } = payload;
+export function stripLabel(
+  strip: PathStrip,
+  { parts }: Pick<CriticalPathPayload, "parts">,
+): string {
   const shares = parts.kind.map((kind, row) => `${labelOf(kind)} ${formatShare(parts.share[row])}`);
-  return `Critical path: ${shares.join(", ")}`;
+  return `Critical path of ${strip.name || "the recording"}: ${shares.join(", ")}`;
 }
+
+export type PathGroup = NonNullable<Parameters["critical_path/rows"]["by"]>;
+
+/** What a row can be one of, and what the first column is then called. */
+export const GROUPS: readonly { value: PathGroup; label: string; term: string }[] = [
+  { value: "place", label: "Event and line", term: "path_event" },
+  { value: "event", label: "Event", term: "path_event" },
+  { value: "operator", label: "Operator", term: "path_operator" },
+  { value: "module", label: "Module", term: "path_module" },
+  { value: "line", label: "Source line", term: "path_line" },
+  { value: "track", label: "Thread or stream", term: "path_track" },
+];
+
+export const readGroup = (text: string | undefined): PathGroup =>
+  GROUPS.find(({ value }) => value === text)?.value ?? "place";

@@ -1,82 +1,137 @@
-import { cleanup, render, screen, waitFor } from "@testing-library/preact";
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { useState } from "preact/hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CriticalPathPayload } from "../../api/types.gen";
-import { PATH_EVENTS, PATH_KINDS, PATH_STEPS } from "../../api/tables.gen";
-import { declaredTable, GPU_WORDS, viewProps } from "../fixtures";
-import { barsOf, stretchesOf } from "./model";
+import { PATH_EVENTS, PATH_KINDS } from "../../api/tables.gen";
+import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
+import type { Params } from "../../state/view";
+import { declaredTable, viewProps } from "../fixtures";
+import { payload, rows, strip } from "./fixtures";
+import {
+  barsOf,
+  readGroup,
+  readRange,
+  seriesFor,
+  seriesOf,
+  spoken,
+  stretchesOf,
+  timelineParams,
+} from "./model";
+import { PathOfSteps } from "./overview";
 import { CriticalPathView } from "./view";
-
-function payload(over: Partial<CriticalPathPayload> = {}): CriticalPathPayload {
-  return {
-    vocabulary: GPU_WORDS,
-    headline: ["Kernel: 75 % of the critical path, 75 ns of a step", "Most of it is gemm."],
-    parts: declaredTable(PATH_KINDS, 2, {
-      kind: ["kernel", "python"],
-      path_ns: [150, 50],
-      share: [0.75, 0.25],
-      segments: [2, 2],
-    }),
-    steps: declaredTable<CriticalPathPayload["steps"]>(PATH_STEPS, 2, {
-      step: [0, 1],
-      name: ["ProfilerStep#4", "ProfilerStep#5"],
-      kernel_ns: [60, 90],
-      python_ns: [40, 10],
-    }),
-    strip_step: 1,
-    strip: { kind: ["python", "kernel"], start_ns: [1000, 1010], end_ns: [1010, 1100] },
-    rows: declaredTable(PATH_EVENTS, 2, {
-      name: ["gemm", null],
-      kind: ["kernel", "python"],
-      line: ["train.py(7): step", null],
-      operator: ["aten::mm", null],
-      path_ns: [150, 50],
-      share: [0.75, 0.25],
-      work_ns: [600, null],
-      segments: [2, 2],
-      event: [17, -1],
-    }),
-    pooled: 0,
-    missing: [],
-    ...over,
-  };
-}
+import { whatIf } from "./what_if_fixtures";
 
 let answer: CriticalPathPayload;
+let table: PathRowsPayload;
+let asked: URL[];
 beforeEach(() => {
   answer = payload();
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer))));
+  table = rows();
+  asked = [];
+  vi.stubGlobal("fetch", (url: string) => {
+    asked.push(new URL(url));
+    const body = url.includes("critical_path/rows")
+      ? table
+      : url.includes("what_if")
+        ? whatIf()
+        : answer;
+    return Promise.resolve(new Response(JSON.stringify(body)));
+  });
 });
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
 });
 const text = (): string => document.body.textContent;
-const show = (): void => {
-  render(<CriticalPathView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
-};
+
+function Page({ start }: { start: Params }) {
+  const [params, setParams] = useState<Params>(start);
+  const setParam = (key: string, value: string | null): void =>
+    setParams((before) =>
+      Object.fromEntries(
+        Object.entries({ ...before, [key]: value ?? "" }).filter(([, known]) => known),
+      ),
+    );
+  return <CriticalPathView {...viewProps(params, { setParam, setSteps: vi.fn() })} />;
+}
+
+async function show(start: Params = {}): Promise<void> {
+  render(<Page start={start} />);
+  await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
+}
+
+const slider = (): HTMLElement =>
+  screen.getByRole("slider", {
+    name: "Critical path of ProfilerStep#5: Kernel 75.0 %, Python 25.0 %",
+  });
+const link = (name: string): string | null =>
+  screen.getByRole("link", { name }).getAttribute("href");
+const lastRows = (): Params =>
+  Object.fromEntries(
+    asked.filter((url) => url.pathname.endsWith("/rows")).pop()?.searchParams ?? [],
+  );
 
 describe("the page", () => {
-  it("says the answer, draws the longest step and lists what is on the path", async () => {
-    show();
-    await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
+  it("says the answer and what is hidden, draws the longest step and lists what is on the path", async () => {
+    await show();
     expect(text()).toContain("Kernel: 75 % of the critical path");
+    expect(text()).toContain("relu takes 40 % of the kernel time, but 1 % of the critical path.");
     expect(text()).toContain("drawn: ProfilerStep#5, the longest");
-    const strip = screen.getByRole("group", {
-      name: "Critical path: Kernel 75.0 %, Python 25.0 %",
-    });
-    expect([...strip.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual([
-      "#trace?t=1000%2C10",
-      "#trace?t=1010%2C90",
-    ]);
-    expect(screen.getByRole("link", { name: "gemm" }).getAttribute("href")).toBe("#trace?sel=17");
+    expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C100");
+    expect(link("gemm")).toBe("#trace?sel=17&path=1");
     expect(text()).toContain("nothing recorded");
+    expect(lastRows()).not.toHaveProperty("t0");
+  });
+
+  it("lists only what lies in a part that keys choose, and all of it after Escape", async () => {
+    await show();
+    fireEvent.keyDown(slider(), { key: "End" });
+    expect(slider().getAttribute("aria-valuetext")).toBe(
+      "Kernel, gemm and 2 more, 90 ns, 10 ns after the step began",
+    );
+    expect(text()).toContain("gemm and 2 more");
+    fireEvent.keyDown(slider(), { key: "Enter" });
+    await waitFor(() => expect(lastRows()).toMatchObject({ t0: "1010", t1: "1100" }));
+    expect(link("Show on the timeline")).toBe("#trace?path=1&t=1010%2C90");
+    expect(text()).toContain("only the chosen 90 ns");
+    fireEvent.keyDown(slider(), { key: "ArrowLeft" });
+    await waitFor(() => expect(lastRows()).toMatchObject({ t0: "1009", t1: "1099" }));
+    fireEvent.keyDown(slider(), { key: "Escape" });
+    await waitFor(() => expect(lastRows()).not.toHaveProperty("t0"));
+  });
+
+  it("takes the part and the grouping from the address, and sums the part in the legend", async () => {
+    table = rows({
+      parts: declaredTable(PATH_KINDS, 1, {
+        kind: ["kernel"],
+        path_ns: [44],
+        share: [1],
+        segments: [1],
+      }),
+      rows: declaredTable<PathRowsPayload["rows"]>(PATH_EVENTS, 1, {
+        name: ["aten::mm"],
+        kind: ["kernel"],
+        path_ns: [44],
+        share: [1],
+        segments: [1],
+        event: [17],
+      }),
+    });
+    await show({ t0: "1050", t1: "1094", by: "operator" });
+    expect(lastRows()).toMatchObject({ t0: "1050", t1: "1094", by: "operator" });
+    const legend = document.querySelector(".path-parts")?.textContent;
+    expect(legend).toContain("44 ns");
+    expect(legend).not.toContain("Python");
+    expect(link("aten::mm")).toContain("#operator?");
+    expect(screen.getByRole("columnheader", { name: /Operator/ })).toBeTruthy();
+    expect(screen.queryByRole("columnheader", { name: /Source line/ })).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "Whole path" }));
+    await waitFor(() => expect(lastRows()).not.toHaveProperty("t0"));
   });
 
   it("draws no chart of a single step", async () => {
     const { step, name, ...times } = payload().steps;
     answer = payload({ steps: { ...times, step: step.slice(1), name: name.slice(1) } });
-    show();
-    await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
+    await show();
     expect(text()).not.toContain("By step");
   });
 
@@ -84,8 +139,25 @@ describe("the page", () => {
     answer = payload({
       parts: declaredTable<CriticalPathPayload["parts"]>(PATH_KINDS, 0, { kind: [] }),
     });
-    show();
+    render(<Page start={{}} />);
     await waitFor(() => expect(text()).toContain("This trace has no steps"));
+  });
+});
+
+describe("on Overview", () => {
+  it("titles several steps and leads to the page and the timeline with the chosen part", () => {
+    const first = strip({ step: 0, name: "ProfilerStep#4", start_ns: 900, end_ns: 1000 });
+    const view = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
+    render(<PathOfSteps payload={payload({ strips: [first, strip()] })} hrefOf={view.hrefOf} />);
+    expect(screen.getAllByRole("heading").map((title) => title.textContent)).toEqual([
+      "Critical path",
+      "ProfilerStep#4 100 ns",
+      "ProfilerStep#5 100 ns",
+    ]);
+    expect(link("What is on it")).toBe("#critical_path?");
+    fireEvent.keyDown(slider(), { key: "Enter" });
+    expect(link("What is on it")).toBe("#critical_path?t0=1000&t1=1010");
+    expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C10");
   });
 });
 
@@ -97,10 +169,50 @@ describe("the model", () => {
     ]);
   });
 
-  it("lays the strip out by time", () => {
-    expect(stretchesOf(payload()).map(({ kind, from, width }) => [kind, from, width])).toEqual([
-      ["python", 0, 0.1],
-      ["kernel", 0.1, 0.9],
+  it("lays the strip out by time, with the places of the kinds among the series", () => {
+    expect(stretchesOf(strip(), seriesOf(payload()))).toEqual([
+      { series: 1, t0: 1000, t1: 1010 },
+      { series: 0, t0: 1010, t1: 1100 },
     ]);
+  });
+
+  it("says of a stretch only what is known", () => {
+    const unknown = {
+      kind: ["not_recorded"],
+      start_ns: [1000],
+      end_ns: [1100],
+      segments: [0],
+      name: [null],
+      line: [null],
+    };
+    expect(spoken(strip({ stretches: unknown }), 0)).toBe(
+      "Not recorded, 100 ns, 0 ns after the step began",
+    );
+  });
+
+  it("reads a part only where it lies in a path", () => {
+    const strips = [strip()];
+    expect(readRange({ t0: "1050", t1: "2000" }, strips)).toEqual({ t0: 1050, t1: 2000 });
+    for (const [t0, t1] of [
+      ["0", "1000"],
+      ["1100", "1200"],
+      ["1050", "1050"],
+      ["a", "1100"],
+      ["1050", ""],
+    ])
+      expect(readRange({ t0: t0 ?? "", t1: t1 ?? "" }, strips)).toBeNull();
+    expect(timelineParams(null, [])).toEqual({ path: "1" });
+    expect(readGroup("module")).toBe("module");
+    expect(readGroup("rank")).toBe("place");
+  });
+
+  it("gives every kind a colour and a pattern of its own", () => {
+    const kinds = Object.keys(payload().steps).flatMap((key) =>
+      key.endsWith("_ns") ? [key.slice(0, -3)] : [],
+    );
+    const looks = kinds.map(seriesFor);
+    expect(kinds.length).toBeGreaterThan(10);
+    expect(new Set(looks.map(({ color }) => color)).size).toBe(kinds.length);
+    expect(new Set(looks.map(({ pattern }) => pattern)).size).toBe(kinds.length);
   });
 });

@@ -1,19 +1,27 @@
 /** The Critical Path page: what the end of each step waited for, back to its begin. */
 
-import type { CriticalPathPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
+import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { onlyStep, viewQuery, withOnly, type ViewProps } from "../../state/view";
-import { Figure, Grid, Panel, StackedBars } from "../../widgets";
+import { Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
 import { useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing } from "../loaded";
-import css from "./critical_path.css?inline";
-import { barsOf, seriesOf, stepTable } from "./model";
-import { pathColumns, PathParts, PathStrip } from "./parts";
+import {
+  barsOf,
+  GROUPS,
+  readGroup,
+  readRange,
+  seriesOf,
+  stepTable,
+  timelineParams,
+  type PathGroup,
+  type Range,
+} from "./model";
+import { pathColumns } from "./parts";
+import { PathStrips } from "./strip";
 import { WhatIf } from "./what_if";
-
-adoptStyles(css);
 
 export function CriticalPathView(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
@@ -37,26 +45,67 @@ export function CriticalPathView(props: ViewProps) {
 
 function CriticalPathPage({ payload, ...props }: ViewProps & { payload: CriticalPathPayload }) {
   const { hrefOf, params, setParam, setSteps, steps } = props;
-  const columns = useColumns(() => pathColumns(payload, hrefOf), [payload]);
-  const step = payload.steps.name[payload.steps.step.indexOf(payload.strip_step)];
+  const { strips } = payload;
+  const range = readRange(params, strips);
+  const by = readGroup(params.by);
+  const rows = useResource(
+    "critical_path/rows",
+    viewQuery(props, {
+      by: by === "place" ? "" : by,
+      t0: range ? String(range.t0) : "",
+      t1: range ? String(range.t1) : "",
+    }),
+  );
+  const setRange = (next: Range | null): void => {
+    setParam("t0", next && String(next.t0));
+    setParam("t1", next && String(next.t1));
+  };
   const several = payload.steps.step.length > 1;
+  const [first] = strips;
   return (
     <>
-      <InShort sentences={payload.headline} />
+      <InShort sentences={[...payload.headline, ...payload.contrast]} />
       <MissingList missing={payload.missing} />
       <Panel
         title="Critical path"
         term="critical_path"
         note={
-          several
-            ? `drawn: ${step ?? "the longest step"}, the longest; sums: all steps chosen`
-            : step
+          several && strips.length === 1
+            ? `drawn: ${first?.name ?? ""}, the longest; sums: all steps chosen`
+            : first?.name
         }
       >
-        <PathStrip payload={payload} hrefOf={hrefOf} />
-        <PathParts payload={payload} />
+        <PathStrips
+          payload={payload}
+          range={range}
+          onRange={setRange}
+          within={range ? (rows.data ?? undefined) : undefined}
+          links={
+            <a class="button button-plain" href={hrefOf("trace", timelineParams(range, strips))}>
+              Show on the timeline
+            </a>
+          }
+        />
       </Panel>
-      <WhatIf {...props} rows={payload.rows} />
+      <WhatIf {...props} />
+      <Panel
+        title="On the path"
+        term="critical_path"
+        note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
+        actions={
+          <Select
+            label="Rows"
+            value={by}
+            options={GROUPS}
+            onChange={(next) => setParam("by", next === "place" ? null : next)}
+          />
+        }
+        flush
+      >
+        <Loaded resource={rows} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
+          {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
+        </Loaded>
+      </Panel>
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>
@@ -72,18 +121,29 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           </Figure>
         </Panel>
       ) : null}
-      <Panel title="On the path" term="critical_path" flush>
-        <Grid
-          label="On the path"
-          columns={columns}
-          rowCount={payload.rows.kind.length}
-          rowKey={String}
-          pinned={payload.pooled > 0 ? [payload.rows.kind.length - 1] : []}
-          storage="critical_path"
-          empty="Nothing matches the search."
-          {...gridParams(params, setParam)}
-        />
-      </Panel>
     </>
+  );
+}
+
+interface PathTableProps extends ViewProps {
+  data: PathRowsPayload;
+  by: PathGroup;
+  payload: CriticalPathPayload;
+}
+
+function PathTable({ data, by, payload, hrefOf, params, setParam }: PathTableProps) {
+  const columns = useColumns(() => pathColumns(data, by, hrefOf, payload.vocabulary), [data]);
+  const count = data.rows.kind.length;
+  return (
+    <Grid
+      label="On the path"
+      columns={columns}
+      rowCount={count}
+      rowKey={String}
+      pinned={data.pooled > 0 ? [count - 1] : []}
+      storage={`critical_path_${by}`}
+      empty="Nothing matches the search."
+      {...gridParams(params, setParam)}
+    />
   );
 }

@@ -1,6 +1,6 @@
 /** What-ifs as texts: `name:key=value,key=value`, separated by semicolons, as the server and the command line take them. */
 
-import type { CriticalPathPayload, DeclaredChange, WhatIfPrediction } from "../../api/types.gen";
+import type { DeclaredChange, PathRowsPayload, WhatIfPrediction } from "../../api/types.gen";
 import { stepsText, type StepRange } from "../../state/view";
 import { labelOf } from "./model";
 import { formatCount, formatShare, formatTime, MINUS } from "../../base/units";
@@ -16,7 +16,7 @@ export const SELECTOR_OPTIONS: readonly { value: Selector; label: string }[] = [
   { value: "kernel", label: "kernel" },
   { value: "line", label: "source line" },
   { value: "module", label: "module" },
-  { value: "kind", label: "kind of time" },
+  { value: "kind", label: "kind" },
   { value: "name", label: "any event" },
 ];
 
@@ -106,10 +106,7 @@ const quoted = (text: string): string =>
   /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Names on the path that a selector can choose, the largest part first. */
-export function namesFor(
-  selector: Selector,
-  rows: Pick<CriticalPathPayload["rows"], "name" | "kind" | "operator" | "line">,
-): string[] {
+export function namesFor(selector: Selector, rows: PathRowsPayload["rows"]): string[] {
   const names: readonly (string | null)[] =
     selector === "operator"
       ? rows.operator

@@ -1,7 +1,7 @@
 /** Distributed payloads for tests: small, and true to the wire types. */
 
 import { OPERATIONS } from "../../api/tables.gen";
-import type { DistributedPayload, DistributedWorker, LateItem } from "../../api/types.gen";
+import type { DistributedPayload, DistributedWorker, BlameItem } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
 
 export const MS = 1_000_000;
@@ -25,31 +25,29 @@ export function worker(rank: number, over: Partial<DistributedWorker> = {}): Dis
   };
 }
 
-export function lateItem(step: number, over: Partial<LateItem> = {}): LateItem {
+export function blameItem(step: number, over: Partial<BlameItem> = {}): BlameItem {
   return {
     step,
     worker: 1,
-    caused_ns: 24 * MS,
-    longest_ns: 12 * MS,
-    lead_ns: 11 * MS,
-    collectives: 3,
-    kind: "all_reduce",
-    event: 40 + step,
-    start_ns: step * 100 * MS,
-    before_operator: "aten::mm",
-    before_module: "Net.layer1",
-    before_line: "train.py(12): forward",
-    before_event: 30 + step,
-    before_name: "aten::mm",
-    before_ns: 11 * MS,
-    before_side: "host",
-    before_side_ns: 12 * MS,
-    before: "aten::mm in Net.layer1, by 11.0 ms on the host",
+    also: [],
+    held_ns: 11 * MS,
+    path_ns: 60 * MS,
+    parts: [
+      {
+        kind: "Host operator",
+        name: "aten::mm",
+        held_ns: 11 * MS,
+        event: 30 + step,
+        module: "Net.layer1",
+        line: "train.py(12): forward",
+      },
+    ],
+    text: "aten::mm in Net.layer1 (Host operator), by 11.0 ms",
     ...over,
   };
 }
 
-/** `ranks` workers with `count` steps of 100 ms; rank 1 is late by 12 ms in all but the first. */
+/** `ranks` workers with `count` steps of 100 ms; rank 1 arrives 12 ms late in all but the first, and holds them back. */
 export function distributed(
   ranks = 3,
   count = 4,
@@ -76,7 +74,7 @@ export function distributed(
       unsplit_ns: fill(() => 0),
       late_ns: fill((rank, step) => (rank === 1 && step > 0 ? 12 * MS : rank * 1000)),
     },
-    late: steps.slice(1).map((_, i) => lateItem(i + 1)),
+    blame: steps.slice(1).map((_, i) => blameItem(i + 1)),
     operations: declaredTable(OPERATIONS, workers.length + 1, {
       worker: [-1, ...workers.keys()],
       kind: all("all_reduce"),
@@ -103,7 +101,8 @@ export function distributed(
     ready: ranks,
     progress: 1,
     workers_total: ranks,
-    headline: ["Rank 1 is late in 3 of 4 steps.", "On time it could save up to 11.0 ms."],
+    world_size: ranks,
+    headline: ["Rank 1 holds the others back in 3 of 4 steps."],
     notes: [],
     missing: [],
     ...over,

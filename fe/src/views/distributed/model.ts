@@ -1,6 +1,6 @@
 /** What the Distributed page computes: means over steps, who holds the others back, which rows of the operations are shown. */
 
-import type { DistributedPayload, DistributedWorker, LateItem } from "../../api/types.gen";
+import type { DistributedPayload, DistributedWorker } from "../../api/types.gen";
 import type { Series, StackedBar } from "../../widgets";
 
 /** Per worker and step. */
@@ -82,10 +82,6 @@ export function nameAt(workers: readonly DistributedWorker[], place: number): st
   const found = workers[place];
   return found ? workerName(found) : "";
 }
-
-/** What took longer on a late worker before it arrived. */
-export const beforeName = (item: LateItem): string | null =>
-  item.before_operator ?? item.before_name ?? item.before_module ?? item.before_line;
 
 /** The place of a worker in the list by its name; `null` for all of them together. */
 export function readWorker(

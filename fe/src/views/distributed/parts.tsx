@@ -107,7 +107,7 @@ type Order = "rank" | "late";
 
 /** How late each worker was in each step. */
 export function LateMap({ payload }: { payload: DistributedPayload }) {
-  const { workers, steps, waiting, late } = payload;
+  const { workers, steps, waiting, blame } = payload;
   const [by, setBy] = useState<Order>("rank");
   const rows = useMemo(() => workers.map(workerName), [workers]);
   const columns = useMemo(() => steps.map(stepName), [steps]);
@@ -116,9 +116,9 @@ export function LateMap({ payload }: { payload: DistributedPayload }) {
     [by, waiting, rows],
   );
   const note = (worker: number, step: number): string => {
-    const item = late.find((candidate) => candidate.step === step && candidate.worker === worker);
+    const item = blame.find((candidate) => candidate.step === step && candidate.worker === worker);
     return item
-      ? `The last in this step: it made the others wait ${formatTime(item.caused_ns)} in all. What took longer on it: ${item.before || "not known"}.`
+      ? `It holds this step back by ${formatTime(item.held_ns)}. What takes longer on it: ${item.text || "not known"}.`
       : "";
   };
   return (

@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
 import { OPERATIONS } from "../../api/tables.gen";
-import type { DistributedPayload } from "../../api/types.gen";
+import type { BlameItem, DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import type { Selection, ViewProps } from "../../state/view";
 import { type CellKind, type CellValue, type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { columnsOf, declaredColumns, pickRows, useColumns } from "../columns";
-import { beforeName, nameAt, operationRows, readWorker } from "./model";
+import { nameAt, operationRows, readWorker } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
 
@@ -34,46 +34,43 @@ function traceOf({ selection, payload }: TableProps, place: number): Selection {
   return { run: selection.run, worker: found?.worker ?? "", span: found?.span ?? "" };
 }
 
-/** Who was last in each step, what that cost, and what it did before. */
-export function LateTable(props: TableProps) {
+/** Who holds each step back, by how much, and with what. */
+export function BlameTable(props: TableProps) {
   const { payload, hrefOf } = props;
-  const { late, steps, workers } = payload;
+  const { blame, steps, workers } = payload;
   const columns = useColumns(() => {
-    const event = (row: number, key: "event" | "before_event"): string | null => {
-      const item = late[row];
-      const number = item?.[key] ?? null;
-      return item && number !== null
-        ? hrefOf("trace", { sel: String(number) }, traceOf(props, item.worker))
+    const event = (row: number): string | null => {
+      const item = blame[row];
+      const part = item?.parts[0];
+      return item && part
+        ? hrefOf("trace", { sel: String(part.event) }, traceOf(props, item.worker))
         : null;
     };
-    const of = columnsOfRows(late);
+    const of = columnsOfRows(blame);
+    const also = (item: BlameItem) => item.also.map((place) => nameAt(workers, place)).join(", ");
     return [
       of("step", "Step", "text", 62, ({ step }) => stepName(steps[step] ?? "")),
-      of("last", "Last", "text", 82, ({ worker }) => nameAt(workers, worker), {
-        href: (row) => event(row, "event"),
+      of("held_by", "Rank", "text", 82, ({ worker }) => nameAt(workers, worker)),
+      of("also", "Likewise", "text", 90, (item) => also(item) || null),
+      of("held", "Held back by", "time", 112, (item) => item.held_ns, { bar: true }),
+      of("on_path", "On the path", "time", 92, (item) => item.path_ns),
+      of("work", "What takes longer", "code", 210, ({ parts }) => parts[0]?.name ?? null, {
+        href: event,
       }),
-      of("kind", "At", "text", 112, ({ kind }) => kind),
-      of("caused", "Caused wait", "time", 112, (item) => item.caused_ns, { bar: true }),
-      of("longest", "Longest wait", "time", 88, (item) => item.longest_ns),
-      of("lead", "Behind the next", "time", 92, (item) => item.lead_ns),
-      of("collectives", "Collectives", "count", 92, (item) => item.collectives, { hidden: true }),
-      of("before", "What took longer before", "code", 190, beforeName, {
-        href: (row) => event(row, "before_event"),
-      }),
-      of("before_ns", "Longer by", "time", 84, (item) => item.before_ns),
-      of("before_side", "Where", "text", 66, (item) => item.before_side),
-      of("module", "Module", "code", 120, (item) => item.before_module),
-      of("line", "Source line", "code", 170, (item) => item.before_line, { grow: true }),
+      of("work_ns", "Longer by", "time", 84, ({ parts }) => parts[0]?.held_ns ?? null),
+      of("kind", "Kind", "text", 110, ({ parts }) => parts[0]?.kind ?? null),
+      of("module", "Module", "code", 120, ({ parts }) => parts[0]?.module ?? null),
+      of("line", "Source line", "code", 170, ({ parts }) => parts[0]?.line ?? null, { grow: true }),
     ];
   }, [payload]);
   return (
-    <Panel title="Who is late, per step" term="distributed_last" flush>
+    <Panel title="Who holds the others back, per step" term="distributed_blame" flush>
       <Grid
-        label="Who is late"
+        label="Who holds the others back"
         columns={columns}
-        rowCount={late.length}
+        rowCount={blame.length}
         height={HEIGHT}
-        storage="distributed-late"
+        storage="distributed-blame"
       />
     </Panel>
   );

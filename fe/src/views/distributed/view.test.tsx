@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { DistributedPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { findings, HOSTILE, plainHeads } from "../fixtures";
-import { distributed, lateItem, worker } from "./fixtures";
+import { distributed, blameItem, worker } from "./fixtures";
 import { DistributedView } from "./view";
 
 let answers: DistributedPayload[];
@@ -46,14 +46,14 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
 }
 const text = (): string => document.body.textContent;
 
-it("says who is late, shows the charts, the map, the tables and the clock", async () => {
+it("says who holds the others back, shows the charts, the map, the tables and the clock", async () => {
   show();
-  await waitFor(() => expect(text()).toContain("Rank 1 is late in 3 of 4 steps"));
+  await waitFor(() => expect(text()).toContain("Rank 1 holds the others back in 3 of 4 steps"));
   expect(screen.getAllByRole("button", { name: /^rank 2 \(host_102\): / }).length).toBe(2);
   expect(
     screen.getByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ }),
   ).toBeTruthy();
-  for (const label of ["Who is late", "Communication operations", "Workers"])
+  for (const label of ["Who holds the others back", "Communication operations", "Workers"])
     expect(screen.getByRole("grid", { name: label })).toBeTruthy();
   for (const part of [
     "12 collectives are matched",
@@ -65,13 +65,14 @@ it("says who is late, shows the charts, the map, the tables and the clock", asyn
   expect(plainHeads()).toEqual([]);
 });
 
-it("leads from a late step to the collective and to what ran before, on the timeline of the late worker", async () => {
-  answers = [distributed(3, 4, { late: [lateItem(1)] })];
+it("leads from a step to what takes longer, on the timeline of the worker that holds it back", async () => {
+  answers = [distributed(3, 4, { blame: [blameItem(1, { also: [2] })] })];
   show();
-  const grid = within(await screen.findByRole("grid", { name: "Who is late" }));
+  const grid = within(await screen.findByRole("grid", { name: "Who holds the others back" }));
   expect(
     grid.getAllByRole("link", { hidden: true }).map((link) => link.getAttribute("href")),
-  ).toEqual(["#trace?sel=41&worker=host_101", "#trace?sel=31&worker=host_101"]);
+  ).toEqual(["#trace?sel=31&worker=host_101"]);
+  expect(grid.getByText("rank 2")).toBeTruthy();
 });
 
 it("asks again while workers are read, and shows how far that is", async () => {
@@ -93,7 +94,7 @@ it("asks again while workers are read, and shows how far that is", async () => {
 });
 
 it("says nothing of clocks before there are two to compare", async () => {
-  answers = [distributed(3, 4, { late: [], matched: 0, ready: 1, progress: 0.5 })];
+  answers = [distributed(3, 4, { blame: [], matched: 0, ready: 1, progress: 0.5 })];
   show();
   await waitFor(() => expect(text()).toContain("1 of 3 are here"));
   expect(text()).not.toContain("collectives are matched");
@@ -128,7 +129,7 @@ it("shows of one worker what can be known", async () => {
     distributed(1, 4, {
       matched: 0,
       headline: ["This is the recording of one worker."],
-      late: [],
+      blame: [],
       waiting: { waiting_ns: none, transfer_ns: none, unsplit_ns: none, late_ns: none },
       skew_ns: null,
     }),
@@ -145,7 +146,7 @@ it("calls waiting no part of what could not be told apart, and draws none of wha
   const one = (unsplit_ns: number[][]): DistributedPayload =>
     distributed(1, 2, {
       matched: 0,
-      late: [],
+      blame: [],
       waiting: { waiting_ns: nothing, transfer_ns: nothing, unsplit_ns, late_ns: nothing },
     });
   answers = [one(some)];

@@ -10,7 +10,7 @@ import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { communicates, incomplete, readStep } from "./model";
 import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
-import { LateTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
+import { BlameTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";
 import tables from "../tables.css?inline";
 
@@ -52,7 +52,7 @@ function DistributedPage(props: PageProps) {
       <FindingsStrip {...props} view="distributed" />
       {payload.steps.length ? <Charts {...props} /> : null}
       {several && payload.matched ? <LateMap payload={payload} /> : null}
-      {payload.late.length ? <LateTable {...props} /> : null}
+      {payload.blame.length ? <BlameTable {...props} /> : null}
       {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       <WorkersTable {...props} />

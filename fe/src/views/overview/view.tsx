@@ -8,6 +8,7 @@ import { useResource, type Resource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Panel, Term } from "../../widgets";
 import { basisText } from "../findings/model";
+import { PathOfSteps } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
@@ -84,8 +85,26 @@ function OverviewPage({
   );
 }
 
-function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: OverviewPayload }) {
+/** Bars need more than a few steps; of few the path says more, once it is found. */
+const FEW_STEPS = 3;
+
+function Steps({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
+  const { steps, setSteps, hrefOf } = props;
+  const few = payload.steps.step.length <= FEW_STEPS;
+  const path = useResource(few ? "critical_path" : null, viewQuery(props));
+  if (few && path.data?.strips.length) return <PathOfSteps payload={path.data} hrefOf={hrefOf} />;
+  return (
+    <StepChart
+      payload={payload}
+      chosen={onlyStep(steps)}
+      onChoose={(index) => setSteps(withOnly(steps, index))}
+    />
+  );
+}
+
+function Breakdown({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
   const { average } = payload;
+  const { hrefOf } = props;
   if (!payload.steps.step.length) {
     return (
       <Nothing
@@ -100,14 +119,12 @@ function Breakdown({ payload, steps, setSteps, hrefOf }: ViewProps & { payload: 
     <div class="overview-row">
       <div class="panel wide">
         <div class="panel-body">
-          <StepChart
-            payload={payload}
-            chosen={onlyStep(steps)}
-            onChoose={(index) => setSteps(withOnly(steps, index))}
-          />
+          <Steps {...props} payload={payload} />
           <p class="source-note">
             <Term id="step_source" />: {payload.step_source}.
-            {payload.steps.step.length > 1 ? " Press a bar to look at that step alone." : ""}
+            {payload.steps.step.length > FEW_STEPS
+              ? " Press a bar to look at that step alone."
+              : ""}
           </p>
         </div>
       </div>

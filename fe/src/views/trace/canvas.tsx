@@ -47,6 +47,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       selected={choice.selected}
       area={stage.area}
       hits={found.idle ? none : found.hits}
+      lit={stage.path.lit}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}
       onRows={stage.setRows}

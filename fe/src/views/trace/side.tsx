@@ -3,8 +3,10 @@ import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
+import { HalvedLink } from "../critical_path/what_if_links";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
+import { EventPath } from "./event_path";
 import { trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
@@ -49,9 +51,11 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
           <>
             <NameLink view={view} to="operator" name={shown.operator_name} />
             <NameLink view={view} to="kernel" name={shown.kernel_name} />
+            <HalvedLink view={view} event={shown} />
           </>
         }
       />
+      <EventPath recording={recording} event={shown.ref.event} />
       <CollectivePeers
         recordings={recordings}
         recording={recording}

@@ -17,6 +17,7 @@ import {
   writeRows,
   writeView,
 } from "./params";
+import { usePath, type ShownPath } from "./path";
 import type { Recording } from "./recordings";
 import {
   extentOfName,
@@ -54,6 +55,7 @@ export interface Stage extends StageProps {
   kinds: readonly string[];
   all: ShownArrows;
   arrows: readonly Arrow[];
+  path: ShownPath;
   peers: readonly CollectivePeer[];
   marks: readonly Mark[];
   boundaries: readonly Boundary[];
@@ -87,13 +89,15 @@ export function useStage(props: StageProps): Stage {
   const rows = useMemo(() => readRows(params), [open, shut, pin, order, filter]);
   const kinds = useMemo(() => listOf(params.arrows), [params.arrows]);
   const all = useArrows(recordings, sight, kinds);
+  const path = usePath(recordings, sight, params.path === "1");
   const { payload, source, recording } = choice;
   const peers = usePeers(recording, payload);
   const arrows = useMemo(() => {
-    if (!payload || !recording) return all.arrows;
+    const drawn = [...all.arrows, ...path.arrows];
+    if (!payload || !recording) return drawn;
     const own = arrowsOfEvent(payload, source, recording.offset);
-    return [...all.arrows, ...own, ...arrowsToPeers(peers, recordings, source, payload)];
-  }, [all, payload, source, recording, recordings, peers]);
+    return [...drawn, ...own, ...arrowsToPeers(peers, recordings, source, payload)];
+  }, [all, path, payload, source, recording, recordings, peers]);
   const marks = useMemo(() => marksOf(recordings, params.mark), [recordings, params.mark]);
   const boundaries = useMemo(() => boundariesOf(recordings, main), [recordings, main]);
   const activity = useMemo(() => activityOf(recordings, span), [recordings, span]);
@@ -101,7 +105,7 @@ export function useStage(props: StageProps): Stage {
   return {
     ...props,
     ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all },
-    ...{ arrows, peers, marks, boundaries, activity, setParam },
+    ...{ arrows, path, peers, marks, boundaries, activity, setParam },
     setArea: (next) => {
       const texts = next ? writeArea(next, keys) : { area: null, arealanes: null };
       setParam("area", texts.area);
@@ -219,6 +223,7 @@ export function obey(
         "arrows",
         stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") || null,
       ),
+    path: () => togglePath(stage),
     clear: () => letGo(stage),
     previous: () => to(choice.payload?.previous),
     next: () => to(choice.payload?.next),
@@ -227,6 +232,9 @@ export function obey(
   };
   actions[command]();
 }
+
+export const togglePath = ({ view, setParam }: Stage): void =>
+  setParam("path", view.params.path === "1" ? null : "1");
 
 /** One thing at a time, what was chosen last first. */
 function letGo(stage: Stage): void {

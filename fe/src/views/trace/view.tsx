@@ -25,7 +25,15 @@ import { readColour } from "./params";
 import { spanOf, useRecordings, type Recordings } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
-import { firstView, goToMark, useStage, viewOfSteps, withoutMark, type Stage } from "./stage";
+import {
+  firstView,
+  goToMark,
+  useStage,
+  togglePath,
+  viewOfSteps,
+  withoutMark,
+  type Stage,
+} from "./stage";
 import { readTable, Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, StepJump, WorkerChoice } from "./toolbar";
 
@@ -283,6 +291,7 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
           total={all.total}
           onChange={(next) => setParam("arrows", next.join(",") || null)}
         />
+        <PathToggle stage={stage} />
         <MarkMenu
           marks={marks}
           onGo={(mark) => goToMark(stage, mark)}
@@ -307,6 +316,26 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         <Button kind="quiet" icon="help" label="Keys and gestures (?)" onClick={onHelp} />
       </div>
     </div>
+  );
+}
+
+function PathToggle({ stage }: { stage: Stage }) {
+  const on = stage.view.params.path === "1";
+  return (
+    <>
+      <Button
+        kind="quiet"
+        icon="path"
+        label="Critical path (C)"
+        pressed={on}
+        onClick={() => togglePath(stage)}
+      >
+        Path
+      </Button>
+      <span class="muted" role="status">
+        {on ? stage.path.message : ""}
+      </span>
+    </>
   );
 }
 

@@ -1,10 +1,12 @@
 import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { useId } from "../../base/id";
 import { format, formatShare, type Unit } from "../../base/units";
 import { Pure } from "../pure";
 import { Floating, Term } from "../tooltip";
 import { GridLines, LEFT, lineY, TOP, YTicks } from "./axes";
 import { linearAxis, type Axis } from "./axis";
+import { fillOf, Hatches, Swatch } from "./hatch";
 import { MOVES } from "./moves";
 import { useWidth } from "./size";
 import { piecesOf, slotsOf, type Series, type Slots, type StackedBar } from "./stack";
@@ -28,6 +30,7 @@ const LETTER = 6.6;
 
 export function StackedBars(props: StackedBarsProps) {
   const { label, series, bars, unit, line, axisLabel = "step", height = 260, onSelect } = props;
+  const hatch = useId("bars");
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
   const [active, setActive] = useState<number | null>(null);
@@ -76,11 +79,12 @@ export function StackedBars(props: StackedBarsProps) {
             onKeyDown={onKeyDown}
             onPointerLeave={() => setActive(null)}
           >
+            <Hatches id={hatch} series={series} />
             <GridLines axis={axis} plot={plot} width={slots.width + INSET} />
             {bars.map((bar, index) => (
               <Bar
                 key={bar.key}
-                {...{ bar, index, series, slots, axis, plot, unit, axisLabel }}
+                {...{ bar, index, series, hatch, slots, axis, plot, unit, axisLabel }}
                 selected={props.selected === bar.key}
                 tabStop={index === (active ?? 0)}
                 activate={setActive}
@@ -123,7 +127,7 @@ export function SeriesLegend({ series }: { series: readonly Series[] }) {
     <ul class="legend-line">
       {series.map((item) => (
         <li key={item.key}>
-          <span class="swatch" style={{ background: item.color }} />
+          <Swatch item={item} />
           {item.term ? <Term id={item.term}>{item.label}</Term> : item.label}
         </li>
       ))}
@@ -135,6 +139,8 @@ interface BarProps {
   bar: StackedBar;
   index: number;
   series: readonly Series[];
+  /** The name of their patterns. */
+  hatch: string;
   slots: Slots;
   axis: Axis;
   plot: number;
@@ -148,7 +154,7 @@ interface BarProps {
 
 class Bar extends Pure<BarProps> {
   override render(props: BarProps) {
-    const { bar, index, series, slots, axis, plot, unit, axisLabel } = props;
+    const { bar, index, series, hatch, slots, axis, plot, unit, axisLabel } = props;
     const { selected, tabStop, activate, onSelect } = props;
     const left = INSET + index * slots.slot;
     const x = left + (slots.slot - slots.bar) / 2;
@@ -179,7 +185,7 @@ class Bar extends Pure<BarProps> {
             y={TOP + piece.y}
             width={slots.bar}
             height={Math.max(0, piece.height - (piece.height > 2 ? 0.75 : 0))}
-            style={{ fill: series[piece.series]?.color }}
+            style={{ fill: fillOf(hatch, series, piece.series) }}
           />
         ))}
         {bar.mark ? (
@@ -222,7 +228,7 @@ function HoverBox({ bar, series, unit, anchor }: HoverBoxProps) {
         {series
           .map((item, i) => (
             <Fragment key={item.key}>
-              <span class="swatch" style={{ background: item.color }} />
+              <Swatch item={item} />
               <span>{item.label}</span>
               <span class="number">{format(bar.values[i], unit)}</span>
               <span class="number muted">

@@ -2,12 +2,13 @@
 
 import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { format, formatTime, scaleFor, type Unit } from "../../base/units";
+import { format, formatTime, type Unit } from "../../base/units";
 import { GridLines, LEFT, TOP, YTicks } from "./axes";
-import { linearAxis, multiples, tickStep } from "./axis";
+import { linearAxis } from "./axis";
 import { MOVES } from "./moves";
 import { useWidth } from "./size";
 import { pointAt, stacked, stairPath, zoomed, type Window } from "./staircase";
+import { TimeTicks } from "./TimeTicks";
 
 export interface StairLine {
   label: string;
@@ -158,7 +159,7 @@ function Curves(props: StaircaseProps & { plot: number }) {
         )}
         <GridLines axis={axis} plot={PLOT} left={LEFT} width={plot} />
         <YTicks axis={axis} plot={PLOT} />
-        <TimeTicks {...{ window, plot, x }} />
+        <TimeTicks {...{ window, plot, x }} y={TOP + PLOT + 17} />
         {[...areas.keys()].reverse().map((i) => (
           <path
             key={`area ${i}`}
@@ -216,31 +217,6 @@ function Band({ odd, label, left, right }: BandProps) {
           {label}
         </text>
       ) : null}
-    </>
-  );
-}
-
-interface TimeTicksProps {
-  window: Window;
-  plot: number;
-  x: (t: number) => number;
-}
-
-function TimeTicks({ window: { t0, t1 }, plot, x }: TimeTicksProps) {
-  const step = Math.max(1, tickStep(t1 - t0, plot / 110, scaleFor(t1, "ns").factor));
-  const scale = scaleFor(t1, "ns", step);
-  return (
-    <>
-      {multiples(step, t0, t1).map((time) => (
-        <text
-          key={time}
-          x={x(time)}
-          y={TOP + PLOT + 17}
-          text-anchor={x(time) > LEFT + plot - 20 ? "end" : "middle"}
-        >
-          {`${scale.text(time)} ${scale.unit}`}
-        </text>
-      ))}
     </>
   );
 }

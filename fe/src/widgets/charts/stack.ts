@@ -4,6 +4,8 @@ export interface Series {
   key: string;
   label: string;
   color: string;
+  /** Lines on a tile of 8 × 8 px, as a path; empty: none. Where not given, the colour stands alone. */
+  pattern?: string;
   term?: string;
 }
 

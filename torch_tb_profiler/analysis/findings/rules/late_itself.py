@@ -1,5 +1,5 @@
-"""The rank that comes last to the collectives has this finding itself, without a bound: what makes
-it late is in its other findings.
+"""The rank on which the critical path through all ranks stays longer than on the others has this finding itself,
+without a bound: what makes it slow is in its other findings.
 
 Formula: as for a rank that keeps the others waiting.
 """
@@ -12,22 +12,22 @@ RULE = Rule(
     place=64,
     claim=None,
     title="This rank keeps the others waiting",
-    sentence="""This worker comes last to the collectives in {late_steps} of {of_steps} steps,
-    {lead} per {step} after the next one; all other ranks together wait {caused} per {step} for
-    it.""",
-    attempt="""Look at what it does before it arrives, and at its other findings: here they cost
-    every rank.""",
-    caveat="Pipeline stages, whose ranks hold different parts of a model, wait by design.",
+    sentence="""The critical path through all ranks stays {held} per {step} longer on {worker} than on the others, in
+    {held_steps} of {of_steps} steps.""",
+    attempt="""Look at what it does there, and at its other findings: here they cost every rank.""",
+    caveat="Stages of a pipeline that hold different parts of a model differ by design, as far as they cannot be balanced.",
     views=("overview", "distributed"),
     details=(
-        ("doing", "Before that, {doing} takes {extra} longer than on the rank that waits longest."),
-        ("unexplained", "The trace does not say what delayed it."),
+        (
+            "doing",
+            "Of it, {doing} takes {extra} longer than on the other ranks in the step that costs most.",
+        ),
+        ("unexplained", "The trace does not say what takes longer."),
     ),
     numbers={
-        "lead": ("Behind the one before it", "ns"),
-        "caused": ("Waiting of all other ranks together", "ns"),
-        "late_steps": ("Steps in which it is last", "count"),
+        "held": ("Longer than the other ranks", "ns"),
+        "held_steps": ("Steps that it holds back", "count"),
         "of_steps": ("", "count"),
-        "extra": ("Longer than elsewhere", "ns"),
+        "extra": ("Of it, what takes longest", "ns"),
     },
 )

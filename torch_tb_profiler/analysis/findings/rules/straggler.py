@@ -1,9 +1,8 @@
-"""By how much a rank comes to the collectives after the one before it, in the steps in which the
-others wait for it most.
+"""By how much longer the work of another rank on the critical path through all ranks takes than that of the rest.
 
-Formula: mean per step; of the worker that is looked at at most its exposed communication, which is
-where it waited: what is claimed is taken from there.
-Upper bound: what the step could gain from that rank alone.
+Formula: mean per step of what holds the steps back (see `distributed_blame`); of the worker that is looked at at most
+its exposed communication, which is where it waits: what is claimed is taken from there.
+Upper bound: another rank may be nearly as slow, and then the path goes on there.
 Up to 16 workers are read for it; of larger runs the Distributed view has it done.
 """
 
@@ -12,50 +11,53 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from torch_tb_profiler.analysis.distributed.cause import Cause
-from torch_tb_profiler.analysis.distributed.late_ranks import StepStraggler
+from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 
+LONGEST_LABEL = 120
 SHOWN = 20
 """Steps that are kept as evidence, the most expensive."""
 
 
 def with_stragglers(
     analysis: Mapping[str, Any],
-    late: Iterable[tuple[StepStraggler, Cause | None]],
+    blames: Iterable[Blame],
     figures: RunFigures,
     asked: int,
     names: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
     """What ``find_findings`` found in the trace of the rank ``asked``, and who holds it and the
-    others up for 2 % of its own steps or more, the worst first; ``names``: (worker, span) of every
+    others back for 2 % of its own steps or more, the worst first; ``names``: (worker, span) of every
     rank.
 
-    A straggler's evidence are events of its own trace, so they are given as they are: ``evidence``,
+    The evidence of another rank are events of its own trace, so they are given as they are: ``evidence``,
     and no ``rows``.
     """
     length = analysis["step_ns"]
     common = {int(step) for step in figures.steps.place[asked][analysis["rows"]] if step >= 0}
-    by_rank: dict[int, list[tuple[StepStraggler, Cause | None]]] = {}
-    for straggler, cause in sorted(late, key=lambda finding: -finding[0].caused):
-        if straggler.step in common:
-            by_rank.setdefault(straggler.rank, []).append((straggler, cause))
-    lead = {
-        rank: sum(straggler.lead for straggler, _ in items) // analysis["steps"]
+    by_rank: dict[int, list[Blame]] = {}
+    for blame in sorted(blames, key=lambda blame: -blame.held):
+        if blame.step in common:
+            by_rank.setdefault(blame.rank, []).append(blame)
+    held = {
+        rank: sum(blame.held for blame in items) // analysis["steps"]
         for rank, items in by_rank.items()
     }
     findings = [dict(finding) for finding in analysis["found"]]
     exposed = next(
         (finding for finding in findings if finding["rule"] == "exposed_communication"), None
     )
-    for rank in sorted(lead, key=lambda rank: -lead[rank]):
+    for rank in sorted(held, key=lambda rank: -held[rank]):
+        to_blame = {rank, *(other for blame in by_rank[rank] for other in blame.also)}
         claim = (
-            None if rank == asked else min(lead[rank], exposed["recoverable_ns"] if exposed else 0)
+            None
+            if asked in to_blame
+            else min(held[rank], exposed["recoverable_ns"] if exposed else 0)
         )
-        if min(lead[rank], lead[rank] if claim is None else claim) < THRESHOLD * length:
+        if min(held[rank], held[rank] if claim is None else claim) < THRESHOLD * length:
             continue
         if exposed and claim:
             exposed["recoverable_ns"] -= claim
@@ -65,7 +67,7 @@ def with_stragglers(
                 "rule": "late_itself" if claim is None else "straggler",
                 "recoverable_ns": claim,
                 "share": None if claim is None else claim / length,
-                **_details(by_rank[rank], lead[rank], analysis["steps"], figures, names[rank]),
+                **_details(by_rank[rank], held[rank], analysis["steps"], names),
             }
         )
     findings = [
@@ -81,60 +83,64 @@ def with_stragglers(
 
 
 def _details(
-    late: Sequence[tuple[StepStraggler, Cause | None]],
-    lead: int,
+    blames: Sequence[Blame],
+    held: int,
     steps: int,
-    figures: RunFigures,
-    name: tuple[str, str],
+    names: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    _, cause = late[0]
+    first = blames[0]
+    part = first.parts[0] if first.parts else None
+    named = sorted({first.rank, *first.also})
+    worker, span = names[first.rank]
     return {
         "artefact": False,
         "rows": [],
-        "evidence": [_event(straggler, figures, *name) for straggler, _ in late[:SHOWN]],
-        "count": len(late),
-        "line": cause.line if cause else None,
+        "evidence": [
+            _event(blame.parts[0], worker, span) for blame in blames[:SHOWN] if blame.parts
+        ],
+        "count": sum(bool(blame.parts) for blame in blames),
+        "line": part.line or None if part else None,
         "numbers": {
-            "lead": float(lead),
-            "caused": float(sum(straggler.caused for straggler, _ in late) // steps),
-            "late_steps": float(len(late)),
+            "held": float(held),
+            "held_steps": float(len(blames)),
             "of_steps": float(steps),
-            "extra": float(cause.extra if cause else 0),
-            "unexplained": float(not _doing(cause)),
+            "extra": float(part.held if part else 0),
+            "unexplained": float(part is None),
         },
-        "words": {"worker": name[0], "doing": _doing(cause)},
+        "words": {
+            "worker": ", ".join(names[rank][0] for rank in named[:SHOWN]),
+            "doing": _doing(part),
+        },
     }
 
 
-def _doing(cause: Cause | None) -> str:
-    """``aten::mm in Linear_0``: what took longer on a late rank; empty where it is not known."""
-    if cause is None:
+def _doing(part: BlamedWork | None) -> str:
+    """``aten::mm in Linear_0``: what takes longer; empty where it is not known."""
+    if part is None:
         return ""
-    return f"{cause.name} in {cause.module}" if cause.module else cause.name
+    return f"{part.name} in {part.module}" if part.module else part.name
 
 
-def _event(late: StepStraggler, figures: RunFigures, worker: str, span: str) -> dict[str, Any]:
-    """The collective at which a straggler cost most in a step."""
-    own = figures.ranks[late.rank]
-    row = int(figures.matched.matches.row[late.rank, late.match])
+def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
+    """The longest event of what takes longer in a step."""
     return {
-        "label": own.sorts[int(own.sort[row])].kind,
+        "label": part.name[:LONGEST_LABEL],
         "worker": worker,
         "span": span,
-        "event": int(own.event[row]),
-        "start_ns": int(own.start[row]),
-        "dur_ns": int(own.end[row] - own.start[row]),
+        "event": part.event,
+        "start_ns": part.start,
+        "dur_ns": part.duration,
     }
 
 
 RULE = Rule(
     place=62,
     claim=None,
-    title="Another rank keeps this one waiting",
-    sentence="""Worker {worker} comes last to the collectives in {late_steps} of {of_steps} steps;
-    if it were as fast as the next one, this worker would wait up to {gain} less per {step}
+    title="This rank waits for {worker}",
+    sentence="""The critical path through all ranks stays longer on {worker} than on the others in {held_steps} of
+    {of_steps} steps; if it were as fast as they are, this worker would wait up to {gain} less per {step}
     ({share}).""",
-    attempt="""Look at what that worker does before it arrives: more data, slower kernels, a stalled
+    attempt="""Look at what that worker does: more data or layers, slower kernels, a stalled
     DataLoader, another program on its machine. Give it less, or the same as the others.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),

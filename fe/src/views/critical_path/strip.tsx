@@ -1,0 +1,128 @@
+/** The critical path of one to three steps from left to right, with what is under the pointer in words, and its legend. For this page and Overview. */
+
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
+import { formatShare, formatTime } from "../../base/units";
+import { Button, Ribbon, Swatch, type Series } from "../../widgets";
+import css from "./critical_path.css?inline";
+import {
+  labelOf,
+  seriesFor,
+  seriesOf,
+  spoken,
+  stretchesOf,
+  stripLabel,
+  told,
+  type Range,
+} from "./model";
+
+adoptStyles(css);
+
+type Parts = Pick<CriticalPathPayload, "parts">;
+
+interface PathStripsProps {
+  payload: Pick<CriticalPathPayload, "parts" | "strips">;
+  range: Range | null;
+  onRange: (range: Range | null) => void;
+  /** Links to what shows more of the range. */
+  links: ComponentChildren;
+  /** What the legend sums up, where it is not the whole. */
+  within?: Parts | undefined;
+}
+
+export function PathStrips({ payload, range, onRange, links, within }: PathStripsProps) {
+  const { strips } = payload;
+  const series = useMemo(() => seriesOf(payload), [payload]);
+  const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
+  const scale = Math.max(...strips.map(({ start_ns, end_ns }) => end_ns - start_ns));
+  return (
+    <>
+      {strips.map((strip) => (
+        <OneStrip
+          key={strip.step}
+          {...{ strip, payload, series, scale, range, onRange }}
+          titled={strips.length > 1}
+          onPoint={(row) => setAt(row === null ? null : { strip, row })}
+        />
+      ))}
+      <div class="path-reading">
+        <p>{at ? <Reading {...at} /> : <Hint range={range} />}</p>
+        {range ? (
+          <Button kind="quiet" icon="close" onClick={() => onRange(null)}>
+            Whole path
+          </Button>
+        ) : null}
+        {links}
+      </div>
+      <PathParts parts={(within ?? payload).parts} />
+    </>
+  );
+}
+
+interface OneStripProps extends Omit<PathStripsProps, "links" | "within"> {
+  strip: PathStrip;
+  series: readonly Series[];
+  scale: number;
+  titled: boolean;
+  onPoint: (row: number | null) => void;
+}
+
+function OneStrip({ strip, payload, series, titled, onRange, range, ...rest }: OneStripProps) {
+  const stretches = useMemo(() => stretchesOf(strip, series), [strip, series]);
+  return (
+    <>
+      {titled ? (
+        <h3 class="path-step">
+          {strip.name} <span class="muted">{formatTime(strip.end_ns - strip.start_ns)}</span>
+        </h3>
+      ) : null}
+      <Ribbon
+        label={stripLabel(strip, payload)}
+        series={series}
+        stretches={stretches}
+        describe={(row) => spoken(strip, row)}
+        chosen={range}
+        onChoose={onRange}
+        {...rest}
+      />
+    </>
+  );
+}
+
+function Reading({ strip, row }: { strip: PathStrip; row: number }) {
+  const { kind, event, line, time } = told(strip, row);
+  return (
+    <>
+      <Swatch item={seriesFor(kind)} /> <strong>{labelOf(kind)}</strong>
+      {event ? <code>{event}</code> : null}
+      {line ? <code class="muted">{line}</code> : null}
+      <span class="number">{time}</span>
+    </>
+  );
+}
+
+const Hint = ({ range }: { range: Range | null }) =>
+  range ? (
+    <>Chosen: {formatTime(range.t1 - range.t0)} of the path.</>
+  ) : (
+    <span class="muted">
+      Point at the strip to read it; drag over it to choose a part of the path.
+    </span>
+  );
+
+/** What the path is made of: the strip's legend, with figures. */
+export function PathParts({ parts }: Parts) {
+  return (
+    <ul class="path-parts">
+      {parts.kind.map((kind, row) => (
+        <li key={kind}>
+          <Swatch item={seriesFor(kind)} /> {labelOf(kind)}{" "}
+          <strong class="number">{formatTime(parts.path_ns[row])}</strong>{" "}
+          <span class="muted number">{formatShare(parts.share[row])}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { litOf } from "./path";
+
+describe("litOf", () => {
+  it("puts the segments of each lane in a row", () => {
+    const { lanes, events } = litOf({
+      lane: [0, 0, 2],
+      kind: ["operator", "operator", "kernel"],
+      event: [4, 5, 9],
+      start_ns: [10, 30, 20],
+      end_ns: [20, 40, 30],
+      source_lane: [],
+      target_lane: [],
+      source_ns: [],
+      target_ns: [],
+      arrows_total: 0,
+    });
+    expect([...lanes].map(([lane, times]) => [lane, [...times]])).toEqual([
+      [0, [10, 20, 30, 40]],
+      [2, [20, 30]],
+    ]);
+    expect([...events]).toEqual([4, 5, 9]);
+  });
+});

@@ -1,0 +1,229 @@
+"""Who holds a run back: the rank on whose work the critical path through all ranks stays longer than it would on the
+other ranks.
+
+::
+
+    rank 0   [ 20 ]──[ all_reduce: waits | transfer ]     of the 60 that the path spends on rank 1, the others
+    rank 1   [       60       ]──────────[ transfer ]     take 20: it holds the run back by 40
+    rank 2   [ 20 ]──[ all_reduce: waits | transfer ]
+
+Who comes last to a collective need not be who is to blame: it may have waited for a third rank itself. Therefore
+neither waiting nor transfers are blamed, but work on the path, by as much as all work of its kind in the step takes
+longer than on the other ranks: ``path × (1 − median of the others ÷ own)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.critical_path.ranks_table import origins
+from torch_tb_profiler.analysis.distributed.rank import Rank
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
+
+OWN_WORK = (
+    PathCause.KERNEL,
+    PathCause.MEMCPY,
+    PathCause.MEMSET,
+    PathCause.OPERATOR,
+    PathCause.PYTHON,
+    PathCause.RUNTIME,
+    PathCause.DATALOADER,
+    PathCause.ANNOTATION,
+    PathCause.LAUNCH,
+    PathCause.NOT_RECORDED,
+)
+"""What a rank can be blamed for."""
+ALIKE, LEAST_EXCESS = 0.8, 0.05
+"""Ranks that exceed the others by so large a share of the excess of the one on the path are to blame with it, where
+that takes longer by this share at least."""
+MOST_PARTS, LEAST_PART = 3, 0.05
+"""What takes longer is named up to so many, from this share of the whole on."""
+
+
+@dataclass(frozen=True)
+class BlamedWork:
+    """Work on the path that takes longer than on other ranks.
+
+    name: of the operator, else of the event. held: ns of the path that the other ranks would not take. event: the
+    longest on the path; start, duration: its own, ns of its trace. module, line: empty unknown.
+    """
+
+    cause: PathCause
+    name: str
+    held: int
+    event: int
+    start: int
+    duration: int
+    module: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Who holds a step back. rank, also: indices of ranks; ``also`` exceed the others as much.
+
+    held: ns of the path by which the rank exceeds the others. on_path: ns of the path on it. parts: the most first.
+    """
+
+    step: int
+    rank: int
+    also: tuple[int, ...]
+    held: int
+    on_path: int
+    parts: tuple[BlamedWork, ...]
+
+
+def blames(
+    figures: RunFigures, path: RanksPath, open_rank: Callable[[int], RankTrace | None]
+) -> tuple[Blame, ...]:
+    """The rank that holds each step back, in the order of the steps; none where no rank does or none compares."""
+    work = _Work(figures)
+    time = path.end - path.start
+    found = []
+    for step in range(len(path.begin)):
+        own = path.step == step
+        ranks = np.unique(path.rank[own])
+        ranks = ranks[work.compares(step, ranks)]
+        if not len(ranks):
+            continue
+        on_path, held = work.held(step, ranks, path.rank[own], path.cause[own], time[own])
+        at = int(held.sum(axis=1).argmax())
+        total, rank = round(float(held[at].sum())), int(ranks[at])
+        if total:
+            cause = int(held[at].argmax())
+            parts = _parts(work, path, step, rank, held[at], open_rank)
+            also = work.alike(step, rank, cause)
+            found.append(Blame(step, rank, also, total, int(on_path[at].sum()), parts))
+    return tuple(found)
+
+
+class _Work:
+    """What all ranks did in every common step, by cause and name."""
+
+    def __init__(self, figures: RunFigures) -> None:
+        steps, ranks = len(figures.steps.names), len(figures.ranks)
+        self._names: dict[str, int] = {}
+        columns = [self._of_rank(figures, number, own) for number, own in enumerate(figures.ranks)]
+        step, rank, cause, name, time = (
+            np.concatenate([np.zeros(0, np.int64), *parts])
+            for parts in (zip(*columns, strict=True) if columns else ((),) * 5)
+        )
+        order = np.argsort(step, kind="stable")
+        self._rank, self._cause, self._name, self._time = (
+            column[order] for column in (rank, cause, name, time)
+        )
+        self._bounds = np.searchsorted(step[order], np.arange(steps + 1))
+        shape = (steps, ranks, len(PathCause))
+        key = np.ravel_multi_index((step, rank, cause), shape) if time.size else step
+        self._sums = sum_by(key, steps * ranks * len(PathCause), time).reshape(shape)
+        self._present = np.zeros(shape[:2], np.bool_)
+        for number, place in enumerate(figures.steps.place):
+            self._present[place[place >= 0], number] = True
+        self._ranks = ranks
+
+    def _of_rank(self, figures: RunFigures, number: int, own: Rank) -> tuple[Ints, ...]:
+        place = np.append(figures.steps.place[number], -1)[own.work.step]
+        known = np.flatnonzero(place >= 0)
+        names = [self._names.setdefault(name, len(self._names)) for name in own.work.names]
+        name = np.array([*names, -1], np.int64)[own.work.name[known]]
+        rank = np.full(len(known), number)
+        return place[known], rank, own.work.cause[known], name, own.work.time[known]
+
+    def compares(self, step: int, ranks: Ints) -> Mask:
+        """Which ranks have others beside them in a step."""
+        present: Mask = self._present[step]
+        return np.asarray(present[ranks] & (present.sum() > 1))
+
+    def held(
+        self, step: int, ranks: Ints, rank: Ints, cause: Array, time: Ints
+    ) -> tuple[Ints, Array]:
+        """``(time, held)`` of the path on each of some ranks, of shape (ranks, causes)."""
+        shape = (len(ranks), len(PathCause))
+        place = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
+        own: Mask = ranks[place] == rank
+        key = place[own] * shape[1] + cause[own]
+        on_path = sum_by(key, shape[0] * shape[1], time[own]).reshape(shape)
+        excess = np.zeros(shape)
+        for i, number in enumerate(ranks.tolist()):
+            excess[i, OWN_WORK] = self._excess(self._sums[step][:, OWN_WORK], step, number)
+        return on_path, on_path * excess
+
+    def _excess(self, work: Array, step: int, rank: int) -> Array:
+        """Share of a rank's work, of shape (ranks, columns), beyond the median of the others."""
+        own = work[rank]
+        usual = np.median(work[self._others(step, rank)], axis=0)
+        return np.where(own > usual, 1 - usual / np.maximum(own, 1), 0.0)
+
+    def _others(self, step: int, rank: int) -> Ints:
+        others = self._present[step].copy()
+        others[rank] = False
+        return np.flatnonzero(others)
+
+    def alike(self, step: int, rank: int, cause: int) -> tuple[int, ...]:
+        """Ranks that exceed the others in a cause as the given one does."""
+        work, others = self._sums[step, :, cause], self._others(step, rank)
+        usual = float(np.median(work[others]))
+        least = usual + max(ALIKE * (work[rank] - usual), LEAST_EXCESS * work[rank])
+        return tuple(others[work[others] >= least].tolist())
+
+    def named(self, step: int, rank: int, cause: int, names: Sequence[str]) -> Array:
+        """The excess of a rank in work of some names."""
+        own = slice(int(self._bounds[step]), int(self._bounds[step + 1]))
+        work = np.zeros((self._ranks, len(names)))
+        for column, name in enumerate(names):
+            same = (self._name[own] == self._names.get(name, -2)) & (self._cause[own] == cause)
+            np.add.at(work[:, column], self._rank[own][same], self._time[own][same])
+        return self._excess(work, step, rank)
+
+
+def _parts(
+    work: _Work,
+    path: RanksPath,
+    step: int,
+    rank: int,
+    held: Array,
+    open_rank: Callable[[int], RankTrace | None],
+) -> tuple[BlamedWork, ...]:
+    """The work on the path of a step by which a rank exceeds the others, the most first."""
+    opened = open_rank(rank)
+    own = (path.step == step) & (path.rank == rank) & (path.event >= 0) & (held > 0)[path.cause]
+    own &= path.cause != PathCause.NOT_RECORDED
+    row = np.flatnonzero(own)
+    if opened is None or not len(row):
+        return ()
+    told = origins(opened, path.event[row])
+    cause, time = path.cause[row].astype(np.int64), (path.end - path.start)[row]
+    names = [a or b for a, b in zip(told["operator"], told["name"], strict=True)]
+    distinct = list(dict.fromkeys(names))
+    number = np.array([distinct.index(name) for name in names])
+    number[~np.isin(cause, NAMED)] = -1
+    first, group = group_rows((cause, number))
+    time_of, longest = sum_by(group, len(first), time), largest_by(group, len(first), time)
+    parts = []
+    for i in range(len(first)):
+        kind, at = int(cause[first[i]]), int(longest[i])
+        excess = 1.0
+        if number[first[i]] >= 0:
+            excess = float(work.named(step, rank, kind, [names[first[i]]])[0])
+        by = round(min(float(held[kind]), float(time_of[i]) * excess))
+        event = int(path.event[row[at]])
+        begin, lasts = (int(opened.trace["spans"][key][event]) for key in ("start", "dur"))
+        module, line = told["module"][at], told["line"][at]
+        made = BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, module, line)
+        parts.append(made)
+    parts.sort(key=lambda part: -part.held)
+    # What is compared by name may exceed what is compared as a whole: the rank does less of something else.
+    share = min(1.0, float(held.sum()) / max(sum(part.held for part in parts), 1))
+    parts = [replace(part, held=round(part.held * share)) for part in parts[:MOST_PARTS]]
+    return tuple(part for part in parts if part.held >= LEAST_PART * held.sum())
+
+
+NAMED = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.OPERATOR)
+"""Work that is compared by the name of its operator; the rest by its cause."""

@@ -1,0 +1,55 @@
+"""What a trace shows of who waited for whom; the basis of its critical path and of what-ifs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.device import DeviceWork, device_work
+from torch_tb_profiler.analysis.critical_path.host import (
+    HostSegments,
+    blocking_calls,
+    host_segments,
+    main_track,
+)
+from torch_tb_profiler.store.columns import Ints, Mask, Table
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """blocking: which rows of spans are calls that wait for device work. host: what each thread did. work: what let
+    each piece of device work begin. main: the thread of the steps, −1 none.
+    """
+
+    blocking: Mask
+    host: HostSegments
+    work: DeviceWork
+    main: int
+
+
+def gather(trace: Trace, facts: Facts, collectives: Table | None = None) -> Evidence:
+    """The evidence of a trace. ``collectives``: its table; host libraries that move data on threads of their own
+    count as devices.
+    """
+    blocking = blocking_calls(trace, facts)
+    host = host_segments(trace, facts, blocking)
+    work = device_work(trace, facts, host_transfers(trace, collectives))
+    return Evidence(blocking, host, work, main_track(trace, facts, host))
+
+
+def host_transfers(trace: Trace, collectives: Table | None) -> tuple[Ints, Ints]:
+    """``(row, launch)``: transfers of host libraries on threads of their own, and the calls that started them;
+    rows of spans.
+    """
+    spans = trace["spans"]
+    if collectives is None:
+        return (np.zeros(0, np.int64),) * 2
+    row, call = (collectives[key].astype(np.int64) for key in ("event", "host"))
+    own = (spans["role"][row] != Role.KERNEL) & (call >= 0) & (spans["dur"][row] > 0)
+    own &= (spans["track"][row] != spans["track"][call]) & (
+        spans["start"][call] <= spans["start"][row]
+    )
+    return row[own], call[own]

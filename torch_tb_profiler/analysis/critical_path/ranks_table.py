@@ -1,0 +1,99 @@
+"""The critical path through all ranks as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.strings import StringBuilder
+
+_C = DisplayColumn
+_KEYS = np.array(list(KINDS), object)
+RANKS_PATH = DisplaySpec(
+    "ranks_path",
+    "What the end of each step waited for on any rank, back to its begin, in time order; the segments of a step cover"
+    " it, from the earliest begin to the latest end over the ranks, without hole or overlap. Times are on the common"
+    " clock of the ranks.",
+    (
+        _C("kind", "text", "", f"One of: {', '.join(KINDS)}."),
+        _C("step", "id", "", "Number of the step among those of the run, from 0."),
+        _C("rank", "id", "", "The rank.", optional=True, unit="rank"),
+        _C("worker", "text", "", "Name of its worker."),
+        _C("start_ns", "time", "", "Begin, after the first event of the run."),
+        _C("dur_ns", "time", "", "Duration."),
+        _C(
+            "name",
+            "code",
+            "",
+            "Name of the event; of a launch, of the work launched.",
+            optional=True,
+        ),
+        _C(
+            "event",
+            "row",
+            "",
+            "Its number in the trace of the worker; missing where nothing was recorded.",
+        ),
+        _C("operator", "code", "", "The operator that it is or belongs to.", optional=True),
+        _C("module", "code", "", "The module around it.", optional=True),
+        _C("line", "code", "", "The user's nearest Python line.", optional=True),
+    ),
+)
+
+
+def ranks_table(
+    path: RanksPath,
+    open_rank: Callable[[int], RankTrace | None],
+    workers: Sequence[tuple[int | None, str]],
+    chosen: Mask,
+) -> DisplayTable:
+    """The stretches of the ``chosen`` steps; ``workers``: rank and name of each index of a rank."""
+    texts = StringBuilder()
+    row = np.flatnonzero(chosen[path.step])
+    event, rank = path.event[row], path.rank[row]
+    columns = {
+        key: np.full(len(row), -1, np.int64) for key in ("name", "operator", "module", "line")
+    }
+    for number in np.unique(rank).tolist():
+        opened = open_rank(number)
+        own = np.flatnonzero(rank == number)
+        for key, found in (origins(opened, event[own]) if opened else {}).items():
+            columns[key][own] = texts.intern_all(found)
+            columns[key][own[np.array(found, object) == ""]] = -1
+    return RANKS_PATH.build(
+        texts.table(),
+        kind=_KEYS[path.cause[row]].tolist(),
+        step=path.step[row],
+        rank=[workers[number][0] for number in rank.tolist()],
+        worker=[workers[number][1] for number in rank.tolist()],
+        start_ns=path.start[row],
+        dur_ns=path.end[row] - path.start[row],
+        event=event,
+        **columns,
+    )
+
+
+def origins(opened: RankTrace, event: Ints) -> dict[str, list[str]]:
+    """Name, operator, module and source line of events of a rank, empty where there is none."""
+    trace, facts, insight = opened.trace, opened.facts, opened.insight
+    paths = insight["span_paths"]["path"]
+    modules = np.append(module_names_of(insight)[paths], np.int32(-1))[event]
+
+    def texts(numbers: Array) -> list[str]:
+        used, place = np.unique(numbers, return_inverse=True)
+        distinct = trace.strings.many(used)
+        return [distinct[i] for i in place.tolist()]
+
+    return {
+        "name": texts(names_of(trace, event)),
+        "operator": texts(operators_of(trace, facts, event)),
+        "module": list(insight.strings.many(modules)),
+        "line": texts(lines_of(trace, facts, event)),
+    }

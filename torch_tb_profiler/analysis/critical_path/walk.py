@@ -1,0 +1,247 @@
+"""The walk back through a trace, from a moment to what let it come.
+
+Another rank can hold up a collective or a transfer: it cannot end before its last rank has begun. There the walk
+over all ranks (``ranks.py``) leaves one trace and goes on in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.critical_path.device import (
+    Begin,
+    device_causes,
+    ending_order,
+)
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence
+from torch_tb_profiler.analysis.critical_path.jumps import find_jumps, waiting
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.model import Facts, Trace
+
+Piece = tuple[Array, Array, Array]
+"""``(start, cause, event)`` of stretches, the latest first."""
+_BUSY = (PathCause.OPERATOR, PathCause.RUNTIME)
+_MAIN = (PathCause.PYTHON, PathCause.DATALOADER, PathCause.ANNOTATION)
+"""Work of any thread, and what counts as work of the main thread only."""
+NEVER = np.iinfo(np.int64).max
+
+
+class Place(NamedTuple):
+    """Where a walk stands. time: ns. device: position of device work, −1 none. track: row of tracks, −1 none."""
+
+    time: int
+    device: int
+    track: int
+
+
+class Walk:
+    """Goes back through a trace. Of every stretch only its begin, cause and event are noted: it ends where
+    the stretch that was noted before it begins.
+    """
+
+    def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
+        self._trace, self._facts, self._spans = trace, facts, trace["spans"]
+        self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
+        self._jumps = find_jumps(trace, facts, self._host, self._work, evidence.blocking, self.main)
+        self._by_end = ending_order(self._work)
+        self._causes = device_causes(trace, facts, self._work.row)
+        work = self._work
+        launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
+        stops = launched | (work.begin == Begin.UNKNOWN) & (work.launch < 0)
+        self._before = work.before
+        # Single numbers are read from a memoryview several times as fast as from an array.
+        self._chain_columns = (work.start.data, self._before.data, stops.data)
+        self._release = np.full(len(work.row), NEVER)
+        self._noted: list[Piece] = []
+
+    def meet(self, event: Ints, release: Ints) -> None:
+        """Of some rows of spans, communication for which another rank was late: when that one began, ns."""
+        work = self._work
+        at = positions_of(work.row, event)
+        at, release = at[at >= 0], release[at >= 0]
+        own = (release > work.start[at]) & (release < work.end[at])
+        self._release[at[own]] = release[own]
+
+    def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
+        """``(start, end, cause, event)`` of the path of a step, in time order."""
+        steps = self._facts["steps"]
+        begin, end = int(steps["start"][step]), int(steps["end"][step])
+        pieces, _ = self.leg(self.end_of(step), begin)
+        return in_order(pieces, begin, end)
+
+    def work(self) -> tuple[Ints, Array, Ints]:
+        """``(event, cause, time)`` of everything that the device and the threads did, without communication,
+        waiting and what nothing was recorded of.
+        """
+        work, host = self._work, self._host
+        own = self._causes != PathCause.COMMUNICATION
+        busy = np.isin(host.cause, _BUSY) | (host.track == self.main) & np.isin(host.cause, _MAIN)
+        if self.main >= 0:
+            on_main = host.of_track(self.main)
+            busy[on_main] &= ~waiting(self._trace, self._facts, host, work, self.main)
+        return (
+            np.concatenate((work.row[own], host.span[busy])),
+            np.concatenate((self._causes[own], host.cause[busy])),
+            np.concatenate(((work.end - work.start)[own], (host.end - host.start)[busy])),
+        )
+
+    def end_of(self, step: int) -> Place:
+        """Where the end of a step is."""
+        steps = self._facts["steps"]
+        begin, end, host_end = (int(steps[key][step]) for key in ("start", "end", "host_end"))
+        return Place(end, self._last_device(begin, end, host_end), self.main)
+
+    def begin_of(self, event: int, time: int) -> Place:
+        """Where an event begins, or the moment of it at ``time``."""
+        device = int(positions_of(self._work.row, np.array([event]))[0])
+        return Place(time, device, int(self._spans["track"][event]))
+
+    def leg(self, place: Place, floor: int) -> tuple[list[Piece], int]:
+        """Goes back from a place to ``floor``, or to where another rank was late; returns what was noted and the
+        row of spans of that communication, −1 at the floor.
+        """
+        self._noted = []
+        time, device, track = place
+        while time > floor:
+            if device >= 0:
+                time, track, held = self._on_device(device, time, floor)
+                device = -1
+                if held >= 0:
+                    return self._noted, int(self._work.row[held])
+            elif track >= 0:
+                time, device, track = self._on_host(track, time, floor)
+            else:
+                self._note(floor, PathCause.NOT_RECORDED)
+                break
+        return self._noted, -1
+
+    def _note(self, start: int, cause: int, event: int = -1) -> None:
+        self._noted.append((np.array([start]), np.array([cause], np.uint8), np.array([event])))
+
+    def _on_device(self, device: int, time: int, floor: int) -> tuple[int, int, int]:
+        """Goes back along device work from ``time``; returns where it comes out, ``(time, track, −1)``, or the
+        communication at which another rank was late, ``(time, −1, its position)``.
+        """
+        work, spans = self._work, self._spans
+        if work.end[device] < time:
+            self._note(int(work.end[device]), PathCause.NOT_RECORDED)
+        while True:
+            chain = self._chain(device, floor, time)
+            last = int(chain[-1])
+            self._note_chain(chain)
+            if max(int(work.start[last]), floor) < (late := int(self._release[last])) < time:
+                self._noted[-1][0][-1] = late
+                return late, -1, last
+            time, how = int(work.start[last]), work.begin[last]
+            if time <= floor:
+                return time, -1, -1
+            if how in (Begin.LAUNCH, Begin.EARLIER):
+                call = int(work.launch[last])
+                returned = min(time, int(spans["start"][call] + spans["dur"][call]))
+                cause = PathCause.LAUNCH if how == Begin.LAUNCH else PathCause.BEFORE_RECORDING
+                self._note(returned, cause, int(work.row[last]))
+                return returned, int(spans["track"][call]), -1
+            if not self._waits(time):
+                return time, self.main, -1
+            device = int(self._before[last])
+            if device < 0:
+                return time, -1, -1
+            time = min(time, int(work.end[device]))
+            self._note(time, PathCause.NOT_RECORDED, int(work.row[last]))
+
+    def _chain(self, device: int, floor: int, time: int) -> Ints:
+        """Positions of work that followed each other, the last first, up to one that did not, for which another
+        rank was late, or that began by ``floor``.
+        """
+        starts, before, stops = self._chain_columns
+        late = self._release.data
+        chain = [device]
+        while not stops[device] and starts[device] > floor and before[device] >= 0:
+            if late[device] < time:
+                break
+            device = before[device]
+            time = NEVER - 1
+            chain.append(device)
+        return np.array(chain)
+
+    def _note_chain(self, chain: Ints) -> None:
+        """Notes each piece of work and the gap before it, which belongs to what began late."""
+        work, n = self._work, 2 * len(chain) - 1
+        start, cause, event = np.empty(n, np.int64), np.empty(n, np.uint8), np.empty(n, np.int64)
+        start[::2] = work.start[chain]
+        start[1::2] = np.minimum(work.end[chain[1:]], start[:-1:2])
+        cause[::2] = self._causes[chain]
+        cause[1::2] = np.where(
+            work.begin[chain[:-1]] == Begin.UNKNOWN, PathCause.NOT_RECORDED, PathCause.LAUNCH
+        )
+        event[::2], event[1::2] = work.row[chain], work.row[chain[:-1]]
+        self._noted.append((start, cause, event))
+
+    def _on_host(self, track: int, time: int, floor: int) -> tuple[int, int, int]:
+        """Goes back along a thread to the next jump; returns ``(time, device, track)``, of which one is −1."""
+        jumps, host = self._jumps, self._host
+        low = int(jumps.bounds[track])
+        jump = (
+            low - 1 + int(np.searchsorted(jumps.time[low : jumps.bounds[track + 1]], time, "right"))
+        )
+        # From the begin of an operator that it handed over, the main thread is reached only by going back through it.
+        while jump >= low and jumps.time[jump] == time and jumps.target[jump] == -2 - self.main:
+            jump -= 1
+        until, target = floor, -1
+        if jump >= low and jumps.time[jump] > floor:
+            until, target = int(jumps.time[jump]), int(jumps.target[jump])
+        own = host.of_track(track)
+        last = own.start + int(np.searchsorted(host.start[own], time, "left"))
+        first = own.start + int(np.searchsorted(host.end[own], until, "right"))
+        if first < last:
+            if host.end[last - 1] < time:
+                self._note(int(host.end[last - 1]), PathCause.NOT_RECORDED)
+            taken = slice(first, last)
+            start = np.maximum(host.start[taken], until)
+            self._noted.append((start[::-1], host.cause[taken][::-1], host.span[taken][::-1]))
+        if first >= last or host.start[first] > until:
+            self._note(until, PathCause.NOT_RECORDED)
+        return until, max(target, -1), -2 - target if target < -1 else track
+
+    def _last_device(self, begin: int, end: int, host_end: int) -> int:
+        """The device work with which a step ends, −1 where it ends on the host."""
+        work, by_end = self._work, self._by_end
+        before = int(np.searchsorted(work.end[by_end], end, "right"))
+        latest = int(by_end[before - 1]) if before else -1
+        if latest < 0 or work.end[latest] <= begin:
+            return -1
+        return latest if work.end[latest] > min(host_end, self._last_host(end)) else -1
+
+    def _last_host(self, time: int) -> int:
+        """When the main thread last ended something, no later than ``time``; −1 never."""
+        own = self._host.of_track(self.main) if self.main >= 0 else slice(0, 0)
+        before = int(np.searchsorted(self._host.start[own], time, "left"))
+        return min(int(self._host.end[own][before - 1]), time) if before else -1
+
+    def _waits(self, time: int) -> bool:
+        """Whether the main thread is in a blocking call then, so that it held nothing back, or there is none."""
+        if self.main < 0:
+            return True
+        own = self._host.of_track(self.main)
+        at = int(np.searchsorted(self._host.start[own], time, "left")) - 1
+        return (
+            at < 0
+            or self._host.end[own][at] < time
+            or self._host.cause[own][at] == PathCause.SYNCHRONIZATION
+        )
+
+
+def in_order(pieces: Sequence[Piece], begin: int, end: int) -> tuple[Ints, Ints, Array, Ints]:
+    """Noted stretches as ``(start, end, cause, event)`` in time order, from ``begin`` to ``end``."""
+    if not pieces:
+        return (np.zeros(0, np.int64),) * 4
+    start, cause, event = (np.concatenate(column)[::-1] for column in zip(*pieces, strict=True))
+    start = np.maximum(start, begin)
+    stop = np.append(start[1:], end)
+    lasting = start < stop
+    return start[lasting], stop[lasting], cause[lasting], event[lasting]

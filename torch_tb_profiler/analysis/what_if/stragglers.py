@@ -1,0 +1,357 @@
+"""What a run would take without its stragglers.
+
+Ideal durations, slowdown and what single ranks and operations add to it are defined as by StragglerAnalysis (Lin et
+al., OSDI 2025): computation takes the mean of its like, a transfer the median of its like, and launches take no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, sum_floats
+from torch_tb_profiler.analysis.critical_path.device import device_causes
+from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.what_if.changes import Applied
+from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.ranks import build_ranks, replay_ranks
+from torch_tb_profiler.analysis.what_if.replay import Durations, measured_durations, step_times
+from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction
+from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.units import format_names
+
+MOST_NAMES = 20
+"""Operations that are put back one by one: those that differ most from their ideal."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What the ranks compute, and what they transfer: arrays of shape (pieces,).
+
+    place: index of the rank among those that were read. name: number of its name. step: common step, −1 outside.
+    actual, ideal: ns, float64. index: position among the device work of its rank, its host segments (``on_host``)
+    or the meetings (``moves``).
+    """
+
+    place: Ints
+    name: Ints
+    step: Ints
+    actual: Array
+    ideal: Array
+    index: Ints
+    on_host: Mask
+    moves: Mask
+
+
+@dataclass(frozen=True)
+class Slowdown:
+    """Length of a run over its ideal one; 1.0 is none.
+
+    total: with everything as it was. by_rank: with one rank as it was; index of the rank → slowdown. by_name: with one
+    operation as it was, the greatest first.
+    """
+
+    total: float
+    by_rank: dict[int, float]
+    by_name: dict[str, float]
+
+
+class Stragglers:
+    """A run of several ranks that can be replayed; ranks that could not be read are None."""
+
+    def __init__(self, figures: RunFigures, traces: Sequence[RankTrace | None]) -> None:
+        self._figures = figures
+        self._traces = [one for one in traces if one is not None]
+        self._graph = build_ranks(figures, traces)
+        self._names, self._pieces = self._gathered()
+
+    def steps(
+        self, equalised: Sequence[int] | None = None, edits: Sequence[Edit] = ()
+    ) -> tuple[Array, Array, Array]:
+        """``(measured, replayed, predicted)`` length of each common step, ns, float64, launches as recorded.
+        ``equalised``: indices of the ranks that take their ideal time, None all; ``edits``: further changes.
+        """
+        pieces = self._pieces
+        chosen = np.ones(len(pieces.place), np.bool_)
+        if equalised is not None:
+            chosen = np.isin(self._graph.rank[pieces.place], equalised)
+        nothing = np.zeros(len(chosen), np.bool_)
+        return (
+            self._lengths([graph.time.astype(np.float64) for graph in self._graph.graphs], True),
+            self._lengths(self._replay(nothing, True)),
+            self._lengths(self._replay(chosen, True, edits)),
+        )
+
+    @property
+    def step_names(self) -> list[str]:
+        """Names of the common steps, as of ``steps``."""
+        names = self._figures.steps.names
+        return [names[step] for step in np.unique(np.concatenate(self._common())).tolist()]
+
+    def _common(self) -> list[Ints]:
+        """The common step of each step of each rank that was read, those beyond the limit left out."""
+        places = [self._figures.steps.place[rank] for rank in self._graph.rank.tolist()]
+        return [np.zeros(0, np.int64), *(place[place >= 0] for place in places)]
+
+    def slowdown(self) -> Slowdown:
+        """How much longer the run takes than its ideal, without launches."""
+        pieces = self._pieces
+
+        def length(as_it_was: Mask) -> float:
+            return float(self._lengths(self._replay(~as_it_was, False)).sum())
+
+        nothing = np.zeros(len(pieces.place), np.bool_)
+        ideal = max(length(nothing), 1.0)
+        beyond = sum_floats(pieces.name, len(self._names), np.abs(pieces.actual - pieces.ideal))
+        names = np.argsort(-beyond, kind="stable")[:MOST_NAMES]
+        by_name = {
+            self._names[name]: length(pieces.name == name) / ideal
+            for name in names[beyond[names] > 0].tolist()
+        }
+        return Slowdown(
+            length(~nothing) / ideal,
+            {
+                rank: length(pieces.place == place) / ideal
+                for place, rank in enumerate(self._graph.rank.tolist())
+            },
+            dict(sorted(by_name.items(), key=lambda pair: -pair[1])),
+        )
+
+    def _replay(self, equalised: Mask, with_host: bool, edits: Sequence[Edit] = ()) -> list[Array]:
+        """When the points of each rank come, on its own clock, if some pieces take their ideal time."""
+        pieces, graph = self._pieces, self._graph
+        factor = np.where(
+            equalised & (pieces.actual > 0), pieces.ideal / np.maximum(pieces.actual, 1e-9), 1.0
+        )
+        edited = []
+        for place, (own, one) in enumerate(zip(graph.graphs, self._traces, strict=True)):
+            durations = measured_durations(own, one.facts)
+            for edit in edits:
+                edit(Scene(one.trace, one.facts, one.insight, own), durations)
+            if not with_host:
+                _without_launches(own, durations, bool(pieces.on_host.any()))
+            mine = (pieces.place == place) & ~pieces.moves
+            for side, target in ((False, durations.work), (True, durations.segment)):
+                some = mine & (pieces.on_host == side)
+                target[pieces.index[some]] *= factor[some]
+            edited.append(durations)
+        transfer = graph.meetings.transfer.copy()
+        transfer[pieces.index[pieces.moves]] *= factor[pieces.moves]
+        times = replay_ranks(graph, edited, transfer)
+        return [own - ahead for own, ahead in zip(times, graph.offset.tolist(), strict=True)]
+
+    def _lengths(self, times: Sequence[Array], measured: bool = False) -> Array:
+        """Length of each common step over all ranks: from the end of the one before, of the first from its earliest
+        begin.
+        """
+        count = len(self._figures.steps.names)
+        begin, end = np.full(count, np.inf), np.full(count, -np.inf)
+        for place, (one, own) in enumerate(zip(self._traces, times, strict=True)):
+            graph, ahead = self._graph.graphs[place], float(self._graph.offset[place])
+            steps = one.facts["steps"]
+            if measured:
+                start, stop = steps["start"].astype(float), steps["end"].astype(float)
+            else:
+                found = step_times(graph, one.facts, own)
+                start, stop = found.start, found.end
+            common = self._figures.steps.place[int(self._graph.rank[place])]
+            known = common >= 0
+            np.minimum.at(begin, common[known], start[known] + ahead)
+            np.maximum.at(end, common[known], stop[known] + ahead)
+        held = np.flatnonzero(end > -np.inf)
+        previous = np.append(begin[held[:1]], np.maximum.accumulate(end[held])[:-1])
+        return np.asarray(np.maximum(end[held] - np.maximum(previous, begin[held[:1]]), 0))
+
+    def _gathered(self) -> tuple[tuple[str, ...], Pieces]:
+        """The names of all pieces, and the pieces."""
+        texts = StringBuilder()
+        graph, meetings = self._graph, self._graph.meetings
+        computes = any(
+            (~np.isin(np.arange(len(own.ends)), meetings.work[meetings.place == place])).any()
+            for place, own in enumerate(graph.graphs)
+        )
+        columns: list[list[Array]] = [[] for _ in range(6)]
+        moving = []
+        for place, (one, own) in enumerate(zip(self._traces, graph.graphs, strict=True)):
+            spans, work = one.trace["spans"], own.work
+            met = meetings.place == place
+            if computes:
+                row, index = work.row, np.arange(len(work.row))
+                length = (work.end - work.start).astype(np.float64)
+                cause = device_causes(one.trace, one.facts, row)
+                kept = cause != PathCause.COMMUNICATION
+                kept[meetings.work[met]] = False
+                step = own.step
+            else:
+                row, index = own.host.span.astype(np.int64), np.arange(len(own.host.span))
+                length = own.host_time()
+                kept = (row >= 0) & (length > 0)
+                step = np.append(one.facts["span_links"]["step"], np.int32(-1))[row]
+            row = np.concatenate((row[kept], work.row[meetings.work[met]]))
+            step = np.concatenate((step[kept], own.step[meetings.work[met]])).astype(np.int64)
+            used, inverse = np.unique(spans["name"][row], return_inverse=True)
+            numbers = texts.intern_all([text or "" for text in one.trace.strings.many(used)])
+            common = np.append(self._figures.steps.place[int(graph.rank[place])], -1)
+            values = (
+                np.full(len(row), place),
+                np.array(numbers, np.int64)[inverse],
+                common[step],
+                np.concatenate((length[kept], meetings.transfer[met])),
+                np.concatenate((index[kept], np.flatnonzero(met))),
+            )
+            for column, value in zip(columns, values, strict=False):
+                column.append(value)
+            moving.append(np.arange(len(row)) >= int(kept.sum()))
+        none = np.zeros(0, np.int64)
+        where, name, step, actual, index = (np.concatenate([none, *c]) for c in columns[:5])
+        moves = np.concatenate([np.zeros(0, np.bool_), *moving])
+        ranks = len(graph.graphs)
+        computing = (
+            _mean_of_like(ranks, where, name, step, actual, ~moves)
+            if computes
+            else _mean_of_hosts(ranks, where, step, actual, ~moves)
+        )
+        ideal = np.where(moves, self._typical_transfer(name, index, actual, moves), computing)
+        on_host = np.full(len(where), not computes) & ~moves
+        return tuple(texts.table().all()), Pieces(
+            where, name, step, actual, ideal, index, on_host, moves
+        )
+
+    def _typical_transfer(self, name: Ints, index: Ints, actual: Array, moves: Mask) -> Array:
+        """The median transfer of those of one name and size of message."""
+        typical = actual.copy()
+        rows = np.flatnonzero(moves)
+        meetings = self._graph.meetings
+        size = np.full(len(meetings.work), -1)
+        recorded = meetings.match < len(self._figures.waits.last)
+        for place, rank in enumerate(self._graph.rank.tolist()):
+            own, met = self._figures.ranks[rank], recorded & (meetings.place == place)
+            row = self._figures.matched.matches.row[rank, meetings.match[met]]
+            size[met] = np.array([key.bytes for key in own.sorts], np.int64)[own.sort[row]]
+        first, group = group_rows((name[rows], size[index[rows]]))
+        order = np.lexsort((actual[rows], group))
+        bounds = np.searchsorted(group[order], np.arange(len(first) + 1))
+        middle = rows[order[(bounds[:-1] + bounds[1:] - 1) // 2]]
+        typical[rows] = actual[middle][group]
+        return np.asarray(typical)
+
+
+def _without_launches(graph: Graph, durations: Durations, host_computes: bool) -> None:
+    """Launches and gaps take no time; the host neither, unless it is the host that computes."""
+    if not host_computes:
+        durations.segment[:] = 0
+    durations.lead[graph.first[graph.ends] != ROOT] = 0
+    durations.latency = np.zeros(len(durations.latency))
+    durations.after = np.zeros(len(durations.after))
+
+
+def _mean_of_like(
+    ranks: int, place: Ints, name: Ints, step: Ints, actual: Array, chosen: Mask
+) -> Array:
+    """The mean of what is alike: where all ranks do something equally often in a step, the n-th of each; else all
+    of the name.
+    """
+    mean = actual.copy()
+    rows = np.flatnonzero(chosen & (step >= 0))
+    if not len(rows):
+        return np.asarray(mean)
+    _, of_step = group_rows((step[rows], name[rows]))
+    _, of_rank = group_rows((place[rows], of_step))
+    count = np.bincount(of_rank)[of_rank]
+    groups = int(of_step.max()) + 1
+    least, most = np.full(groups, np.iinfo(np.int64).max), np.zeros(groups, np.int64)
+    np.minimum.at(least, of_step, count)
+    np.maximum.at(most, of_step, count)
+    whole = np.bincount(of_step, minlength=groups) == most * ranks
+    alike = ((least == most) & whole)[of_step]
+    number = np.where(alike, occurrences(of_rank), -1)
+    _, group = group_rows((np.where(alike, of_step, -1 - name[rows]), number))
+    n = int(group.max()) + 1
+    mean[rows] = (sum_floats(group, n, actual[rows]) / np.bincount(group, minlength=n))[group]
+    return np.asarray(mean)
+
+
+def _mean_of_hosts(ranks: int, place: Ints, step: Ints, actual: Array, chosen: Mask) -> Array:
+    """Host time such that every rank's host works as long in a step as they do on average."""
+    mean = actual.copy()
+    rows = np.flatnonzero(chosen & (step >= 0))
+    if len(rows):
+        steps = int(step[rows].max()) + 1
+        key = place[rows] * steps + step[rows]
+        own = sum_floats(key, ranks * steps, actual[rows]).reshape(ranks, steps)
+        whole = (own > 0).all(axis=0)
+        factor = np.where(whole, own.mean(axis=0) / np.maximum(own, 1), 1.0)
+        mean[rows] *= factor.ravel()[key]
+    return np.asarray(mean)
+
+
+def run_document(
+    stragglers: Stragglers,
+    ranks: Sequence[int | None],
+    changes: Sequence[Applied],
+) -> dict[str, Any]:
+    """The prediction of a run without stragglers and with all other changes as plain values; times in integer ns, per
+    step. ``ranks``: the rank of each index, as people call it.
+
+    Raises:
+        BadRequest: the change names a rank that the run does not have.
+    """
+    equalised = [number for applied in changes for number in _ranks(applied, ranks)]
+    others = [applied for applied in changes if applied.change.name != "no-stragglers"]
+    measured, replayed, simulated = stragglers.steps(equalised, edits(others))
+    prediction = Prediction.of(measured, replayed, simulated)
+    low, high = prediction.interval
+    slowdown = stragglers.slowdown()
+    steps = max(len(measured), 1)
+    return {
+        "measured_ns": round(float(measured.sum()) / steps),
+        "replayed_ns": round(float(replayed.sum()) / steps),
+        "replay_error": prediction.error,
+        "predicted_ns": round(float(prediction.predicted.sum()) / steps),
+        "low_ns": round(low),
+        "high_ns": round(high),
+        "changes": [{"change": str(applied), "words": applied.words} for applied in changes],
+        "slowdown": slowdown.total,
+        "by_worker": [
+            {"rank": ranks[index], "slowdown": value} for index, value in slowdown.by_rank.items()
+        ],
+        "by_operation": [
+            {"name": name, "slowdown": value} for name, value in slowdown.by_name.items()
+        ],
+        "steps": [
+            {
+                "name": name,
+                "measured_ns": round(one),
+                "replayed_ns": round(two),
+                "predicted_ns": round(three),
+            }
+            for name, one, two, three in zip(
+                stragglers.step_names,
+                measured.tolist(),
+                replayed.tolist(),
+                prediction.predicted.tolist(),
+                strict=True,
+            )
+        ],
+    }
+
+
+def _ranks(applied: Applied, ranks: Sequence[int | None]) -> list[int]:
+    """Indices of the ranks that a change equalises."""
+    if applied.change.name != "no-stragglers":
+        return []
+    wanted = applied.values["rank"]
+    chosen = [i for i, rank in enumerate(ranks) if wanted in ("*", str(rank))]
+    if not chosen:
+        known = format_names([str(rank) for rank in ranks])
+        raise BadRequest(f"The run has no rank {wanted!r}. It has: {known}.")
+    return chosen

@@ -214,7 +214,7 @@ export const PREDICTED_STEPS: readonly DeclaredColumn[] = [
   {"key": "measured_ns", "label": "Measured", "kind": "time", "term": "path_time"},
   {"key": "replayed_ns", "label": "Replayed", "kind": "time", "term": "replay"},
   {"key": "predicted_ns", "label": "Predicted", "kind": "time", "term": "predicted"},
-  {"key": "saved", "label": "Saved", "kind": "share"},
+  {"key": "saved", "label": "Saved", "kind": "share", "term": "what_if"},
 ];
 
 export const WHAT_IF: readonly DeclaredColumn[] = [

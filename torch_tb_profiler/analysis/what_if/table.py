@@ -53,7 +53,13 @@ PREDICTED_STEPS = DisplaySpec(
         _C("measured_ns", "time", "Measured", "Wall time.", "path_time"),
         _C("replayed_ns", "mean time", "Replayed", "Simulated without a change.", "replay"),
         _C("predicted_ns", "mean time", "Predicted", "Simulated with the changes.", "predicted"),
-        _C("saved", "share", "Saved", "Share of the measured time; below 0: it takes longer."),
+        _C(
+            "saved",
+            "share",
+            "Saved",
+            "Share of the measured time; below 0: it takes longer.",
+            "what_if",
+        ),
     ),
 )
 

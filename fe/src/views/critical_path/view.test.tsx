@@ -18,6 +18,7 @@ import {
 } from "./model";
 import { PathOfSteps } from "./overview";
 import { CriticalPathView } from "./view";
+import { whatIf } from "./what_if_fixtures";
 
 let answer: CriticalPathPayload;
 let table: PathRowsPayload;
@@ -28,7 +29,11 @@ beforeEach(() => {
   asked = [];
   vi.stubGlobal("fetch", (url: string) => {
     asked.push(new URL(url));
-    const body = url.includes("critical_path/rows") ? table : answer;
+    const body = url.includes("critical_path/rows")
+      ? table
+      : url.includes("what_if")
+        ? whatIf()
+        : answer;
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });

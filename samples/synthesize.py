@@ -21,6 +21,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from synthesis.process import USUAL, Assumptions
 from synthesis.text import NOTE
 from synthesis.training import FIRST_STEP, ODD_STEP, Job
 
@@ -34,9 +35,11 @@ def synthesize(
     layers: int = 2,
     packed: bool = False,
     expected: bool = True,
+    assumptions: Assumptions = USUAL,
 ) -> list[Path]:
     """Write a run of ``steps`` steps or, if that is 0, of as many as it takes to get ``events``
-    entries into each trace; returns the traces.
+    entries into each trace; returns the traces. With other ``assumptions`` every random number stays
+    what it was, so that two runs differ by them alone.
     """
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"rank{rank}.pt.trace.json{'.gz' if packed else ''}" for rank in range(ranks)]
@@ -48,6 +51,7 @@ def synthesize(
             seed,
             layers,
             expected,
+            assumptions,
         )
         while job.next_step - FIRST_STEP < steps or (
             not steps and job.processes[0].text.count < events

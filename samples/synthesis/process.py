@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from random import Random
 
 from synthesis.ledger import ANNOTATION, OPERATOR, PYTHON, RUNTIME, Frame, Ledger
@@ -52,6 +53,53 @@ class Kernel:
         )
 
 
+@dataclass(frozen=True)
+class Assumptions:
+    """What of the job is other than usual, to see what a change makes of it.
+
+    Factors, of things by a pattern of their names: kernels: of their time; calls: of the host's and the
+    device's within operators, frames and annotations; modules: the same, and of their backward. Of all
+    of a kind: transfer: of collectives once all ranks have come; host: what threads do; python: of
+    this what Python does itself; batch: the wait for the DataLoader; device: kernels; straggler: those
+    of the slow rank.
+
+    fused: operators whose kernels are one. synchronizes: the host waits for the loss. awaits: the
+    optimizer waits for the collectives. steady: everything takes its usual time.
+    """
+
+    kernels: tuple[tuple[str, float], ...] = ()
+    calls: tuple[tuple[str, float], ...] = ()
+    modules: tuple[tuple[str, float], ...] = ()
+    transfer: float = 1
+    host: float = 1
+    python: float = 1
+    batch: float = 1
+    device: float = 1
+    straggler: float = 1.25
+    fused: tuple[str, ...] = ()
+    synchronizes: bool = True
+    awaits: bool = True
+    steady: bool = False
+
+
+def _factor(patterns: tuple[tuple[str, float], ...], *names: str) -> float:
+    """The factor of the first pattern that any name is like."""
+    for pattern, factor in patterns:
+        if any(fnmatchcase(name, pattern) for name in names):
+            return factor
+    return 1
+
+
+USUAL = Assumptions()
+
+
+class Steady(Random):
+    """Always the middle."""
+
+    def random(self) -> float:
+        return 0.5
+
+
 class Thread:
     """A host thread: its clock and what is open on it."""
 
@@ -59,6 +107,8 @@ class Thread:
         self.tid = tid
         self.now = 0
         self.open: list[Frame] = []
+        self.forward = 1.0
+        """Factor of the module whose backward runs."""
         self.finished: list[Frame] = []
 
 
@@ -78,8 +128,15 @@ class Process:
     """One rank. ``host`` and ``device`` scale durations (a cold step, a slow GPU)."""
 
     def __init__(
-        self, rank: int, ranks: int, text: TraceText, random: Random, ledger: Ledger | None
+        self,
+        rank: int,
+        ranks: int,
+        text: TraceText,
+        random: Random,
+        ledger: Ledger | None,
+        assumptions: Assumptions = USUAL,
     ) -> None:
+        self.assumptions = assumptions
         self.rank, self.ranks, self.text, self.random, self.ledger = (
             rank,
             ranks,
@@ -105,6 +162,28 @@ class Process:
         """A host duration near ``usual``."""
         return int(usual * self.host * (0.85 + 0.3 * self.random.random()))
 
+    def factor(self, thread: Thread) -> float:
+        """How much longer than usual what runs on a thread now, and what it launches, takes."""
+        assumed = self.assumptions
+        if not assumed.calls and not assumed.modules:
+            return 1
+        names = [frame.name for frame in thread.open]
+        return _factor(assumed.calls, *names) * self.module_factor(thread) * thread.forward
+
+    def module_factor(self, thread: Thread) -> float:
+        """The part of ``factor`` that the modules around make."""
+        around = (frame.name.removeprefix("nn.Module: ") for frame in thread.open)
+        return _factor(self.assumptions.modules, *around)
+
+    def own(self, thread: Thread, usual: int) -> int:
+        """A duration near ``usual`` of something that a thread does."""
+        return int(self.ns(usual) * self.assumptions.host * self.factor(thread))
+
+    def spend(self, thread: Thread, usual: int) -> None:
+        """What is open innermost on a thread does something itself."""
+        in_python = thread.open and thread.open[-1].kind == PYTHON
+        thread.now += int(self.own(thread, usual) * (self.assumptions.python if in_python else 1))
+
     def begin(self, thread: Thread, kind: str, name: str, args: str = "", arrow: int = 0) -> None:
         """Open an operator, annotation or Python frame; ``arrow``: the forward call of this
         backward call.
@@ -121,14 +200,14 @@ class Process:
         if arrow:
             self.text.flow("f", arrow, self.pid, thread.tid, thread.now, "fwdbwd")
         thread.open.append(frame)
-        thread.now += self.ns(600)
+        self.spend(thread, 600)
 
     def end(self, thread: Thread) -> Frame:
         """Close the innermost open event."""
+        self.spend(thread, 400)
         frame = thread.open.pop()
-        thread.now += self.ns(400)
         frame.end = thread.now
-        thread.now += self.ns(200)
+        self.spend(thread, 200)
         args = (
             frame.args
             if frame.kind == PYTHON
@@ -152,7 +231,7 @@ class Process:
         """A runtime call that takes ``ns``, or until ``until`` if later; returns its correlation."""
         self.correlation += 1
         frame = Frame(RUNTIME, name, thread.now, self._external(thread))
-        frame.end = max(thread.now + self.ns(ns), until)
+        frame.end = max(thread.now + self.own(thread, ns), until)
         args = (
             f'"External id": {frame.external}, "cbid": {_APIS.get(name, 307)}, "correlation":'
             f" {self.correlation}"
@@ -160,7 +239,8 @@ class Process:
         self.text.complete(
             category, name, self.pid, thread.tid, frame.start, frame.end - frame.start, args
         )
-        thread.now = frame.end + self.ns(300)
+        thread.now = frame.end
+        self.spend(thread, 300)
         self._keep(thread, frame)
         return self.correlation
 
@@ -187,7 +267,13 @@ class Process:
             now + self.ns(5500),
             self._operator(thread),
             self._external(thread),
+            self.factor(thread),
         )
+
+    def skip_launch(self) -> None:
+        """Draw the random numbers of a launch that is not there."""
+        for _ in range(5):
+            self.random.random()
 
     def run_kernel(
         self,
@@ -197,12 +283,14 @@ class Process:
         ready: int,
         operator: Frame | None,
         external: int,
+        factor: float = 1,
     ) -> None:
         """Run a kernel once it is ready and its stream is free. ``correlation`` 0: launch not
         recorded.
         """
         start = max(ready, self.free[stream])
         dur = int(kernel.ns * self.device * (0.95 + 0.1 * self.random.random()))
+        dur = int(dur * factor * _factor(self.assumptions.kernels, kernel.name))
         if kernel not in self._args:
             self._args[kernel] = kernel.args()
         self._device_event(
@@ -227,6 +315,8 @@ class Process:
         start = max(now + self.ns(6000), self.free[stream])
         rate = {"HtoD": 24, "DtoH": 22, "DtoD": 1300, "Set": 1800}[direction]
         dur = 1200 + int(size / rate * (0.97 + 0.06 * self.random.random()))
+        factor = self.factor(thread) * _factor(self.assumptions.kernels, _COPIES[direction])
+        dur = max(1, int(dur * factor))
         category = "memset" if fill else "memcpy"
         args = f', "bytes": {size}, "memory bandwidth (GB/s)": {size / dur:.6f}'
         self._device_event(
@@ -347,7 +437,7 @@ class Process:
             size,
             (self.allocated, self.reserved),
         )
-        thread.now += self.ns(150)
+        self.spend(thread, 150)
 
     def _device_event(
         self,

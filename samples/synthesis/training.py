@@ -19,7 +19,18 @@ from synthesis.catalogue import (
     average,
 )
 from synthesis.ledger import ANNOTATION, OPERATOR, PYTHON, Frame, Ledger
-from synthesis.process import COLLECTIVES, COMPUTE, COPY, SIDE, Kernel, Process, Thread
+from synthesis.process import (
+    COLLECTIVES,
+    COMPUTE,
+    COPY,
+    SIDE,
+    USUAL,
+    Assumptions,
+    Kernel,
+    Process,
+    Steady,
+    Thread,
+)
 from synthesis.text import TraceText, header
 
 FIRST_STEP = 3
@@ -27,6 +38,8 @@ ODD_STEP = 7
 """The step in which one rank's DataLoader stalls; ``FIRST_STEP`` is the cold one."""
 _ORIGIN = 4_367_264_000_000_000
 _TOKENS = 4096
+Done = tuple[int, Call, float]
+"""A forward call that has a backward: sequence number, call, factor of its module."""
 
 
 class Job:
@@ -39,13 +52,16 @@ class Job:
         seed: int,
         layers: int,
         expected: bool,
+        assumptions: Assumptions = USUAL,
     ) -> None:
         ranks = len(streams)
+        self.assumptions = assumptions
+        random = Steady if assumptions.steady else Random
         self.layers = layers
         self.straggler = ranks * 5 // 8 if ranks > 1 else -1
         self.stalled = 2 % ranks
         self.next_step = FIRST_STEP
-        self.random = Random(f"{seed} job")
+        self.random = random(f"{seed} job")
         self.skews = [
             self.random.randrange(-2_000_000, 2_000_000) if ranks > 1 else 0 for _ in range(ranks)
         ]
@@ -59,8 +75,9 @@ class Job:
                     _ORIGIN + self.skews[rank],
                     names[rank],
                 ),
-                Random(f"{seed} rank {rank}"),
+                random(f"{seed} rank {rank}"),
                 Ledger() if expected else None,
+                assumptions,
             )
             for rank in range(ranks)
         ]
@@ -74,9 +91,8 @@ class Job:
         for process in self.processes:
             cold = number == FIRST_STEP
             process.host = 3.0 if cold else 1.0
-            process.device = (1.2 if cold else 1.0) * (
-                1.25 if process.rank == self.straggler else 1.0
-            )
+            slow = self.assumptions.straggler if process.rank == self.straggler else 1.0
+            process.device = (1.2 if cold else 1.0) * slow * self.assumptions.device
             process.start_step()
             process.begin(process.main, ANNOTATION, f"ProfilerStep#{number}")
             _load(
@@ -108,6 +124,7 @@ class Job:
                 for call, process in zip(calls, self.processes, strict=True)
             ]
             transfer = 18_000 + int(calls[0].bytes / 160 * (0.98 + 0.04 * self.random.random()))
+            transfer = int(transfer * self.assumptions.transfer)
             for call, process, start in zip(calls, self.processes, starts, strict=True):
                 end = max(starts) + transfer + self.random.randrange(400)
                 process.run_collective(
@@ -177,7 +194,7 @@ def _load(process: Process, wait: int) -> None:
         thread, ANNOTATION, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
     )
     process.begin(thread, PYTHON, "torch/utils/data/dataloader.py(1482): _next_data")
-    thread.now += process.ns(wait)
+    thread.now += int(process.ns(wait) * process.assumptions.batch)
     process.end(thread)
     process.end(thread)
     batch = f"[8, {_TOKENS // 8}]"
@@ -204,7 +221,7 @@ def _load(process: Process, wait: int) -> None:
 
 def _forward_backward(process: Process, layers: int) -> None:
     thread = process.main
-    done: list[tuple[int, Call]] = []
+    done: list[Done] = []
     process.begin(thread, PYTHON, "nn.Module: DistributedDataParallel_0", ', "Python module id": 0')
     process.begin(thread, ANNOTATION, "DistributedDataParallel.forward")
     for layer in range(layers):
@@ -220,14 +237,16 @@ def _forward_backward(process: Process, layers: int) -> None:
         PYTHON,
         "<built-in method run_backward of torch._C._EngineBase object at 0x7f20c0de0000>",
     )
-    process.autograd.now = thread.now + process.ns(9_000)
+    process.spend(thread, 9_000)
+    process.autograd.now = thread.now
     _backward(process, done, layers)
-    thread.now = max(thread.now, process.autograd.now) + process.ns(6_000)
+    thread.now = max(thread.now, process.autograd.now)
+    process.spend(thread, 6_000)
     process.end(thread)
     process.end(thread)
 
 
-def _layer(process: Process, layer: int, done: list[tuple[int, Call]]) -> None:
+def _layer(process: Process, layer: int, done: list[Done]) -> None:
     thread = process.main
     process.begin(thread, PYTHON, f"nn.Module: Block_{layer}", f', "Python module id": {layer}')
     for i, (module, line, calls) in enumerate(LAYER):
@@ -255,13 +274,13 @@ def _layer(process: Process, layer: int, done: list[tuple[int, Call]]) -> None:
     process.end(thread)
 
 
-def _forward_call(process: Process, call: Call, done: list[tuple[int, Call]]) -> None:
+def _forward_call(process: Process, call: Call, done: list[Done]) -> None:
     if call.gradient:
         process.sequence += 1
         process.text.flow(
             "s", process.sequence, process.pid, process.main.tid, process.main.now, "fwdbwd"
         )
-        done.append((process.sequence, call))
+        done.append((process.sequence, call, process.module_factor(process.main)))
     _operator(
         process,
         process.main,
@@ -273,7 +292,12 @@ def _forward_call(process: Process, call: Call, done: list[tuple[int, Call]]) ->
 def _operator(process: Process, thread: Thread, call: Call, more: str = "", arrow: int = 0) -> None:
     """Run a call and all that it calls."""
     process.begin(thread, OPERATOR, call.name, more + call.args, arrow)
+    launched = False
     for kind, value in call.body:
+        if isinstance(value, Kernel) and launched and call.name in process.assumptions.fused:
+            process.skip_launch()
+            continue
+        launched |= isinstance(value, Kernel)
         if isinstance(value, Call):
             _operator(process, thread, value)
         elif isinstance(value, Kernel):
@@ -287,13 +311,14 @@ def _operator(process: Process, thread: Thread, call: Call, more: str = "", arro
     process.end(thread)
 
 
-def _backward(process: Process, done: list[tuple[int, Call]], layers: int) -> None:
+def _backward(process: Process, done: list[Done], layers: int) -> None:
     """Run the graph backwards on autograd's thread; a bucket of gradients is reduced after each
     layer.
     """
     thread = process.autograd
     per_layer = max(1, (len(done) - 1) // layers)
-    for i, (sequence, call) in enumerate(reversed(done)):
+    for i, (sequence, call, factor) in enumerate(reversed(done)):
+        thread.forward = factor
         more = f', "Sequence number": {sequence}, "Fwd thread id": 1'
         name = call.gradient
         process.begin(thread, OPERATOR, f"autograd::engine::evaluate_function: {name}", more)
@@ -302,6 +327,7 @@ def _backward(process: Process, done: list[tuple[int, Call]], layers: int) -> No
             _operator(process, thread, inner)
         process.end(thread)
         process.end(thread)
+        thread.forward = 1
         if i and i % per_layer == 0:
             _reduce(process, thread, 24 << 20)
     process.release(thread, "activations")
@@ -335,7 +361,8 @@ def _update(process: Process, number: int, layers: int) -> Frame:
     """
     thread = process.main
     process.runtime(thread, "cudaStreamWaitEvent", 1400)
-    process.free[COMPUTE] = max(process.free[COMPUTE], process.free[COLLECTIVES])
+    if process.assumptions.awaits:
+        process.free[COMPUTE] = max(process.free[COMPUTE], process.free[COLLECTIVES])
     process.begin(thread, ANNOTATION, "Optimizer.step#AdamW.step")
     _operator(process, thread, adam(layers))
     process.end(thread)
@@ -343,7 +370,8 @@ def _update(process: Process, number: int, layers: int) -> Frame:
     process.begin(thread, OPERATOR, "aten::item")
     process.begin(thread, OPERATOR, "aten::_local_scalar_dense")
     process.copy(thread, "DtoH", 4)
-    process.runtime(thread, "cudaStreamSynchronize", 2000, until=process.free[COMPUTE])
+    until = process.free[COMPUTE] if process.assumptions.synchronizes else 0
+    process.runtime(thread, "cudaStreamSynchronize", 2000, until=until)
     process.end(thread)
     process.end(thread)
     process.begin(thread, ANNOTATION, "Optimizer.zero_grad#AdamW.zero_grad")
@@ -359,7 +387,7 @@ def _update(process: Process, number: int, layers: int) -> Frame:
     if number % 2:
         _operator(process, thread, average(layers))
     step = process.end(thread)
-    thread.now += process.ns(3_000)
+    process.spend(thread, 3_000)
     return step
 
 

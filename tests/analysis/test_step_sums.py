@@ -34,7 +34,8 @@ def test_sums_of_some_steps_are_those_of_their_rows(
     entries: list[tuple[int, int, int]], chosen: set[int]
 ) -> None:
     step, name, calls = np.array(sorted(entries), np.int64).reshape(-1, 3).T
-    table = NAME_STEPS.build(step=step, name=name, calls=calls, device_self=calls, host_self=calls)
+    times = dict.fromkeys(("calls", "device_self", "host_self", "runtime"), calls)
+    table = NAME_STEPS.build(step=step, name=name, **times)
     whole = {"calls": np.array([calls[name == number].sum() for number in range(4)])}
     sums = sums_in(np.array(sorted(chosen), np.int64), table, "name", whole)
     inside = np.isin(step, sorted(chosen))
@@ -83,7 +84,7 @@ def kept(table: Table, keys: tuple[str, ...], value: str) -> Sums:
     )
 
 
-@pytest.mark.parametrize("column", ["calls", "device_self", "host_self"])
+@pytest.mark.parametrize("column", ["calls", "device_self", "host_self", "runtime"])
 def test_operators(recorded: tuple[Facts, Insight], column: str) -> None:
     facts, insight = recorded
     steps, operators = facts["operator_steps"], facts["operators"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.generate.columns import table_text
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
+from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
@@ -24,6 +25,7 @@ from torch_tb_profiler.views.pyprof import PYPROF
 FRAMES: tuple[DisplaySpec, ...] = (
     STEPS,
     CRITICAL_PATH,
+    RANKS_PATH,
     OPERATORS,
     KERNELS,
     MODULES,

@@ -23,16 +23,14 @@ SYNCHRONISED = """
     main   (ProfilerStep#1                              )(ProfilerStep#2                              )
     main    <L #1>[item             ]      <L #2>         <L #3>
     main           <sync           >
-    gpu 7     {k #1                }           {k #2    }{k #3                                        }
+    gpu 7     {k #1                }           {l #2    }{k #3                                            }
     """
 
 
 def page(entries: list[Event], **header: Any) -> FindingsPayload:
     trace = trace_of(entries, **header)
     facts = derive(trace)
-    found = findings_payload(
-        Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"]
-    )
+    found = findings_payload(Source(trace, facts, build_insight(trace, facts), "w0", "1"))
     assert msgspec.json.decode(to_json(found), type=FindingsPayload, strict=True) == found
     for item in found.findings:
         for text in (item.title, item.sentence, item.attempt, item.caveat):
@@ -47,11 +45,10 @@ def test_a_sentence_says_what_and_how_much() -> None:
     assert one.title == "The host waits for the GPU, then the GPU for the host"
     assert (
         one.sentence
-        == "Synchronising calls (1 per step) keep the host from launching ahead: the GPU is idle"
-        " after them for up to 110 µs of the step (23.9 %). Most of them are in"
-        " aten::_local_scalar_dense."
+        == "Synchronising calls (0.500 per step) keep the host from launching ahead; without these"
+        " waits the step is XX shorter. Most of them are in aten::_local_scalar_dense."
     )
-    assert one.recoverable_ns == 110_000
+    assert (one.certainty, one.change) == ("certain", "no-sync")
     assert [(e.label, e.worker, e.span, e.start_ns, e.dur_ns) for e in one.evidence] == [
         ("cudaStreamSynchronize in aten::_local_scalar_dense", "w0", "1", 80_000, 170_000),
     ]
@@ -60,8 +57,7 @@ def test_a_sentence_says_what_and_how_much() -> None:
         ("Time the host is blocked in them", "ns"),
     }
     assert not found.healthy
-    assert found.headline.startswith("Up to ")
-    assert found.headline.endswith(" % (incl. copies).")
+    assert found.headline == "XX"
 
 
 def test_other_vendors_have_their_own_words() -> None:
@@ -70,14 +66,17 @@ def test_other_vendors_have_their_own_words() -> None:
             {"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4}
         ]
     }
-    entries = [*steps((0, 1000)), *launched("Cijk_Ailk_Bljk_SB_MT64x64x16_SN", 1, 1, 1, 990)]
+    entries = [*steps((0, 10)), *launched("Cijk_Ailk_Bljk_SB_MT64x64x16_SN", 1, 1, 1, 990)]
+    entries += launched("k", 2, 4, 991, 9)
     assert page(entries, **instinct).findings[0].title == "Matrix Cores are not used"
     entries[1]["name"] = "hipLaunchKernel"
     assert "Tensor" not in json.dumps(msgspec.to_builtins(page(entries, **instinct)))
 
 
 def test_a_healthy_trace_says_so() -> None:
-    found = page([*steps((0, 1000)), *launched("k", 1, 1, 1, 998)], **NVIDIA)
+    found = page(
+        [*steps((0, 1000)), *launched("k", 1, 1, 1, 500), *launched("l", 2, 4, 501, 498)], **NVIDIA
+    )
     assert found.healthy
     assert (
         found.headline
@@ -117,9 +116,7 @@ def test_names_of_a_trace_are_only_texts(name: str) -> None:
             entry["name"] = name
     trace = trace_of(entries, **NVIDIA)
     facts = derive(trace)
-    found = findings_payload(
-        Source(trace, facts, "w0", "1"), build_insight(trace, facts).about["findings"]
-    )
+    found = findings_payload(Source(trace, facts, build_insight(trace, facts), "w0", "1"))
     one = next(item for item in found.findings if item.rule == "host_synchronisation")
     assert name[:100] in one.sentence
     assert to_json(found)

@@ -81,8 +81,8 @@ def test_python_lines() -> None:
     flame = payload(draw(PICTURE), "line")
     way = "train.py(1): main"
     assert frames(flame) == {
-        way: ("line", 2, 18, 28),
-        f"{way};nn.Module: Net_0": ("line", 1, 7, 28),
+        way: ("line", 2, 29, 28),
+        f"{way};nn.Module: Net_0": ("line", 1, 18, 28),
     }
     assert flame.unattributed_device_ns == 16_000
     assert payload(draw("main  [aten::mm]"), "line").missing[0].what == "Call stacks"

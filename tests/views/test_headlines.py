@@ -231,6 +231,19 @@ def test_the_share_of_the_peak_is_told_with_what_is_modelled_and_to_gain() -> No
     )
 
 
+def test_what_is_modelled_of_little_is_a_lower_bound() -> None:
+    little = efficiency(computation_ns=11_200)
+    assert headline(little)[:2] == [
+        "The steps reach at least 18.8 % of what H100 can do (MFU)",
+        "That is at least 186 TFLOP/s over the whole time of the steps.",
+    ]
+    assert headline(replace(little, mfu=None))[0] == "The steps do at least 186 TFLOP/s"
+    empty = replace(little, mfu=None, steps=[step(1, flops=0, mfu=None)])
+    assert headline(empty)[0] == (
+        "What could be modelled of the step holds no product of matrices, convolution or attention"
+    )
+
+
 def test_rates_are_told_where_no_peak_is_known() -> None:
     assert headline(efficiency(mfu=None))[0] == "The steps do 186 TFLOP/s"
     assert headline(efficiency(mfu=None, has_device=False))[:2] == [

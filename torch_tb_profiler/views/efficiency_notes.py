@@ -15,6 +15,8 @@ from torch_tb_profiler.views.efficiency_wire import EfficiencyPayload
 
 ABOVE = 1.005
 """Share from which a row is reported as above a peak; below is rounding."""
+MOSTLY_MODELLED = 0.9
+"""Share of the computation that must be modelled for its FLOPs to stand for all of it."""
 _MICROSECOND = 1000
 GIVE = (
     'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything":'
@@ -32,20 +34,28 @@ def headline(payload: EfficiencyPayload) -> list[str]:
     subject, plural = ("The step", "") if len(steps) == 1 else ("The steps", "s")
     flops, wall = sum(step.flops for step in steps), sum(step.wall_ns for step in steps)
     rate = format_rate(flops * 1e9 / wall, "FLOP/s") if flops > 0 and wall > 0 else None
+    # What is not modelled may have done more.
+    whole = modelled >= MOSTLY_MODELLED * payload.computation_ns
+    least = "" if whole else "at least "
     sentences = []
     if payload.mfu is not None:
         name = payload.device.name or f"the {payload.vocabulary.device}"
         verb = "reach" if plural else "reaches"
         sentences.append(
-            f"{subject} {verb} {format_share(payload.mfu)} of what {name} can do (MFU)"
+            f"{subject} {verb} {least}{format_share(payload.mfu)} of what {name} can do (MFU)"
         )
         if rate:
-            sentences.append(f"That is {rate} over the whole time of the step{plural}.")
+            sentences.append(f"That is {least}{rate} over the whole time of the step{plural}.")
     elif rate:
-        sentences.append(f"{subject} {'do' if plural else 'does'} {rate}")
+        sentences.append(f"{subject} {'do' if plural else 'does'} {least}{rate}")
     elif modelled > 0:
         verb = "hold" if plural else "holds"
-        sentences.append(f"{subject} {verb} no product of matrices, convolution or attention")
+        nothing = "no product of matrices, convolution or attention"
+        sentences.append(
+            f"{subject} {verb} {nothing}"
+            if whole
+            else f"What could be modelled of {subject.lower()} holds {nothing}"
+        )
     else:
         sentences.append("No operator of the steps could be modelled")
     if not payload.has_device and rate:

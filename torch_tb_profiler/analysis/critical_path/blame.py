@@ -14,12 +14,14 @@ longer than on the other ranks: ``path × (1 − median of the others ÷ own)``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_table import origins
 from torch_tb_profiler.analysis.distributed.rank import Rank
@@ -43,6 +45,8 @@ OWN_WORK = (
 ALIKE, LEAST_EXCESS = 0.8, 0.05
 """Ranks that exceed the others by so large a share of the excess of the one on the path are to blame with it, where
 that takes longer by this share at least."""
+NAMED = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.OPERATOR)
+"""Work that is compared by the name of its operator; the rest by its cause."""
 MOST_PARTS, LEAST_PART = 3, 0.05
 """What takes longer is named up to so many, from this share of the whole on."""
 
@@ -84,11 +88,11 @@ def blames(
     figures: RunFigures, path: RanksPath, open_rank: Callable[[int], RankTrace | None]
 ) -> tuple[Blame, ...]:
     """The rank that holds each step back, in the order of the steps; none where no rank does or none compares."""
-    work = _Work(figures)
+    work, told = _Work(figures), _Told(path, open_rank)
     time = path.end - path.start
+    bounds = np.searchsorted(path.step, np.arange(len(path.begin) + 1)).tolist()
     found = []
-    for step in range(len(path.begin)):
-        own = path.step == step
+    for step, own in enumerate(slice(*pair) for pair in pairwise(bounds)):
         ranks = np.unique(path.rank[own])
         ranks = ranks[work.compares(step, ranks)]
         if not len(ranks):
@@ -98,10 +102,17 @@ def blames(
         total, rank = round(float(held[at].sum())), int(ranks[at])
         if total:
             cause = int(held[at].argmax())
-            parts = _parts(work, path, step, rank, held[at], open_rank)
+            row = own.start + np.flatnonzero(path.rank[own] == rank)
+            parts = _parts(work, told, row[(held[at] > 0)[path.cause[row]]], held[at])
             also = work.alike(step, rank, cause)
             found.append(Blame(step, rank, also, total, int(on_path[at].sum()), parts))
     return tuple(found)
+
+
+def to_blame(blames: Sequence[Blame]) -> list[int]:
+    """The ranks that are to blame for more than half of some steps, on the path or alike; ascending."""
+    times = Counter(rank for blame in blames for rank in {blame.rank, *blame.also})
+    return sorted(rank for rank, count in times.items() if 2 * count > len(blames))
 
 
 class _Work:
@@ -173,57 +184,72 @@ class _Work:
         least = usual + max(ALIKE * (work[rank] - usual), LEAST_EXCESS * work[rank])
         return tuple(others[work[others] >= least].tolist())
 
-    def named(self, step: int, rank: int, cause: int, names: Sequence[str]) -> Array:
-        """The excess of a rank in work of some names."""
+    def named(self, step: int, rank: int, cause: int, name: str) -> float:
+        """The excess of a rank in work of a name."""
         own = slice(int(self._bounds[step]), int(self._bounds[step + 1]))
-        work = np.zeros((self._ranks, len(names)))
-        for column, name in enumerate(names):
-            same = (self._name[own] == self._names.get(name, -2)) & (self._cause[own] == cause)
-            np.add.at(work[:, column], self._rank[own][same], self._time[own][same])
-        return self._excess(work, step, rank)
+        same = (self._name[own] == self._names.get(name, -2)) & (self._cause[own] == cause)
+        work = sum_by(self._rank[own][same], self._ranks, self._time[own][same])
+        return float(self._excess(work[:, None], step, rank)[0])
 
 
-def _parts(
-    work: _Work,
-    path: RanksPath,
-    step: int,
-    rank: int,
-    held: Array,
-    open_rank: Callable[[int], RankTrace | None],
-) -> tuple[BlamedWork, ...]:
-    """The work on the path of a step by which a rank exceeds the others, the most first."""
-    opened = open_rank(rank)
-    own = (path.step == step) & (path.rank == rank) & (path.event >= 0) & (held > 0)[path.cause]
-    own &= path.cause != PathCause.NOT_RECORDED
-    row = np.flatnonzero(own)
-    if opened is None or not len(row):
+class _Told:
+    """Where the events of a path are from, asked once for all of a rank."""
+
+    def __init__(self, path: RanksPath, open_rank: Callable[[int], RankTrace | None]) -> None:
+        self.path = path
+        self._open = open_rank
+        self._ranks: dict[int, _Origins | None] = {}
+
+    def of_rank(self, rank: int) -> _Origins | None:
+        """None if its trace cannot be had."""
+        if rank not in self._ranks:
+            opened = self._open(rank)
+            row = np.flatnonzero((self.path.rank == rank) & (self.path.event >= 0))
+            event = self.path.event[row]
+            texts = origins(opened, event) if opened else {}
+            self._ranks[rank] = _Origins(opened, row, texts) if opened else None
+        return self._ranks[rank]
+
+
+@dataclass(frozen=True)
+class _Origins:
+    """``texts``: of the stretches ``row`` of a path on one rank."""
+
+    opened: RankTrace
+    row: Ints
+    texts: dict[str, list[str]]
+
+
+def _parts(work: _Work, told: _Told, row: Ints, held: Array) -> tuple[BlamedWork, ...]:
+    """Of some stretches of the path on one rank in one step the work by which it exceeds the others, the most first.
+    ``held``: ns by cause.
+    """
+    path = told.path
+    row = row[(path.event[row] >= 0) & (path.cause[row] != PathCause.NOT_RECORDED)]
+    origin = told.of_rank(int(path.rank[row[0]])) if len(row) else None
+    if origin is None:
         return ()
-    told = origins(opened, path.event[row])
+    step, rank = int(path.step[row[0]]), int(path.rank[row[0]])
+    places = positions_of(origin.row, row).tolist()
     cause, time = path.cause[row].astype(np.int64), (path.end - path.start)[row]
-    names = [a or b for a, b in zip(told["operator"], told["name"], strict=True)]
-    distinct = list(dict.fromkeys(names))
-    number = np.array([distinct.index(name) for name in names])
+    names = [origin.texts["operator"][i] or origin.texts["name"][i] for i in places]
+    numbers: dict[str, int] = {}
+    number = np.array([numbers.setdefault(name, len(numbers)) for name in names])
     number[~np.isin(cause, NAMED)] = -1
     first, group = group_rows((cause, number))
     time_of, longest = sum_by(group, len(first), time), largest_by(group, len(first), time)
     parts = []
     for i in range(len(first)):
         kind, at = int(cause[first[i]]), int(longest[i])
-        excess = 1.0
-        if number[first[i]] >= 0:
-            excess = float(work.named(step, rank, kind, [names[first[i]]])[0])
+        is_named = number[first[i]] >= 0
+        excess = work.named(step, rank, kind, names[first[i]]) if is_named else 1.0
         by = round(min(float(held[kind]), float(time_of[i]) * excess))
         event = int(path.event[row[at]])
-        begin, lasts = (int(opened.trace["spans"][key][event]) for key in ("start", "dur"))
-        module, line = told["module"][at], told["line"][at]
-        made = BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, module, line)
-        parts.append(made)
+        begin, lasts = (int(origin.opened.trace["spans"][key][event]) for key in ("start", "dur"))
+        module, line = (origin.texts[key][places[at]] for key in ("module", "line"))
+        parts.append(BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, module, line))
     parts.sort(key=lambda part: -part.held)
     # What is compared by name may exceed what is compared as a whole: the rank does less of something else.
     share = min(1.0, float(held.sum()) / max(sum(part.held for part in parts), 1))
     parts = [replace(part, held=round(part.held * share)) for part in parts[:MOST_PARTS]]
     return tuple(part for part in parts if part.held >= LEAST_PART * held.sum())
-
-
-NAMED = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.OPERATOR)
-"""Work that is compared by the name of its operator; the rest by its cause."""

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.critical_path.host import (
     host_segments,
     main_track,
 )
+from torch_tb_profiler.analysis.critical_path.locks import LockWaits, lock_waits
 from torch_tb_profiler.store.columns import Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -21,13 +22,14 @@ from torch_tb_profiler.store.roles import Role
 @dataclass(frozen=True)
 class Evidence:
     """blocking: which rows of spans are calls that wait for device work. host: what each thread did. work: what let
-    each piece of device work begin. main: the thread of the steps, −1 none.
+    each piece of device work begin. main: the thread of the steps, −1 none. locks: threads that waited for others.
     """
 
     blocking: Mask
     host: HostSegments
     work: DeviceWork
     main: int
+    locks: LockWaits
 
 
 def gather(trace: Trace, facts: Facts, collectives: Table | None = None) -> Evidence:
@@ -37,7 +39,7 @@ def gather(trace: Trace, facts: Facts, collectives: Table | None = None) -> Evid
     blocking = blocking_calls(trace, facts)
     host = host_segments(trace, facts, blocking)
     work = device_work(trace, facts, host_transfers(trace, collectives))
-    return Evidence(blocking, host, work, main_track(trace, facts, host))
+    return Evidence(blocking, host, work, main_track(trace, facts, host), lock_waits(trace))
 
 
 def host_transfers(trace: Trace, collectives: Table | None) -> tuple[Ints, Ints]:

@@ -61,6 +61,12 @@ class HostSegments:
         """The segments of a thread."""
         return slice(int(self.bounds[track]), int(self.bounds[track + 1]))
 
+    def first_of(self, track: Ints) -> Ints:
+        """When each thread begins, ns; of one without segments, after everything."""
+        empty = self.bounds[track] == self.bounds[track + 1]
+        after = np.iinfo(np.int64).max
+        return np.where(empty, after, np.append(self.start, after)[self.bounds[track]])
+
 
 def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     """The segments of all threads with operators, annotations, runtime calls or Python frames."""

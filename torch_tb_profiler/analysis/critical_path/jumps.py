@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork, ending_order
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
+from torch_tb_profiler.analysis.critical_path.locks import LockWaits
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -41,10 +42,23 @@ class Jumps:
 
 
 def find_jumps(
-    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, blocking: Mask, main: int
+    trace: Trace,
+    facts: Facts,
+    host: HostSegments,
+    work: DeviceWork,
+    blocking: Mask,
+    main: int,
+    locks: LockWaits,
 ) -> Jumps:
     """All jumps of a trace; ``main``: the thread of the steps, −1 none."""
-    parts = (_releases(trace, work, blocking), *_handovers(trace, facts, host, work, main))
+    spans = trace["spans"]
+    released = -2 - spans["track"][locks.release].astype(np.int64)
+    waited = spans["track"][locks.waiting].astype(np.int64)
+    parts = (
+        _releases(trace, work, blocking),
+        (waited, spans["start"][locks.release], released),
+        *_handovers(trace, facts, host, work, main, locks),
+    )
     track, time, target = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.lexsort((target, time, track))
     bounds = np.searchsorted(track[order], np.arange(trace["tracks"].n + 1))
@@ -72,13 +86,13 @@ def last_work(trace: Trace, work: DeviceWork, blocking: Mask) -> tuple[Ints, Int
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int, locks: LockWaits
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
     """``(track, time, target)`` between the main thread and the outermost operators of the others, and
     transfers of host libraries.
     """
     spans = trace["spans"]
-    call = other_operators(trace, facts, main)
+    call = other_operators(trace, facts, main, locks)
     moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
     if main < 0 or not len(call) + len(moved):
         return
@@ -98,22 +112,28 @@ def _handovers(
     yield np.full(len(target), main, np.int64), end[waited], target
 
 
-def waiting(trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int) -> Mask:
+def waiting(
+    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int, locks: LockWaits
+) -> Mask:
     """In which segments of the main thread it waited for other threads or transfers."""
     spans = trace["spans"]
     moved = work.row[~np.isin(spans["role"][work.row], DEVICE_ROLES)]
-    row = np.concatenate((other_operators(trace, facts, main), moved))
+    row = np.concatenate((other_operators(trace, facts, main, locks), moved))
     begin = spans["start"][row]
     start, _ = waits_for(host, main, begin, begin + spans["dur"][row])
     own = host.of_track(main)
-    return np.isin(host.start[own], start) & np.isin(host.cause[own], _WAITING)
+    waits = np.isin(host.start[own], start) & np.isin(host.cause[own], _WAITING)
+    return waits | np.isin(host.span[own], locks.waiting)
 
 
-def other_operators(trace: Trace, facts: Facts, main: int) -> Ints:
-    """Rows of the outermost operators of all threads but ``main``; none without a main thread."""
+def other_operators(trace: Trace, facts: Facts, main: int, locks: LockWaits) -> Ints:
+    """Rows of the outermost operators of all threads that work for ``main``, not those that it waits for by
+    locks; none without a main thread.
+    """
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     operator = spans["role"] == Role.OPERATOR
     call = np.flatnonzero(operator & (spans["track"] != main) & (spans["dur"] > 0) & (main >= 0))
+    call = call[~np.isin(spans["track"][call], spans["track"][locks.release])]
     return call[climb(parent, parent[call], operator) < 0]
 
 

@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import largest_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by
 from torch_tb_profiler.analysis.timeline.arrows import spread
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight import Insight
@@ -24,6 +25,10 @@ BETWEEN = (PathCause.NOT_RECORDED, PathCause.LAUNCH, PathCause.BEFORE_RECORDING)
 """Time between events, during which the event that is noted with it does not run yet."""
 
 
+_RUNS = np.array([cause not in BETWEEN for cause in PathCause])
+"""Per cause whether its event runs during the segment."""
+_TRIED = 64
+"""Arrows of which one is drawn at most."""
 NEAR_PX = 8
 """Arrows whose ends are nearer to each other than this are drawn as one."""
 
@@ -64,31 +69,25 @@ def path_overlay(
     """
     path, (begin, end) = insight["critical_path"], window
     row = np.flatnonzero((path["end"] > begin) & (path["start"] < end))
-    event = path["event"][row].astype(np.int64)
-    running = (event >= 0) & ~np.isin(path["cause"][row], BETWEEN)
-    row, event = row[running], event[running]
+    row = row[_RUNS[path["cause"][row]] & (path["event"][row] >= 0)]
+    row = row[lane_of_event[path["event"][row]] >= 0]
+    event, start, stop = path["event"][row], path["start"][row], path["end"][row]
     lane = lane_of_event[event].astype(np.int64)
-    drawn = lane >= 0
-    row, event, lane = row[drawn], event[drawn], lane[drawn]
-    start, stop = path["start"][row], path["end"][row]
     track, step = trace["spans"]["track"][event], path["step"][row]
-    leaves = np.flatnonzero((track[1:] != track[:-1]) & (step[1:] == step[:-1]))
     pixel = max(1, (end - begin) // parts)
-    distinct = _distinct(
-        NEAR_PX * pixel, track[leaves], track[leaves + 1], stop[leaves], start[leaves + 1]
+    leaves = np.flatnonzero((track[1:] != track[:-1]) & (step[1:] == step[:-1]))
+    few = spread(leaves, _TRIED * most[1])
+    distinct = _distinct(NEAR_PX * pixel, track[few], track[few + 1], stop[few], start[few + 1])
+    shown = spread(few[distinct], most[1])
+    pieces = _merged(
+        _in_pixels(_Pieces(lane, start, stop, np.arange(len(row))), pixel), pixel, most[0]
     )
-    shown = spread(leaves[distinct], most[1])
-    order = np.lexsort((start, lane))
-    first = _pieces(lane[order], start[order], stop[order], pixel, most[0])
-    group = np.cumsum(first) - 1
-    longest = order[largest_by(group, int(first.sum()), (stop - start)[order])]
-    head = np.flatnonzero(first)
     return PathOverlay(
-        lane=lane[order][head],
-        start=start[order][head],
-        end=np.maximum.reduceat(stop[order], head) if len(head) else stop,
-        cause=path["cause"][row][longest],
-        event=event[longest],
+        lane=pieces.lane,
+        start=pieces.start,
+        end=pieces.end,
+        cause=path["cause"][row][pieces.longest],
+        event=event[pieces.longest].astype(np.int64),
         source_lane=lane[shown],
         source_time=stop[shown],
         target_lane=lane[shown + 1],
@@ -97,14 +96,55 @@ def path_overlay(
     )
 
 
+class _Pieces(NamedTuple):
+    """Segments drawn as one; ``longest``: position of the longest of them."""
+
+    lane: Ints
+    start: Ints
+    end: Ints
+    longest: Ints
+
+    def take(self, rows: Array) -> _Pieces:
+        return _Pieces(*(column[rows] for column in self))
+
+    def joined(self, group: Ints, groups: int) -> _Pieces:
+        """One piece per group."""
+        longest = largest_by(group, groups, self.end - self.start)
+        return _Pieces(
+            self.lane[longest],
+            extreme_by(np.minimum, group, groups, self.start),
+            extreme_by(np.maximum, group, groups, self.end),
+            self.longest[longest],
+        )
+
+
+def _in_pixels(segments: _Pieces, pixel: int) -> _Pieces:
+    """Segments shorter than a pixel, those of a lane that begin in the same one together: linear in
+    them, so that the rest has few.
+    """
+    short = segments.end - segments.start < pixel
+    if not short.any():
+        return segments
+    small = segments.take(short)
+    first, group = group_rows((small.lane, small.start // pixel))
+    joined = small.joined(group, len(first))
+    return _Pieces(*map(np.concatenate, zip(segments.take(~short), joined, strict=True)))
+
+
+def _merged(segments: _Pieces, pixel: int, most: int) -> _Pieces:
+    ordered = segments.take(np.lexsort((segments.start, segments.lane)))
+    first = _begins(ordered, pixel, most)
+    return ordered.joined(np.cumsum(first) - 1, int(first.sum()))
+
+
 def _distinct(near: int, source: Array, target: Array, leaves: Ints, arrives: Ints) -> Ints:
     """Of arrows between the same tracks that are near each other the first; positions, ascending."""
-    keys = np.stack((source, target, leaves // near, arrives // near))
-    return np.sort(np.unique(keys, axis=1, return_index=True)[1])
+    return np.sort(group_rows((source, target, leaves // near, arrives // near))[0])
 
 
-def _pieces(lane: Ints, start: Ints, end: Ints, pixel: int, most: int) -> Mask:
-    """Which segments, ordered by lane and start, begin a piece."""
+def _begins(ordered: _Pieces, pixel: int, most: int) -> Mask:
+    """Which segments, ordered by lane and start, are not drawn as one with that before them."""
+    lane, start, end = ordered.lane, ordered.start, ordered.end
     first = np.ones(len(lane), np.bool_)
     if len(lane) < 2:
         return first
@@ -137,7 +177,7 @@ def event_on_path(trace: Trace, insight: Insight, event: int) -> EventOnPath:
     begin = int(spans["start"][event])
     end = begin + int(spans["dur"][event])
     own = path["event"] == event
-    between = np.isin(path["cause"], BETWEEN)
+    between = ~_RUNS[path["cause"]]
     inside = np.flatnonzero((path["event"] >= 0) & (path["end"] > begin) & (path["start"] < end))
     inside = inside[~between[inside]]
     inside = inside[spans["track"][path["event"][inside]] == spans["track"][event]]

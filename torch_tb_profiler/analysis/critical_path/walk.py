@@ -47,7 +47,10 @@ class Walk:
     def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
         self._trace, self._facts, self._spans = trace, facts, trace["spans"]
         self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
-        self._jumps = find_jumps(trace, facts, self._host, self._work, evidence.blocking, self.main)
+        self._locks = evidence.locks
+        self._jumps = find_jumps(
+            trace, facts, self._host, self._work, evidence.blocking, self.main, evidence.locks
+        )
         self._by_end = ending_order(self._work)
         self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
@@ -83,7 +86,7 @@ class Walk:
         busy = np.isin(host.cause, _BUSY) | (host.track == self.main) & np.isin(host.cause, _MAIN)
         if self.main >= 0:
             on_main = host.of_track(self.main)
-            busy[on_main] &= ~waiting(self._trace, self._facts, host, work, self.main)
+            busy[on_main] &= ~waiting(self._trace, self._facts, host, work, self.main, self._locks)
         return (
             np.concatenate((work.row[own], host.span[busy])),
             np.concatenate((self._causes[own], host.cause[busy])),

@@ -72,7 +72,7 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     """``(frames, rest)``: the Python lines of the selected steps, and the ns of device work without
     a known line.
 
-    Host time is that of operators, those of the backward pass at the line of their forward;
+    Host time is that of operators with their runtime calls, those of the backward pass at the line of their forward;
     Python's own time is not included.
     """
     stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
@@ -90,7 +90,7 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     line = tree.path[np.concatenate((own_stack, stacks.n + launches["line"][launch]))]
     none = np.zeros(len(launch), np.int64)
     calls = sum_by(line, n, np.concatenate((own["calls"][operator], none)))
-    host = sum_by(line, n, np.concatenate((own["host_self"][operator], none)))
+    host = sum_by(line, n, np.concatenate(((own["host_self"] + own["runtime"])[operator], none)))
     device = sum_by(
         line, n, np.concatenate((own["device_self"][operator], launches["device"][launch]))
     )

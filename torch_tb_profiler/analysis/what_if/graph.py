@@ -37,9 +37,7 @@ from torch_tb_profiler.analysis.critical_path.device import (
     DeviceWork,
 )
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
-from torch_tb_profiler.analysis.critical_path.host import (
-    HostSegments,
-)
+from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
@@ -55,7 +53,7 @@ class Graph:
     time: when each came as measured, ns, int64 of shape (points,). first, second: points, of the same
     shape.
     hosts: the points of ``points``, of shape (host points,); since, until: what of the clock of its
-    thread lies between each and its ``first``.
+    thread lies between each and its ``first``, or the begin of its thread, ``opened``.
     ends: the point at which each piece of device work ends, of shape (device events,); lead, latency: ns
     from its ``first`` and from its launch to its begin, float64; step: row of steps that launched it.
     joints: the points of work that waited for another stream; joined: its positions; after: ns from the end of what it
@@ -71,6 +69,7 @@ class Graph:
     hosts: Ints
     since: Places
     until: Places
+    opened: Ints
     ends: Ints
     lead: Array
     latency: Array
@@ -94,7 +93,7 @@ class Graph:
 def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     """The graph of a trace; any trace has one."""
     host, work = evidence.host, evidence.work
-    points = host_points(trace, facts, host, work, evidence.blocking, evidence.main)
+    points = host_points(trace, facts, host, work, evidence.blocking, evidence.main, evidence.locks)
     other = np.where(work.begin == Begin.OTHER_STREAM, work.elsewhere, work.awaits)
     joined = np.flatnonzero((other >= 0) & (work.end > work.start))
     time, hosts, ends, joints = _ordered(points, work, joined, other[joined])
@@ -114,7 +113,9 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         side[side >= np.arange(len(side))] = NONE
     lost = ((first == NONE) & (second == NONE))[ends]
     first[ends[lost]], lead[lost] = ROOT, work.start[lost]
+    opened = np.minimum(host.first_of(points.track), points.reach)
     since = np.where(points.before >= 0, points.time[points.before], points.reach)
+    since[alone] = opened[alone]
     return Graph(
         host=host,
         work=work,
@@ -125,6 +126,7 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         hosts=hosts,
         since=places(host, points.track, since),
         until=places(host, points.track, points.reach),
+        opened=opened,
         ends=ends,
         lead=lead,
         latency=_latency(trace, work),

@@ -8,14 +8,15 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_operators, waits_for
+from torch_tb_profiler.analysis.critical_path.locks import LockWaits
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
@@ -80,7 +81,13 @@ class _Part:
 
 
 def host_points(
-    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, blocking: Mask, main: int
+    trace: Trace,
+    facts: Facts,
+    host: HostSegments,
+    work: DeviceWork,
+    blocking: Mask,
+    main: int,
+    locks: LockWaits,
 ) -> HostPoints:
     """The points of all threads; ``main``: the thread of the steps, −1 none."""
     spans, steps = trace["spans"], facts["steps"]
@@ -101,7 +108,12 @@ def host_points(
     begin = spans["start"][call]
     released = np.maximum(begin, work.end[target])
     parts.append(_part(spans["track"][call], released, _RELEASE, begin, device=target, call=call))
-    parts += _handovers(trace, facts, host, work, main, sum(len(part.time) for part in parts))
+    given = sum(len(part.time) for part in parts) + np.arange(len(locks.release))
+    time, begin = spans["start"][locks.release], spans["start"][locks.waiting]
+    parts.append(_part(spans["track"][locks.release], time))
+    parts.append(_part(spans["track"][locks.waiting], time, _RELEASE, begin, other=given))
+    call = other_operators(trace, facts, main, locks)
+    parts += _handovers(trace, host, work, main, call, sum(len(part.time) for part in parts))
     columns = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(_Part)
@@ -120,13 +132,12 @@ def _part(
 
 
 def _handovers(
-    trace: Trace, facts: Facts, host: HostSegments, work: DeviceWork, main: int, number: int
+    trace: Trace, host: HostSegments, work: DeviceWork, main: int, call: Ints, number: int
 ) -> list[_Part]:
-    """The points of operators that the main thread handed to others, and of transfers of host libraries for
-    which it waited; ``number``: of the first point.
+    """The points of operators that the main thread handed to others, ``call``, and of transfers of host libraries
+    for which it waited; ``number``: of the first point.
     """
     spans = trace["spans"]
-    call = other_operators(trace, facts, main)
     moved = np.flatnonzero(~np.isin(spans["role"][work.row], DEVICE_ROLES))
     if main < 0 or not len(call) + len(moved):
         return []
@@ -180,7 +191,7 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     previous = np.arange(-1, len(order) - 1)
     bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
     waits = np.flatnonzero(reach < time)
-    for first, last in itertools.pairwise([*bounds.tolist(), len(order)]):
+    for first, last in pairwise([*bounds.tolist(), len(order)]):
         own = waits[slice(*np.searchsorted(waits, (first, last)))]
         reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
         previous[own] = np.minimum(reached, own - 1)
@@ -199,7 +210,7 @@ def places(host: HostSegments, track: Ints, time: Ints) -> Places:
     order = np.argsort(track, kind="stable")
     ordered = track[order]
     bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
-    for first, last in itertools.pairwise([*bounds.tolist(), len(order)]):
+    for first, last in pairwise([*bounds.tolist(), len(order)]):
         rows = order[first:last]
         own = host.of_track(int(track[rows[0]]))
         slot = np.searchsorted(host.start[own], time[rows], side="right") - 1

@@ -56,7 +56,7 @@ def delays(graph: Graph, durations: Durations) -> Delays:
     first, second = np.zeros((2, len(graph.time)))
     on_host = graph.until.clock(durations.segment) - graph.since.clock(durations.segment)
     rooted = graph.first[graph.hosts] == ROOT
-    on_host[rooted] = graph.time[graph.hosts[rooted]]
+    on_host[rooted] += graph.opened[rooted]
     first[graph.hosts] = on_host
     second[graph.hosts[~durations.waits]] = -np.inf
     first[graph.ends] = durations.lead + durations.work
@@ -84,13 +84,29 @@ def replay(first: Ints, second: Ints, delay: Delays) -> Array:
     return np.array(time)
 
 
-def latest(graph: Graph, delay: Delays, time: Array, last: Array) -> Array:
-    """When each point could come at the latest without moving any of the points ``last``, ns, float64 of
-    shape (points,); infinite where none of them depends on it.
+@dataclass(frozen=True)
+class StepTimes:
+    """Begin and end of each step, ns, float64 of shape (steps,), and the point with which each ends."""
+
+    start: Array
+    end: Array
+    last: Array
+
+
+def latest(graph: Graph, delay: Delays, times: StepTimes) -> Array:
+    """When each point could come at the latest without moving the end of any step, ns, float64 of shape (points,);
+    infinite where no step depends on it.
     """
-    fixed = np.full(len(time), np.inf)
-    fixed[last] = time[last]
-    until = fixed.tolist()
+    limit = np.full(len(graph.time), np.inf)
+    launched = np.flatnonzero(graph.step >= 0)
+    limit[graph.ends[launched]] = times.end[graph.step[launched]]
+    marks = graph.hosts[graph.points.marks]
+    steps = len(times.end)
+    if len(marks) == 2 * steps:
+        limit[marks[steps:]] = times.end
+    else:
+        limit[marks] = times.end.max(initial=0)
+    until = limit.tolist()
     n = len(until)
     for point, first, second, after_first, after_second in zip(
         range(n - 1, 1, -1),
@@ -106,15 +122,6 @@ def latest(graph: Graph, delay: Delays, time: Array, last: Array) -> Array:
         if own - after_second < until[second]:
             until[second] = own - after_second
     return np.array(until)
-
-
-@dataclass(frozen=True)
-class StepTimes:
-    """Begin and end of each step, ns, float64 of shape (steps,), and the point with which each ends."""
-
-    start: Array
-    end: Array
-    last: Array
 
 
 def step_times(graph: Graph, facts: Facts, time: Array, floor: Array | None = None) -> StepTimes:

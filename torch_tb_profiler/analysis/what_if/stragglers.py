@@ -194,7 +194,7 @@ class Stragglers:
             else:
                 row, index = own.host.span.astype(np.int64), np.arange(len(own.host.span))
                 length = own.host_time()
-                kept = (row >= 0) & (length > 0)
+                kept = (row >= 0) & (length > 0) & ~np.isin(row, work.row)
                 step = np.append(one.facts["span_links"]["step"], np.int32(-1))[row]
             row = np.concatenate((row[kept], work.row[meetings.work[met]]))
             step = np.concatenate((step[kept], own.step[meetings.work[met]])).astype(np.int64)

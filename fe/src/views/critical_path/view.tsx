@@ -22,7 +22,14 @@ import {
 import { pathColumns } from "./parts";
 import { PathStrips } from "./strip";
 import { WhatIf } from "./what_if";
+import type { PathNames } from "./what_if_model";
 
+<<<<<<< HEAD
+=======
+/** While the rows of the path are loaded there are no names to choose from. */
+const NO_NAMES: PathNames = { name: [], kind: [], operator: [], line: [] };
+
+>>>>>>> main
 export function CriticalPathView(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
   return (
@@ -94,7 +101,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
         actions={
           <Select
-            label="Rows"
+            label="Group by"
             value={by}
             options={GROUPS}
             onChange={(next) => setParam("by", next === "place" ? null : next)}
@@ -106,6 +113,10 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
         </Loaded>
       </Panel>
+<<<<<<< HEAD
+=======
+      <WhatIf {...props} rows={rows.data?.rows ?? NO_NAMES} />
+>>>>>>> main
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>

@@ -1,6 +1,10 @@
 /** What a step would take if something in it were different: changes to choose, and what they do together. */
 
+<<<<<<< HEAD
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+=======
+import { useEffect, useMemo, useRef } from "preact/hooks";
+>>>>>>> main
 import type { DeclaredChange, WhatIfPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
@@ -8,13 +12,25 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Button, CopyButton, Panel } from "../../widgets";
 import { Loaded } from "../loaded";
 import css from "./what_if.css?inline";
-import { changesText, commandOf, readChanges, stepText, type Change } from "./what_if_model";
+import {
+  changesText,
+  commandOf,
+  readChanges,
+  stepText,
+  type Change,
+  type PathNames,
+} from "./what_if_model";
 import { AddChange, ChangeRow } from "./what_if_changes";
 import { Outcome } from "./what_if_outcome";
 
 adoptStyles(css);
 
+<<<<<<< HEAD
 export function WhatIf(props: ViewProps) {
+=======
+/** The panel; `rows`: what is on the path, for names to choose from. */
+export function WhatIf({ rows, ...props }: ViewProps & { rows: PathNames }) {
+>>>>>>> main
   const resource = useResource("what_if", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -23,8 +39,13 @@ export function WhatIf(props: ViewProps) {
   );
 }
 
+<<<<<<< HEAD
 function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
   const { payload, params, setParam, steps } = props;
+=======
+function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload; rows: PathNames }) {
+  const { payload, rows, params, setParam, steps } = props;
+>>>>>>> main
   const { catalogue, presets } = payload;
   const text = params.what_if ?? "";
   const changes = useMemo(() => readChanges(text, catalogue), [text, catalogue]);

@@ -23,14 +23,17 @@ interface DetailsProps {
   go: Go;
   allArguments: () => ComponentChildren;
   links: ComponentChildren;
+  /** What comes after the facts. */
+  children?: ComponentChildren;
 }
 
-export function Details({ payload, on, go, allArguments, links }: DetailsProps) {
+export function Details({ payload, on, go, allArguments, links, children }: DetailsProps) {
   return (
     <div class="details">
       <Heading payload={payload} />
       <Facts payload={payload} on={on} />
       <div class="details-links">{links}</div>
+      {children}
       <Chain payload={payload} go={go} />
       <Launched payload={payload} go={go} />
       <Same payload={payload} go={go} />

@@ -54,8 +54,9 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
             <HalvedLink view={view} event={shown} />
           </>
         }
-      />
-      <EventPath recording={recording} event={shown.ref.event} />
+      >
+        <EventPath recording={recording} event={shown.ref.event} />
+      </Details>
       <CollectivePeers
         recordings={recordings}
         recording={recording}

@@ -224,7 +224,7 @@ def what_if_document(
         "by_kind_ns": {
             kind: round(time / steps)
             for kind, time in zip(KINDS, path.tolist(), strict=True)
-            if time
+            if round(time / steps)
         },
         "steps": [
             {

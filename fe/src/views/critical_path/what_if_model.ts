@@ -109,7 +109,11 @@ const quoted = (text: string): string =>
 export type PathNames = Pick<PathRowsPayload["rows"], "name" | "kind" | "operator" | "line">;
 
 /** Names on the path that a selector can choose, the largest part first. */
+<<<<<<< HEAD
 export function namesFor(selector: Selector, rows: PathRowsPayload["rows"]): string[] {
+=======
+export function namesFor(selector: Selector, rows: PathNames): string[] {
+>>>>>>> panel
   const names: readonly (string | null)[] =
     selector === "operator"
       ? rows.operator

@@ -216,9 +216,14 @@ def _account(
     }
     nothing = unknown.total + marks
     name, part = max(groups.items(), key=lambda pair: pair[1].total)
-    if nothing > part.total:
+    quiet = nothing > part.total
+    if (quiet or name == "host") and (analysis["busy"] or 0) >= BUSY:
+        active = f"the {device} is active for {format_share(analysis['busy'])} of {the_step}"
+        return f"{capitalised(active)}{_longest(path, analysis)}{_judged(analysis, words)}"
+    if quiet:
         return (
-            f"Nothing was recorded of {format_ns(nothing)} of {the_step}{_judged(analysis, words)}"
+            f"Nothing was recorded for {format_ns(nothing)} of {the_step}"
+            f"{_active(analysis, words)}{_judged(analysis, words)}"
         )
     time = f"{format_ns(part.total)} ({format_share(part.total / analysis['step_ns'])})"
     before = groups["before"].total
@@ -238,9 +243,6 @@ def _account(
         f" which is no loss of the program; what was recorded takes"
         f" {format_ns(analysis['step_ns'] - part.total)}",
     }
-    if name == "host" and (analysis["busy"] or 0) >= BUSY:
-        active = f"the {device} is active for {format_share(analysis['busy'])} of {the_step}"
-        return f"{capitalised(active)}{_longest(path, analysis)}{_judged(analysis, words)}"
     return f"{capitalised(sentences[name])}{_judged(analysis, words)}"
 
 

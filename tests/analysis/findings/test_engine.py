@@ -96,6 +96,7 @@ SLOW_SECOND = """
 
 def test_findings_follow_the_selected_steps() -> None:
     trace, facts = facts_of(SLOW_SECOND)
+    facts.summary["workload"] = {"kind": "unknown", "evidence": ""}
     insight = build_insight(trace, facts)
     both, first, second = (
         {

@@ -25,7 +25,7 @@ export function useFindings(props: Chosen): Resource<FindingsPayload> {
 const linksOf = ({ selection, hrefOf }: Place): Links => ({
   timeline: ({ event, worker, span }) =>
     hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span }),
-  whatIf: (change) => hrefOf("critical_path", { change }),
+  whatIf: (change) => hrefOf("critical_path", { what_if: change }),
 });
 
 interface FindingsProps extends Place {

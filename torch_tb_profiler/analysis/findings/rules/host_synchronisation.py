@@ -51,7 +51,7 @@ RULE = Rule(
     the {device}, copy with pin_memory and non_blocking=True.""",
     caveat="A program that needs the value to decide what comes next must wait for it.",
     views=("overview", "operator", "trace"),
-    cause="""The host waits for the {device} {waits} times per {step} and cannot launch
+    cause="""Waiting for the {device} ({waits} per {step}) keeps the host from launching
     ahead{where}""",
     without="Without these waits",
     links=(links.TUNING, links.PINNED),

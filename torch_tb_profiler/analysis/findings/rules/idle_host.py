@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rules.silent_end import silent
@@ -42,9 +43,10 @@ def _claim(case: Case) -> Candidate | None:
     places, group = np.unique(_places(case, event), return_inverse=True)
     # While the device still works, the host holds nothing up.
     idle = measure(union(case.gaps.start, case.gaps.end), start, end)
-    if not idle.any():
+    idles = sum_by(group, len(places), idle)
+    if idles.max() < THRESHOLD * case.windows.length:
         return None
-    own = group == sum_by(group, len(places), idle).argmax()
+    own = group == idles.argmax()
     place = int(places[group[np.argmax(own)]])
     return Candidate(
         event[own],

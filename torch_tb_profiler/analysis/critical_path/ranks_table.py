@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
-from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 _C = DisplayColumn
 _KEYS = np.array(list(KINDS), object)
@@ -55,20 +55,11 @@ def ranks_table(
     chosen: Mask,
 ) -> DisplayTable:
     """The stretches of the ``chosen`` steps; ``workers``: rank and name of each index of a rank."""
-    texts = StringBuilder()
     row = np.flatnonzero(chosen[path.step])
     event, rank = path.event[row], path.rank[row]
-    columns = {
-        key: np.full(len(row), -1, np.int64) for key in ("name", "operator", "module", "line")
-    }
-    for number in np.unique(rank).tolist():
-        opened = open_rank(number)
-        own = np.flatnonzero(rank == number)
-        for key, found in (origins(opened, event[own]) if opened else {}).items():
-            columns[key][own] = texts.intern_all(found)
-            columns[key][own[np.array(found, object) == ""]] = -1
+    strings, columns = origin_columns(rank, event, open_rank)
     return RANKS_PATH.build(
-        texts.table(),
+        strings,
         kind=_KEYS[path.cause[row]].tolist(),
         step=path.step[row],
         rank=[workers[number][0] for number in rank.tolist()],
@@ -78,6 +69,23 @@ def ranks_table(
         event=event,
         **columns,
     )
+
+
+def origin_columns(
+    rank: Ints, event: Ints, open_rank: Callable[[int], RankTrace | None]
+) -> tuple[StringTable, dict[str, Ints]]:
+    """Name, operator, module and source line of events, each of a rank, as numbers of strings; −1 none."""
+    texts = StringBuilder()
+    columns = {
+        key: np.full(len(event), -1, np.int64) for key in ("name", "operator", "module", "line")
+    }
+    for number in np.unique(rank).tolist():
+        opened = open_rank(number)
+        own = np.flatnonzero(rank == number)
+        for key, found in (origins(opened, event[own]) if opened else {}).items():
+            columns[key][own] = texts.intern_all(found)
+            columns[key][own[np.array(found, object) == ""]] = -1
+    return texts.table(), columns
 
 
 def origins(opened: RankTrace, event: Ints) -> dict[str, list[str]]:

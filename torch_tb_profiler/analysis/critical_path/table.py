@@ -8,14 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -303,26 +302,34 @@ def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
     path, sums, steps = insight["critical_path"], insight["critical_path_steps"], facts["steps"]
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
     start, end, cause = path["start"][own], path["end"][own], path["cause"][own]
-    edges = np.linspace(steps["start"][step], steps["end"][step], BINS + 1).astype(np.int64)
-    time = np.array(
-        [
-            measure(Intervals(start[cause == i], end[cause == i]), edges[:-1], edges[1:])
-            for i in range(len(KINDS))
-        ]
-    )
-    most = time.argmax(axis=0)
-    first = np.flatnonzero(np.append(True, most[1:] != most[:-1]))
-    # A segment lies in the stretch of its kind that has its middle.
-    place = np.searchsorted(edges[first], (start + end) // 2, side="right") - 1
-    same = most[first][place] == cause
+    bounds = int(steps["start"][step]), int(steps["end"][step])
+    edges, most, place, same = stretches(start, end, cause, bounds)
     longest = np.append(path["group"][own][same], -1)[
-        largest_by(place[same], len(first), (end - start)[same])
+        largest_by(place[same], len(most), (end - start)[same])
     ]
     return STRIP.build(
         facts.strings,
-        kind=_KEYS[most[first]].tolist(),
-        start_ns=edges[first],
-        end_ns=np.append(edges[first[1:]], edges[-1]),
-        segments=np.bincount(place[same], minlength=len(first)),
+        kind=_KEYS[most].tolist(),
+        start_ns=edges[:-1],
+        end_ns=edges[1:],
+        segments=np.bincount(place[same], minlength=len(most)),
         **{key: np.append(sums[key], -1)[longest] for key in ("name", "line")},
     )
+
+
+def stretches(start: Ints, end: Ints, key: Array, bounds: Window) -> tuple[Ints, Ints, Ints, Mask]:
+    """Segments that follow each other from the first to the last of ``bounds``, drawn in at most ``BINS`` stretches.
+
+    Returns ``(edges, most, place, same)``: the edges of the stretches, and the key of most of the time of each; of each
+    segment the stretch that has its middle, and whether that is of its key.
+    """
+    edges = np.unique(np.linspace(*bounds, BINS + 1).astype(np.int64))
+    cuts = np.unique(np.concatenate((edges, start)))
+    piece = np.searchsorted(start, cuts[:-1], side="right") - 1
+    part = np.searchsorted(edges, cuts[:-1], side="right") - 1
+    first, group = group_rows((part, key[piece]))
+    time = sum_by(group, len(first), np.diff(cuts))
+    most = key[piece][first[largest_by(part[first], len(edges) - 1, time)]].astype(np.int64)
+    begin = np.flatnonzero(np.append(True, most[1:] != most[:-1]))
+    place = np.searchsorted(edges[begin], (start + end) // 2, side="right") - 1
+    return np.append(edges[begin], edges[-1]), most[begin], place, most[begin][place] == key

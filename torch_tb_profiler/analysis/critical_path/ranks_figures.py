@@ -1,0 +1,168 @@
+"""What the critical path through all ranks adds up to, and a strip of one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.critical_path.ranks_table import origin_columns
+from torch_tb_profiler.analysis.critical_path.table import (
+    KINDS,
+    PATH_KINDS,
+    STRIP,
+    Window,
+    stretches,
+)
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.strings import StringTable
+
+RanksGroup = Literal["rank", "event", "operator", "module", "line"]
+"""What a row of the table is one of, each on one rank."""
+
+_C = DisplayColumn
+_KEYS = np.array(list(KINDS), object)
+_WORKER = "Place of its worker among ``workers``."
+PATH_RANKS = DisplaySpec(
+    "path_ranks",
+    "The critical path through all ranks by rank, and by what runs on it.",
+    (
+        _C("name", "code", "Event", "Name.", "path_event", True, width=340, pool="other"),
+        _C("worker", "row", "", _WORKER, unit="row of workers"),
+        _C("kind", "category", "Kind", "The kind of most of it.", "path_kind", width=180),
+        _C("path_ns", "time", "On the path", "Time.", "path_time", pool="sum", bar=True),
+        _C("share", "share", "Share", "Its part of the time of the steps.", "path_share", pool="sum"),
+        _C("segments", "count", "Segments", "How many.", "path_segments", pool="sum"),
+        _C("event", "row", "", "The longest of them, in the trace of the worker."),
+    ),
+)
+RANKS_STRIP = DisplaySpec(
+    "ranks_strip",
+    "The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time.",
+    (*STRIP.columns, _C("worker", "row", "", _WORKER, unit="row of workers")),
+)
+
+
+@dataclass(frozen=True)
+class RanksSegments:
+    """The path of some steps; arrays of shape (segments,) in the order of steps and time.
+
+    start, end: ns after ``origin``, a time on the common clock. event: row of spans of the rank, −1 none. name, operator,
+    module, line: numbers of ``strings``, −1 none.
+    """
+
+    strings: StringTable
+    origin: int
+    step: Ints
+    rank: Ints
+    start: Ints
+    end: Ints
+    cause: Array
+    event: Ints
+    name: Ints
+    operator: Ints
+    module: Ints
+    line: Ints
+
+
+def origin_of(path: RanksPath) -> int:
+    """When the first step begins of which the path is known."""
+    return int(path.begin[path.stop > path.begin].min(initial=np.iinfo(np.int64).max))
+
+
+def ranks_segments(
+    path: RanksPath, open_rank: Callable[[int], RankTrace | None], chosen: Mask
+) -> RanksSegments:
+    """The path of the ``chosen`` common steps."""
+    row, origin = np.flatnonzero(chosen[path.step]), origin_of(path)
+    rank, event = path.rank[row], path.event[row]
+    strings, columns = origin_columns(rank, event, open_rank)
+    start, end = path.start[row] - origin, path.end[row] - origin
+    return RanksSegments(
+        strings, origin, path.step[row], rank, start, end, path.cause[row], event, **columns
+    )
+
+
+def ranks_kinds(segments: RanksSegments, window: Window | None = None) -> DisplayTable:
+    """What the path is made of, or what of it lies in a window, the most first."""
+    time = _time(segments, window)
+    inside = time > 0
+    total, count = (
+        sum_by(segments.cause, len(KINDS), values) for values in (time, inside.astype(np.int64))
+    )
+    order = np.argsort(-total, kind="stable")
+    order = order[total[order] > 0]
+    return PATH_KINDS.build(
+        segments.strings,
+        kind=_KEYS[order].tolist(),
+        path_ns=total[order],
+        share=total[order] / max(int(total.sum()), 1),
+        segments=count[order],
+    )
+
+
+def ranks_rows(
+    segments: RanksSegments, by: RanksGroup, window: Window | None = None
+) -> DisplayTable:
+    """The path by rank and by what ``by`` says, the most first. ``worker`` holds indices of ranks; by rank there is no
+    name.
+    """
+    time = _time(segments, window)
+    row = np.flatnonzero(time > 0)
+    time, rank, cause = time[row], segments.rank[row], segments.cause[row].astype(np.int64)
+    keys = [rank]
+    if by == "event":
+        keys += [cause, segments.name[row]]
+    elif by != "rank":
+        keys.append(getattr(segments, by)[row])
+    first, group = group_rows(keys)
+    n, width = len(first), len(KINDS)
+    total = sum_by(group, n, time)
+    kinds = sum_by(group * width + cause, n * width, time).reshape(-1, width)
+    made = PATH_RANKS.build(
+        segments.strings,
+        name=keys[-1][first] if by != "rank" else np.full(n, -1, np.int64),
+        worker=rank[first],
+        kind=_KEYS[kinds.argmax(axis=1)].tolist(),
+        path_ns=total,
+        share=total / max(int(total.sum()), 1),
+        segments=np.bincount(group, minlength=n),
+        event=segments.event[row][largest_by(group, n, time)],
+    )
+    return made.take(np.argsort(-total, kind="stable"))
+
+
+def ranks_strip(segments: RanksSegments, step: int) -> DisplayTable:
+    """The path of a step in at most ``BINS`` stretches of one rank and cause each; ``worker`` holds indices of ranks."""
+    own = slice(*np.searchsorted(segments.step, (step, step + 1)).tolist())
+    start, end, rank, name, line = (
+        getattr(segments, key)[own] for key in ("start", "end", "rank", "name", "line")
+    )
+    key = rank * len(KINDS) + segments.cause[own]
+    edges, most, place, same = stretches(start, end, key, (int(start[0]), int(end[-1])))
+    longest = largest_by(place[same], len(most), (end - start)[same])
+    found = np.where(longest >= 0, np.flatnonzero(same)[longest], -1)
+    return RANKS_STRIP.build(
+        segments.strings,
+        kind=_KEYS[most % len(KINDS)].tolist(),
+        start_ns=edges[:-1],
+        end_ns=edges[1:],
+        segments=np.bincount(place[same], minlength=len(most)),
+        name=np.append(name, -1)[found],
+        line=np.append(line, -1)[found],
+        worker=most // len(KINDS),
+    )
+
+
+def _time(segments: RanksSegments, window: Window | None) -> Ints:
+    """Time of each segment, or what of it lies in a window."""
+    if window is None:
+        return segments.end - segments.start
+    begin, end = window
+    inside = np.minimum(segments.end, end) - np.maximum(segments.start, begin)
+    return np.asarray(np.maximum(inside, 0))

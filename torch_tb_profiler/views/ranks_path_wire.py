@@ -1,0 +1,94 @@
+"""Wire types of the critical path through all ranks, and of a run without stragglers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from torch_tb_profiler.analysis.critical_path.ranks_figures import PATH_RANKS, RANKS_STRIP
+from torch_tb_profiler.analysis.critical_path.table import PATH_KINDS
+from torch_tb_profiler.views.display_wire import table_of
+from torch_tb_profiler.views.wire import Wire
+
+
+class RanksWorker(Wire, frozen=True, kw_only=True):
+    """A rank of the run. ``shift_ns``: what to add to a time of the path for a time in its own trace."""
+
+    worker: str
+    span: str
+    rank: int | None
+    shift_ns: int
+
+
+class RanksStrip(Wire, frozen=True, kw_only=True):
+    """The path of one step; ``step``: its number among those of the run. ``stretches`` cover it."""
+
+    step: int
+    name: str
+    start_ns: int
+    end_ns: int
+    stretches: Annotated[dict[str, Any], table_of(RANKS_STRIP)]
+
+
+class RanksPathPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/critical_path/ranks``. Times are ns on the common clock after the begin of the first step
+    of the run; ``worker`` in tables is a place in ``workers``, the ranks that were read. While ``progress`` is below 1
+    nothing is known yet: ask again. ``workers_total``: of the run. ``strips``: of more than three
+    steps that of the longest. ``clock``: how the clocks were aligned and how well.
+    """
+
+    progress: float
+    ready: int
+    workers_total: int
+    steps: int
+    headline: list[str]
+    notes: list[str]
+    clock: str
+    workers: list[RanksWorker]
+    parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
+    strips: list[RanksStrip]
+
+
+class RanksRowsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/critical_path/ranks/rows``: the path through all ranks, or what of it lies in a window, by
+    kind and by what was asked. ``pooled``: how many rows the last one stands for.
+    """
+
+    parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
+    rows: Annotated[dict[str, Any], table_of(PATH_RANKS)]
+    pooled: int
+
+
+class SlowRank(Wire, frozen=True, kw_only=True):
+    """A rank, and the slowdown with it alone as it was."""
+
+    worker: str
+    rank: int | None
+    slowdown: float
+
+
+class SlowOperation(Wire, frozen=True, kw_only=True):
+    """An operation, and the slowdown with it alone as it was."""
+
+    name: str
+    slowdown: float
+
+
+class StragglersPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/stragglers``: mean step over all ranks as measured, replayed and predicted without
+    stragglers, ns, and the slowdown as StragglerAnalysis defines it. ``refused``: why nothing was simulated, else
+    empty; while ``progress`` is below 1 neither: ask again. Unknown times are null.
+    """
+
+    progress: float
+    refused: str
+    path: str
+    steps: int
+    measured_ns: int | None
+    replayed_ns: int | None
+    replay_error: float | None
+    predicted_ns: int | None
+    low_ns: int | None
+    high_ns: int | None
+    slowdown: float | None
+    by_worker: list[SlowRank]
+    by_operation: list[SlowOperation]

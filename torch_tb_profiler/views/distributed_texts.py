@@ -21,6 +21,7 @@ from torch_tb_profiler.views.distributed_wire import (
     Unmatched,
 )
 from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.views.ranks_path_wire import RanksWorker
 from torch_tb_profiler.views.texts import capitalised, profile_call
 from torch_tb_profiler.views.wire import Missing
 
@@ -110,7 +111,7 @@ def _judged(payload: DistributedPayload, held: Sequence[_Held]) -> list[str]:
     if share is not None and share < _WORTH:
         return [
             "No worker holds the others back for long:"
-            f" {_all_called(workers, first.workers)} by {format_share(share)} of the steps.",
+            f" {all_called(workers, first.workers)} by {format_share(share)} of the steps.",
             *doubt,
         ]
     return [
@@ -146,7 +147,7 @@ def _share(payload: DistributedPayload, held: _Held) -> float | None:
 
 def _held_text(payload: DistributedPayload, held: _Held) -> str:
     steps, count = len(payload.steps), len(held.items)
-    names = _all_called(payload.workers, held.workers)
+    names = all_called(payload.workers, held.workers)
     verb, their = ("hold", "their") if len(held.workers) > 1 else ("holds", "its")
     often = f" in {format_count(count)} of {format_count(steps)} steps" if steps > 1 else ""
     share = _share(payload, held)
@@ -159,7 +160,7 @@ def _held_text(payload: DistributedPayload, held: _Held) -> str:
     )
 
 
-def _all_called(workers: Sequence[DistributedWorker], places: Sequence[int]) -> str:
+def all_called(workers: Sequence[DistributedWorker | RanksWorker], places: Sequence[int]) -> str:
     """``rank 1``, ``ranks 6 and 7``, ``ranks 1, 2, 3 and 5 more``."""
     named = [workers[place] for place in places]
     if len(named) == 1 or any(worker.rank is None for worker in named):
@@ -171,7 +172,7 @@ def _all_called(workers: Sequence[DistributedWorker], places: Sequence[int]) -> 
     return word + (f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0])
 
 
-def _called(worker: DistributedWorker) -> str:
+def _called(worker: DistributedWorker | RanksWorker) -> str:
     return worker.worker if worker.rank is None else f"rank {worker.rank}"
 
 

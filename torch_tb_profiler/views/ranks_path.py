@@ -23,10 +23,10 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_names, format_ns, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.critical_path import MOST_STRIPS, OF_DEVICE_WORK
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.distributed_texts import clock_text, world_size
+from torch_tb_profiler.views.distributed_texts import all_called, clock_text, world_size
 from torch_tb_profiler.views.ranks_path_wire import (
     RanksPathPayload,
     RanksRowsPayload,
@@ -43,14 +43,12 @@ WORTH = 0.01
 
 @dataclass(frozen=True)
 class RanksOfRun:
-    """A complete run with the path of some of its steps. ``workers``: rank, worker and span of each rank; ``total``: workers
-    of the run; ``chosen``: the common steps.
-    """
+    """A complete run with the path of some of its steps. ``total``: workers of the run; ``chosen``: the common steps."""
 
     figures: RunFigures
     path: RanksPath
     blames: Sequence[Blame]
-    workers: Sequence[tuple[int | None, str, str]]
+    workers: Sequence[RanksWorker]
     total: int
     chosen: Ints
     segments: RanksSegments
@@ -61,13 +59,19 @@ class RanksOfRun:
         figures: RunFigures,
         path: RanksPath,
         blames: Sequence[Blame],
-        workers: Sequence[tuple[int | None, str, str]],
+        names: Sequence[tuple[int | None, str, str]],
         total: int,
         chosen: Ints,
         open_rank: Callable[[int], RankTrace | None],
     ) -> RanksOfRun:
-        """Reads what is on the path from the traces that it comes through."""
+        """Reads what is on the path from the traces that it comes through. ``names``: rank, worker and span of each rank."""
         segments = ranks_segments(path, open_rank, np.isin(np.arange(len(path.begin)), chosen))
+        workers = [
+            RanksWorker(
+                worker=worker, span=span, rank=rank, shift_ns=segments.origin - clock.offset
+            )
+            for (rank, worker, span), clock in zip(names, figures.aligned, strict=True)
+        ]
         return cls(figures, path, blames, workers, total, chosen, segments)
 
     @property
@@ -88,13 +92,15 @@ def common_chosen(figures: RunFigures, rank: int, selection: Selection, facts: F
     return np.unique(common[common >= 0])
 
 
-def ranks_path_payload(run: RanksOfRun | None, progress: float, ready: int) -> RanksPathPayload:
-    """The payload of a run; ``run`` None: its workers are still being read."""
+def ranks_path_payload(
+    run: RanksOfRun | None, progress: float, ready: int, total: int
+) -> RanksPathPayload:
+    """The payload of a run; ``run`` None: of its ``total`` workers only ``ready`` ones are read."""
     if run is None:
         return RanksPathPayload(
             progress=progress,
             ready=ready,
-            workers_total=0,
+            workers_total=total,
             steps=0,
             headline=[],
             notes=[],
@@ -107,17 +113,12 @@ def ranks_path_payload(run: RanksOfRun | None, progress: float, ready: int) -> R
     return RanksPathPayload(
         progress=progress,
         ready=ready,
-        workers_total=run.total,
+        workers_total=total,
         steps=len(run.known),
         headline=_headline(run, parts),
         notes=_notes(run),
         clock=clock_text(run.figures),
-        workers=[
-            RanksWorker(
-                worker=worker, span=span, rank=rank, shift_ns=run.segments.origin - clock.offset
-            )
-            for (rank, worker, span), clock in zip(run.workers, run.figures.aligned, strict=True)
-        ],
+        workers=list(run.workers),
         parts=wire_columns(parts),
         strips=_strips(run),
     )
@@ -158,22 +159,21 @@ def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
     steps, wall = len(run.known), int(parts["path_ns"].sum())
     step = "the step" if steps == 1 else "a step"
     by_rank = ranks_rows(run.segments, "rank")
-    most = run.workers[int(by_rank["worker"][0])]
+    most = all_called(run.workers, [int(by_rank["worker"][0])])
     time = format_ns(int(by_rank["path_ns"][0]) / steps)
     share = format_share(float(by_rank["share"][0]))
     sentences = [
-        f"{capitalised(_called(most))} has {share} of the critical path through all ranks, {time}"
-        f" of {step}."
+        f"{_begun(most)} has {share} of the critical path through all ranks, {time} of {step}."
     ]
     kind, part = parts["kind"][0], format_share(float(parts["share"][0]))
     events = ranks_rows(run.segments, "event")
     [name] = events.take(np.array([0])).texts("name")
-    where = run.workers[int(events["worker"][0])]
+    where = all_called(run.workers, [int(events["worker"][0])])
     sentences.append(f"{KINDS[kind]} takes {part} of it.")
     if name:
         name = short_name(name) if events["kind"][0] in OF_DEVICE_WORK else name
         largest = format_share(float(events["share"][0]))
-        sentences.append(f"The largest single part, {largest}, is {name} on {_called(where)}.")
+        sentences.append(f"The largest single part, {largest}, is {name} on {where}.")
     return [*_held_back(run, wall, step), *sentences]
 
 
@@ -189,11 +189,11 @@ def _held_back(run: RanksOfRun, wall: int, step: str) -> list[str]:
     ranks, time = max(held.items(), key=lambda pair: pair[1])
     if time < WORTH * wall:
         return []
-    names = format_names([_called(run.workers[rank]) for rank in ranks])
+    names = all_called(run.workers, ranks)
     verb = "holds" if len(ranks) == 1 else "hold"
     per_step = format_ns(time / max(len(run.known), 1))
     return [
-        f"{capitalised(names)} {verb} the others back by {per_step} of {step},"
+        f"{_begun(names)} {verb} the others back by {per_step} of {step},"
         f" {format_share(time / wall)}."
     ]
 
@@ -219,6 +219,6 @@ def _notes(run: RanksOfRun) -> list[str]:
     return notes
 
 
-def _called(worker: tuple[int | None, str, str]) -> str:
-    rank, name, _ = worker
-    return name if rank is None else f"rank {rank}"
+def _begun(names: str) -> str:
+    """Names at the begin of a sentence; those of workers stay as they are."""
+    return capitalised(names) if names.startswith("rank") else names

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
+from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import Stragglers, run_document
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.ranks_path_wire import SlowOperation, SlowRank, StragglersPayload
+
+LEAST_RANKS = 2
 
 
 def without_simulation(path: str, progress: float, refused: str = "") -> StragglersPayload:
@@ -29,11 +34,30 @@ def without_simulation(path: str, progress: float, refused: str = "") -> Straggl
 
 
 def stragglers_payload(
-    path: str, stragglers: Stragglers, workers: Sequence[tuple[int | None, str, str]]
+    path: str,
+    figures: RunFigures,
+    open_rank: Callable[[int], RankTrace | None],
+    workers: Sequence[tuple[int | None, str, str]],
+    most_spans: int,
 ) -> StragglersPayload:
-    """The payload of a run; ``workers``: rank, worker and span of each rank."""
-    found = run_document(stragglers, [rank for rank, _, _ in workers], [read_change("no-stragglers")])
-    names = [worker for _, worker, _ in workers]
+    """The payload of a run; ``workers``: rank, worker and span of each rank. Runs of more spans are refused."""
+    if len(workers) < LEAST_RANKS:
+        return without_simulation(path, 1.0, "There is only one rank to look at.")
+    spans = sum(rank.spans for rank in figures.ranks)
+    if spans > most_spans:
+        return without_simulation(
+            path,
+            1.0,
+            f"The traces hold {format_count(spans)} events, more than the {format_count(most_spans)} that are"
+            " simulated here. The command line takes any number.",
+        )
+    traces = [open_rank(number) for number in range(len(workers))]
+    if sum(trace is not None for trace in traces) < LEAST_RANKS:
+        return without_simulation(path, 1.0, "Fewer than two ranks can be read.")
+    stragglers = Stragglers(figures, traces)
+    # Ranks by their place, as not all need have a number.
+    found = run_document(stragglers, range(len(workers)), [read_change("no-stragglers")])
+    slowest = sorted(found["by_worker"], key=lambda row: -row["slowdown"])
     return StragglersPayload(
         progress=1.0,
         refused="",
@@ -46,6 +70,13 @@ def stragglers_payload(
         low_ns=found["low_ns"],
         high_ns=found["high_ns"],
         slowdown=found["slowdown"],
-        by_worker=[],
+        by_worker=[
+            SlowRank(
+                worker=workers[row["rank"]][1],
+                rank=workers[row["rank"]][0],
+                slowdown=row["slowdown"],
+            )
+            for row in slowest
+        ],
         by_operation=[SlowOperation(**row) for row in found["by_operation"]],
     )

@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Annotated, cast
 
-from torch_tb_profiler.runs.fleet import Fleet, Fleets
+from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.fleet import MOST_SPANS, Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
-from torch_tb_profiler.views import diff_wire, distributed_wire, findings_wire, wire
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views import (
+    diff_wire,
+    distributed_wire,
+    findings_wire,
+    ranks_path_wire,
+    wire,
+)
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
 from torch_tb_profiler.views.distributed import PlacedWorker, distributed_payload
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
+from torch_tb_profiler.views.ranks_path import (
+    RanksGroup,
+    RanksOfRun,
+    common_chosen,
+    ranks_path_payload,
+    ranks_rows_payload,
+)
+from torch_tb_profiler.views.stragglers import stragglers_payload, without_simulation
 from torch_tb_profiler.web.downloads import Download
-from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf
+from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Window
 from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Backend, Pair, chosen, route
 
@@ -92,6 +108,80 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
     return distributed_payload(
         placed, fleet.figures, fleet.blames, round(fleet.progress, 3), fleet.workers_total
     )
+
+
+def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | None:
+    """The path through all ranks in the selected steps; None while ranks are still being read."""
+    path = fleet.path
+    if path is None:
+        return None
+    own = (opened.worker.name, opened.span.name)
+    rank = fleet.names.index(own) if own in fleet.names else -1
+    selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
+    ids = tuple(member.id for member in fleet.members)
+    return opened.memoise(
+        ("ranks path", ids, tuple(selected.tolist())),
+        lambda: RanksOfRun.of(
+            fleet.figures,
+            path,
+            fleet.blames,
+            _workers(fleet),
+            fleet.workers_total,
+            selected,
+            fleet.open_rank,
+        ),
+    )
+
+
+def _workers(fleet: Fleet) -> list[tuple[int | None, str, str]]:
+    """Rank, worker and span of each rank of a fleet."""
+    members = [fleet.members[number] for number in fleet.place]
+    return [(member.worker.rank, member.worker.name, member.span.name) for member in members]
+
+
+@route("/critical_path/ranks", also=_complete, report="trace")
+def critical_path_ranks(
+    opened: Opened, fleets: Fleets, steps: Steps
+) -> ranks_path_wire.RanksPathPayload:
+    """The critical path through all ranks of the run, in the steps of the run that the selected ones are.
+    ``strips`` draw up to three steps, else the longest. Missing insights are made from now on.
+    """
+    fleet = fleets.of(opened)
+    run = _ranks_of(fleet, opened, steps)
+    return ranks_path_payload(run, round(fleet.progress, 3), len(fleet.place), len(fleet.members))
+
+
+@route("/critical_path/ranks/rows", also=_complete, report="trace")
+def critical_path_ranks_rows(
+    opened: Opened,
+    fleets: Fleets,
+    settings: Settings,
+    steps: Steps,
+    by: Annotated[RanksGroup, OneOf("What a row is one of, each on one rank.")] = "rank",
+    window: Window | None = None,
+) -> ranks_path_wire.RanksRowsPayload:
+    """That path, or what of it lies in a window of its times, as a table, the most first.
+
+    Raises:
+        NotReady: ranks are still being read.
+    """
+    fleet = fleets.of(opened)
+    run = _ranks_of(fleet, opened, steps)
+    if run is None:
+        raise NotReady("The workers of the run are still being read.")
+    return ranks_rows_payload(run, by, window, settings.max_table_rows)
+
+
+@route("/stragglers", also=_complete)
+def stragglers(opened: Opened, fleets: Fleets) -> ranks_path_wire.StragglersPayload:
+    """What a step of the run would take if no rank computed or transferred longer than is usual there, and how
+    much of the difference is due to each rank and operation. It opens all ranks and simulates the run once for each of
+    them, so it is refused for large runs; the command line does it for any.
+    """
+    fleet, path = fleets.of(opened), opened.run.name
+    if not fleet.complete:
+        return without_simulation(path, round(fleet.progress, 3))
+    return stragglers_payload(path, fleet.figures, fleet.open_rank, _workers(fleet), MOST_SPANS)
 
 
 @route("/diff")

@@ -33,9 +33,12 @@ import type {
   OverviewPayload,
   PathOverlayPayload,
   PathRowsPayload,
+  RanksPathPayload,
+  RanksRowsPayload,
   RunsPayload,
   SearchPayload,
   StepsPayload,
+  StragglersPayload,
   TimelinePayload,
   TracePayload,
   WhatIfPayload,
@@ -86,6 +89,9 @@ export interface Routes {
   "memory/alive": MemoryAlivePayload;
   findings: FindingsPayload;
   distributed: DistributedPayload;
+  "critical_path/ranks": RanksPathPayload;
+  "critical_path/ranks/rows": RanksRowsPayload;
+  stragglers: StragglersPayload;
   diff: DiffPayload;
   trace: TracePayload;
   "trace/timeline": TimelinePayload;
@@ -196,6 +202,16 @@ export interface Parameters {
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;
+  "critical_path/ranks": OfTrace & OfSteps;
+  "critical_path/ranks/rows": OfTrace & OfSteps & {
+    /** What a row is one of, each on one rank. */
+    by?: "rank" | "event" | "operator" | "module" | "line";
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
+  stragglers: OfTrace;
   diff: OfTrace & OfSteps & {
     /** The run of side B. */
     run2: string;

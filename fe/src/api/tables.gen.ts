@@ -186,6 +186,14 @@ export const FLAME: readonly DeclaredColumn[] = [
   {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
 ];
 
+export const PATH_RANKS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Event", "kind": "code", "term": "path_event", "width": 340},
+  {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 180},
+  {"key": "path_ns", "label": "On the path", "kind": "time", "term": "path_time", "bar": true},
+  {"key": "share", "label": "Share", "kind": "share", "term": "path_share"},
+  {"key": "segments", "label": "Segments", "kind": "count", "term": "path_segments"},
+];
+
 export const MATCHES: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Name", "kind": "code", "width": 420},
   {"key": "look", "label": "Kind", "kind": "count", "width": 140},

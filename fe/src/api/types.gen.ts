@@ -453,6 +453,74 @@ export interface FlamePayload {
   missing: Missing[];
 }
 
+/** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
+export interface RanksWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  shift_ns: number;
+}
+
+/** The path of one step; `step`: its number among those of the run. `stretches` cover it. */
+export interface RanksStrip {
+  step: number;
+  name: string;
+  start_ns: number;
+  end_ns: number;
+  stretches: RanksStripTable;
+}
+
+/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `workers_total`: of the run. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
+export interface RanksPathPayload {
+  progress: number;
+  ready: number;
+  workers_total: number;
+  steps: number;
+  headline: string[];
+  notes: string[];
+  clock: string;
+  workers: RanksWorker[];
+  parts: PathKindsTable;
+  strips: RanksStrip[];
+}
+
+/** Route `/critical_path/ranks/rows`: the path through all ranks, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
+export interface RanksRowsPayload {
+  parts: PathKindsTable;
+  rows: PathRanksTable;
+  pooled: number;
+}
+
+/** A rank, and the slowdown with it alone as it was. */
+export interface SlowRank {
+  worker: string;
+  rank: number | null;
+  slowdown: number;
+}
+
+/** An operation, and the slowdown with it alone as it was. */
+export interface SlowOperation {
+  name: string;
+  slowdown: number;
+}
+
+/** Route `/stragglers`: mean step over all ranks as measured, replayed and predicted without stragglers, ns, and the slowdown as StragglerAnalysis defines it. `refused`: why nothing was simulated, else empty; while `progress` is below 1 neither: ask again. Unknown times are null. */
+export interface StragglersPayload {
+  progress: number;
+  refused: string;
+  path: string;
+  steps: number;
+  measured_ns: number | null;
+  replayed_ns: number | null;
+  replay_error: number | null;
+  predicted_ns: number | null;
+  low_ns: number | null;
+  high_ns: number | null;
+  slowdown: number | null;
+  by_worker: SlowRank[];
+  by_operation: SlowOperation[];
+}
+
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
 export interface TimelineGroup {
   key: string;
@@ -1281,6 +1349,28 @@ export interface FlameTable {
   device_ns: (number | null)[];
   host_ns: number[];
   first_ns: number[];
+  event: number[];
+}
+
+/** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
+export interface RanksStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+  worker: number[];
+}
+
+/** The critical path through all ranks by rank, and by what runs on it. */
+export interface PathRanksTable {
+  name: (string | null)[];
+  worker: number[];
+  kind: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
   event: number[];
 }
 

@@ -76,7 +76,7 @@ class SlowOperation(Wire, frozen=True, kw_only=True):
 class StragglersPayload(Wire, frozen=True, kw_only=True):
     """Route ``/stragglers``: mean step over all ranks as measured, replayed and predicted without
     stragglers, ns, and the slowdown as StragglerAnalysis defines it. ``refused``: why nothing was simulated, else
-    empty; while ``progress`` is below 1 neither: ask again. Unknown times are null.
+    empty; while ``progress`` is below 1 neither: ask again. ``path``: the run's folder in the logdir, for commands. Unknown is null.
     """
 
     progress: float

@@ -178,7 +178,7 @@ def stragglers(opened: Opened, fleets: Fleets) -> ranks_path_wire.StragglersPayl
     much of the difference is due to each rank and operation. It opens all ranks and simulates the run once for each of
     them, so it is refused for large runs; the command line does it for any.
     """
-    fleet, path = fleets.of(opened), opened.run.name
+    fleet, path = fleets.of(opened), opened.span.path.rpartition("/")[0] or "."
     if not fleet.complete:
         return without_simulation(path, round(fleet.progress, 3))
     return stragglers_payload(path, fleet.figures, fleet.open_rank, _workers(fleet), MOST_SPANS)

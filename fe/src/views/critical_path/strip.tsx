@@ -30,9 +30,14 @@ interface PathStripsProps {
   links: ComponentChildren;
   /** What the legend sums up, where it is not the whole. */
   within?: Parts | undefined;
+  /** The rank of a stretch, where there are several. */
+  placeOf?: (strip: PathStrip, row: number) => string;
 }
 
-export function PathStrips({ payload, range, onRange, links, within }: PathStripsProps) {
+const HERE = () => "";
+
+export function PathStrips(props: PathStripsProps) {
+  const { payload, range, onRange, links, within, placeOf = HERE } = props;
   const { strips } = payload;
   const series = useMemo(() => seriesOf(payload), [payload]);
   const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
@@ -42,13 +47,13 @@ export function PathStrips({ payload, range, onRange, links, within }: PathStrip
       {strips.map((strip) => (
         <OneStrip
           key={strip.step}
-          {...{ strip, payload, series, scale, range, onRange }}
+          {...{ strip, payload, series, scale, range, onRange, placeOf }}
           titled={strips.length > 1}
           onPoint={(row) => setAt(row === null ? null : { strip, row })}
         />
       ))}
       <div class="path-reading">
-        <p>{at ? <Reading {...at} /> : <Hint range={range} />}</p>
+        <p>{at ? <Reading {...at} place={placeOf(at.strip, at.row)} /> : <Hint range={range} />}</p>
         {range ? (
           <Button kind="quiet" icon="close" onClick={() => onRange(null)}>
             Whole path
@@ -61,7 +66,7 @@ export function PathStrips({ payload, range, onRange, links, within }: PathStrip
   );
 }
 
-interface OneStripProps extends Omit<PathStripsProps, "links" | "within"> {
+interface OneStripProps extends Required<Omit<PathStripsProps, "links" | "within">> {
   strip: PathStrip;
   series: readonly Series[];
   scale: number;
@@ -69,7 +74,8 @@ interface OneStripProps extends Omit<PathStripsProps, "links" | "within"> {
   onPoint: (row: number | null) => void;
 }
 
-function OneStrip({ strip, payload, series, titled, onRange, range, ...rest }: OneStripProps) {
+function OneStrip(props: OneStripProps) {
+  const { strip, payload, series, titled, onRange, range, placeOf, ...rest } = props;
   const stretches = useMemo(() => stretchesOf(strip, series), [strip, series]);
   return (
     <>
@@ -82,7 +88,7 @@ function OneStrip({ strip, payload, series, titled, onRange, range, ...rest }: O
         label={stripLabel(strip, payload)}
         series={series}
         stretches={stretches}
-        describe={(row) => spoken(strip, row)}
+        describe={(row) => [placeOf(strip, row), spoken(strip, row)].filter(Boolean).join(", ")}
         chosen={range}
         onChoose={onRange}
         {...rest}
@@ -91,11 +97,12 @@ function OneStrip({ strip, payload, series, titled, onRange, range, ...rest }: O
   );
 }
 
-function Reading({ strip, row }: { strip: PathStrip; row: number }) {
+function Reading({ strip, row, place }: { strip: PathStrip; row: number; place: string }) {
   const { kind, event, line, time } = told(strip, row);
   return (
     <>
       <Swatch item={seriesFor(kind)} /> <strong>{labelOf(kind)}</strong>
+      {place ? <strong>{place}</strong> : null}
       {event ? <code>{event}</code> : null}
       {line ? <code class="muted">{line}</code> : null}
       <span class="number">{time}</span>

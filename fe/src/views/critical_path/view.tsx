@@ -3,6 +3,8 @@
 import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
+import { find, runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
 import { onlyStep, viewQuery, withOnly, type ViewProps } from "../../state/view";
 import { Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
 import { useColumns } from "../columns";
@@ -20,10 +22,26 @@ import {
   type Range,
 } from "./model";
 import { pathColumns } from "./parts";
+import { RanksChoice, RanksPath } from "./ranks";
 import { PathStrips } from "./strip";
 import { WhatIf } from "./what_if";
 
 export function CriticalPathView(props: ViewProps) {
+  const { selection, params } = props;
+  const several = useStore(
+    runsStore,
+    ({ payload }) => (find(payload, selection).run?.workers.length ?? 0) > 1,
+  );
+  const all = params.ranks === "all";
+  return (
+    <div class="view">
+      {all || several ? <RanksChoice {...props} /> : null}
+      {all ? <RanksPath {...props} /> : <OwnPath {...props} />}
+    </div>
+  );
+}
+
+function OwnPath(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[60, 160, 480]} diagnosisHref={props.hrefOf("diagnosis")}>

@@ -6,6 +6,7 @@ import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
+import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { communicates, incomplete, readStep } from "./model";
@@ -53,6 +54,7 @@ function DistributedPage(props: PageProps) {
       {payload.steps.length ? <Charts {...props} /> : null}
       {several && payload.matched ? <LateMap payload={payload} /> : null}
       {payload.blame.length ? <BlameTable {...props} /> : null}
+      {payload.ready > 1 ? <Stragglers {...props} /> : null}
       {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       <WorkersTable {...props} />

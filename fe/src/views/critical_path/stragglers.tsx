@@ -1,0 +1,132 @@
+/** What a run would take without its stragglers, simulated when it is asked for. */
+
+import { useState } from "preact/hooks";
+import type { StragglersPayload } from "../../api/types.gen";
+import { adoptStyles } from "../../base/styles";
+import { formatTime } from "../../base/units";
+import { useResource, useUntilComplete } from "../../state/resource";
+import { ALL_STEPS, type ViewProps } from "../../state/view";
+import { Button, CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
+import { workerName } from "../distributed/model";
+import { Loaded } from "../loaded";
+import css from "./what_if.css?inline";
+import { changeShare, commandOf, replayText, stepText } from "./what_if_model";
+
+adoptStyles(css);
+
+/** Rows of a list; the rest is as good as none. */
+const MOST = 8;
+const LEAST = 1.0005;
+
+export function Stragglers(props: ViewProps) {
+  const [asked, setAsked] = useState(false);
+  const { run, worker, span } = props.selection;
+  const resource = useResource(asked ? "stragglers" : null, { run, worker, span });
+  useUntilComplete(resource);
+  const { data, error } = resource;
+  return (
+    <Panel
+      title="Without stragglers"
+      term="slowdown"
+      note={data?.steps ? stepText(data.measured_ns, data.steps) : null}
+    >
+      {!asked ? (
+        <p>
+          <Button onClick={() => setAsked(true)}>Simulate the run without stragglers</Button>{" "}
+          <span class="muted">It reads the traces of all ranks.</span>
+        </p>
+      ) : !data && !error ? (
+        <Progress value={null} label="Simulating all ranks" />
+      ) : (
+        <Loaded resource={resource} shape={[160]} diagnosisHref={props.hrefOf("diagnosis")}>
+          {(payload) =>
+            payload.progress < 1 ? (
+              <Progress value={payload.progress} label="Reading the workers" />
+            ) : (
+              <Found payload={payload} />
+            )
+          }
+        </Loaded>
+      )}
+    </Panel>
+  );
+}
+
+const NO_STRAGGLERS = [{ name: "no-stragglers", values: {} }];
+
+function Found({ payload }: { payload: StragglersPayload }) {
+  const command = commandOf(payload.path, NO_STRAGGLERS, ALL_STEPS);
+  const { measured_ns, predicted_ns, low_ns, high_ns, slowdown, replay_error } = payload;
+  if (slowdown === null || measured_ns === null || predicted_ns === null)
+    return (
+      <>
+        <p>{payload.refused}</p>
+        <CodeBlock code={command} label="Copy the command" />
+      </>
+    );
+  return (
+    <>
+      <p class="what-if-result" role="status">
+        <strong>
+          Step {formatTime(measured_ns)} → {formatTime(predicted_ns)}
+        </strong>{" "}
+        <span>
+          ({formatTime(low_ns)} to {formatTime(high_ns)})
+        </span>{" "}
+        <strong class="what-if-change">{changeShare(predicted_ns, measured_ns)}</strong>{" "}
+        <Term id="slowdown">Slowdown</Term> <strong class="number">{times(slowdown)}</strong>{" "}
+        <CopyButton text={() => command} label="Copy as command">
+          Copy as command
+        </CopyButton>
+      </p>
+      <div class="what-if">
+        <Slowdowns
+          title="With only this rank as it was"
+          rows={payload.by_worker.map((rank) => ({ ...rank, name: workerName(rank) }))}
+          code={false}
+        />
+        <Slowdowns title="With only this operation as it was" rows={payload.by_operation} code />
+      </div>
+      <p class="what-if-about">
+        {replay_error === null ? null : `${replayText(replay_error)} `}The simulated times are those
+        of all ranks together; a step is counted from the end of the one before.
+      </p>
+    </>
+  );
+}
+
+interface SlowdownsProps {
+  title: string;
+  rows: readonly { name: string; slowdown: number }[];
+  code: boolean;
+}
+
+/** The greatest slowdowns, with bars of what exceeds 1. */
+function Slowdowns({ title, rows, code }: SlowdownsProps) {
+  const worth = rows.filter(({ slowdown }) => slowdown >= LEAST).slice(0, MOST);
+  const most = Math.max(...worth.map(({ slowdown }) => slowdown - 1));
+  return (
+    <div>
+      <p class="what-if-head">
+        <Term id="slowdown">{title}</Term>
+      </p>
+      {worth.length ? (
+        <ul class="what-if-list" aria-label={title}>
+          {worth.map(({ name, slowdown }) => (
+            <li key={name} class="slowdown-row">
+              {code ? <code title={name}>{name}</code> : <span>{name}</span>}
+              <span class="what-if-bar" aria-hidden="true">
+                <span style={{ width: `${(100 * (slowdown - 1)) / most}%` }} />
+              </span>
+              <span class="number">{times(slowdown)}</span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="muted">None by itself makes the run longer.</p>
+      )}
+    </div>
+  );
+}
+
+const times = (slowdown: number): string => `× ${slowdown.toFixed(3)}`;

@@ -68,6 +68,6 @@ def test_nothing_bars_anybody(open_tab: OpenTab, sample_server: Server, dark: bo
     tab = open_tab(sample_server, dark=dark).load(
         "critical_path", run=RUN, what_if="host:factor=0.3;scale:operator=aten::mm,factor=0.5"
     )
-    tab.frame.get_by_text("Each step").click()
+    tab.frame.get_by_text("Each step", exact=True).click()
     tab.idle()
     assert accessibility(tab.frame) == []

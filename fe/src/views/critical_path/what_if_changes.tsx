@@ -236,11 +236,7 @@ function NameField({ label, hint, value, names, onInput, onCommit }: NameFieldPr
 interface AddChangeProps {
   /** What can still be added. */
   catalogue: readonly DeclaredChange[];
-<<<<<<< HEAD
   view: ViewProps;
-=======
-  rows: PathNames;
->>>>>>> panel
   onAdd: (change: Change) => void;
 }
 

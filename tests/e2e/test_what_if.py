@@ -48,8 +48,8 @@ def test_changes_are_chosen_by_keys_copied_and_restored(
         copied,
     )
     said = outcome(tab).get_by_role("status").inner_text()
-    again = open_tab(sample_server).load("critical_path", **tab.settled_state())
-    expect(outcome(again).get_by_role("status")).to_have_text(said)
+    again = open_tab(sample_server).load(**tab.settled_state())
+    again.becomes(outcome(again).get_by_role("status").inner_text, said)
     expect(outcome(again)).to_be_in_viewport()
 
 

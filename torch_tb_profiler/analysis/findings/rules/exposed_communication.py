@@ -1,8 +1,7 @@
 """Time in which the device runs communication and nothing else; on a host alone, in which a
 collective is in progress and no thread runs an operator.
 
-Change: communication runs wholly beside computation, and no step is shorter than its communication;
-on a host alone, that time is gone. Likely.
+Change: communication runs wholly beside computation, and no step is shorter than its communication. Likely.
 Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
 from this one.
 """
@@ -11,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import shared, subtract
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -30,9 +28,7 @@ def _claim(case: Case) -> Candidate | None:
         piece = row[number]
     total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
     numbers = {"collectives": case.per_step(row), "total": total}
-    if len(case.work.row):
-        return Candidate(piece, start, end, numbers, change="overlap")
-    return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
+    return Candidate(piece, start, end, numbers, change="overlap")
 
 
 RULE = Rule(
@@ -55,7 +51,7 @@ RULE = Rule(
         ("Communication hooks", links.DOCS + "ddp_comm_hooks.html"),
         ("DistributedDataParallel", links.DOCS + "notes/ddp.html"),
     ),
-    host_sentence="""For {gain} of the {step} ({share}) a collective is in progress and no
-    thread runs an operator; the collectives ({collectives} per {step}) take {total} in total.""",
+    host_sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
+    shorter; the collectives ({collectives} per {step}) take {total} in total.""",
     numbers={"collectives": ("Collectives", "count"), "total": ("Their time", "ns")},
 )

@@ -1,13 +1,13 @@
 """Predictions against reality: programs are recorded, changed and recorded again; what ``whatif``
 says of the first recording is compared with the second.
 
-    python benchmarks/predictions.py [--only NAME]... [--repeats 30] [--keep DIR] [--write]
+    python benchmarks/predictions.py [--only NAME]... [--rounds 15] [--keep DIR] [--write]
 
 Needs PyTorch, its CPU build is enough. ``benchmarks/changed_programs`` holds the programs, their
 changes, and the changes in the words of ``whatif``. Nothing of the second recording goes into the
 prediction: a factor that is neither 0 nor a plain number is that of the changed operation alone, timed
-under the same profiler. Both forms are recorded in turns, a few steps at a time, and of each form the
-recording counts whose steps took least time and processor time: other programs only add to these.
+under the same profiler. Both forms are recorded in turns, a few steps at a time. All figures are medians
+over the third of the rounds that was disturbed least: other programs of the machine only make steps longer.
 ``--write`` puts the table into ``benchmarks/predictions.md``.
 """
 
@@ -18,6 +18,7 @@ import gc
 import json
 import os
 import re
+import shutil
 import socket
 import statistics
 import subprocess
@@ -32,7 +33,7 @@ from changed_programs import Pair, Step, pairs
 TARGET = Path(__file__).with_name("predictions.md")
 MARK = "<!-- table -->"
 WAIT, WARMUP, ACTIVE = 1, 1, 8
-FACTOR_ROUNDS, FACTOR_SECONDS = 8, 0.2
+FACTOR_ROUNDS = 12
 MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(8 << 30)}
 """Freed memory is kept: what a page fault costs depends on what else the machine does."""
 NEAR = 0.05
@@ -40,9 +41,7 @@ NEAR = 0.05
 
 
 def record(pair: Pair, rounds: int, out: Path) -> None:
-    """Record both forms of a program in turns and keep of each the recording that was disturbed least, one trace
-    per rank in ``out``/before and ``out``/after.
-    """
+    """Record both forms of a program in turns: ``out``/before0/rank0.pt.trace.json, ``out``/after0/… and so on."""
     import torch
 
     rank = int(os.environ["RANK"])
@@ -54,37 +53,31 @@ def record(pair: Pair, rounds: int, out: Path) -> None:
         steps.append(pair.build(changed))
     gc.freeze()
     gc.disable()
-    least = torch.full((2,), torch.inf)
-    for _ in range(rounds):
-        for i, word in enumerate(("before", "after")):
-            torch.set_num_threads(pair.threads[i])
+    for turn in range(rounds):
+        recordings = []
+        for step, threads in zip(steps, pair.threads, strict=True):
+            torch.set_num_threads(threads)
             gc.collect()
-            cost, recording = _recorded(steps[i])
             if pair.ranks > 1:
-                torch.distributed.all_reduce(cost, torch.distributed.ReduceOp.MAX)
-            if cost < least[i]:
-                least[i] = cost
-                (out / word).mkdir(exist_ok=True)
-                recording.export_chrome_trace(str(out / word / f"rank{rank}.pt.trace.json"))
+                torch.distributed.barrier()
+            recordings.append(_recorded(step))
+        for word, recording in zip(("before", "after"), recordings, strict=True):
+            folder = out / f"{word}{turn}"
+            folder.mkdir(exist_ok=True)
+            recording.export_chrome_trace(str(folder / f"rank{rank}.pt.trace.json"))
     sys.stdout.flush()
     os._exit(0)  # threads and workers of the program may be busy still
 
 
-def _recorded(step: Step) -> tuple[Any, Any]:
-    """A recording of a few steps, and as a tensor the median over these of their length and the processor's
-    time in seconds, together: other programs take the processor away or slow it down.
-    """
-    import torch
+def _recorded(step: Step) -> Any:
+    """A recording of a few steps."""
     from torch.profiler import profile, schedule
 
-    times = []
     with profile(**_options(), schedule=schedule(wait=WAIT, warmup=WARMUP, active=ACTIVE)) as prof:
         for _ in range(WAIT + WARMUP + ACTIVE):
-            begin = time.perf_counter() + time.process_time()
             step()
-            times.append(time.perf_counter() + time.process_time() - begin)
             prof.step()
-    return torch.tensor(statistics.median(times[-ACTIVE:])), prof
+    return prof
 
 
 def _options() -> dict[str, Any]:
@@ -99,9 +92,8 @@ def _options() -> dict[str, Any]:
 
 
 def factor(build: Any) -> float:
-    """How many times as long the changed operation takes, alone and under the profiler."""
+    """How many times as long the changed operation takes, alone and recorded like a program."""
     import torch
-    from torch.profiler import profile
 
     torch.manual_seed(0)
     gc.disable()
@@ -110,15 +102,15 @@ def factor(build: Any) -> float:
         for changed in (False, True):
             torch.set_num_threads(1)
             step = build(changed)
-            step()
-            times = []
-            with profile(**_options()):
-                until = time.perf_counter() + FACTOR_SECONDS
-                while time.perf_counter() < until:
-                    begin = time.perf_counter()
-                    step()
-                    times.append(time.perf_counter() - begin)
-            best[changed] = min(best[changed], statistics.median(times))
+            times: list[float] = []
+
+            def timed(step: Step = step, times: list[float] = times) -> None:
+                begin = time.perf_counter()
+                step()
+                times.append(time.perf_counter() - begin)
+
+            _recorded(timed)
+            best[changed] = min(best[changed], statistics.median(times[-ACTIVE:]))
     return best[True] / best[False]
 
 
@@ -159,53 +151,66 @@ def step_ns(folder: Path) -> float:
     return statistics.median(lengths)
 
 
-def predict(path: Path, changes: list[str]) -> dict[str, Any]:
-    """What ``whatif`` says of a trace or a run."""
+def predict(path: Path, changes: list[str]) -> list[dict[str, Any]]:
+    """What ``whatif`` says of a trace, of all traces of a folder, or of a run."""
     command = [sys.executable, "-m", "torch_tb_profiler.cli.main", "whatif", str(path), "--json"]
     for change in changes:
         command += ["--change", change]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
-    answer: dict[str, Any] = json.loads(done.stdout)[0]
+    answer: list[dict[str, Any]] = json.loads(done.stdout)
     return answer
 
 
-def measure(pair: Pair, folder: Path, repeats: int) -> dict[str, Any]:
-    """Record a pair ``repeats`` times, predict, compare."""
+def measure(pair: Pair, folder: Path, rounds: int) -> dict[str, Any]:
+    """Record a pair, predict, compare: the medians over the least disturbed rounds."""
     factors = {
         name: known if isinstance(known, float) else float(child("--factor", f"{pair.name}:{name}"))
         for name, known in pair.factors.items()
     }
-    out = folder / pair.name
-    out.mkdir(parents=True)
-    child("--record", pair.name, "--repeats", str(repeats), "--out", str(out), ranks=pair.ranks)
     changes = [
         change.format(**{name: f"{value:.4f}" for name, value in factors.items()})
         for change in pair.change
     ]
-    return {"name": pair.name, "title": pair.title, "changes": changes} | compared(
-        pair, out, changes
+    out = folder / pair.name
+    out.mkdir(parents=True)
+    child("--record", pair.name, "--rounds", str(rounds), "--out", str(out), ranks=pair.ranks)
+    before, after = (
+        [step_ns(out / f"{word}{turn}") for turn in range(rounds)] for word in ("before", "after")
     )
-
-
-def compared(pair: Pair, folder: Path, changes: list[str]) -> dict[str, Any]:
-    """The prediction beside what was measured."""
-    before, after = step_ns(folder / "before"), step_ns(folder / "after")
-    path = folder / "before"
-    if pair.rank >= 0:
-        path /= f"rank{pair.rank}.pt.trace.json"
-    answer = predict(path, changes)
-    steps = [step["predicted_ns"] for step in answer["steps"]]
-    predicted = statistics.median(steps) if steps else answer["predicted_ns"]
+    cost = [b / min(before) + a / min(after) for b, a in zip(before, after, strict=True)]
+    chosen = sorted(range(rounds), key=lambda turn: cost[turn])[: max(rounds // 3, 1)]
+    answers = predictions(pair, out, chosen, changes)
+    predicted = statistics.median(
+        statistics.median(step["predicted_ns"] for step in answer["steps"]) for answer in answers
+    )
+    known_after = statistics.median(after[turn] for turn in chosen)
     return {
-        "before": before,
-        "after": after,
+        "name": pair.name,
+        "title": pair.title,
+        "changes": changes,
+        "before": statistics.median(before[turn] for turn in chosen),
+        "after": known_after,
         "predicted": predicted,
-        "low": answer["low_ns"],
-        "high": answer["high_ns"],
-        "error": predicted / after - 1,
+        "low": statistics.median(answer["low_ns"] for answer in answers),
+        "high": statistics.median(answer["high_ns"] for answer in answers),
+        "error": predicted / known_after - 1,
     }
+
+
+def predictions(
+    pair: Pair, out: Path, chosen: list[int], changes: list[str]
+) -> list[dict[str, Any]]:
+    """Of the chosen rounds."""
+    if pair.rank < 0:
+        return [answer for turn in chosen for answer in predict(out / f"before{turn}", changes)]
+    together = out / "chosen"
+    together.mkdir()
+    for turn in chosen:
+        trace = out / f"before{turn}" / f"rank{pair.rank}.pt.trace.json"
+        shutil.copyfile(trace, together / f"round{turn}.pt.trace.json")
+    return predict(together, changes)
 
 
 def row(result: dict[str, Any]) -> str:
@@ -242,7 +247,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of a program")
-    parser.add_argument("--repeats", type=int, default=30, help="recordings of each form")
+    parser.add_argument("--rounds", type=int, default=15, help="recordings of each form")
     parser.add_argument("--keep", type=Path, help="folder for the recordings")
     parser.add_argument("--write", action="store_true", help=f"put the table into {TARGET.name}")
     parser.add_argument("--record", help=argparse.SUPPRESS)
@@ -251,7 +256,7 @@ def main() -> None:
     args = parser.parse_args()
     known = pairs()
     if args.record:
-        record(known[args.record], args.repeats, args.out)
+        record(known[args.record], args.rounds, args.out)
     elif args.factor:
         name, _, part = args.factor.partition(":")
         print(factor(known[name].factors[part]))
@@ -263,7 +268,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             results = []
             for one in chosen:
-                results.append(measure(one, args.keep or Path(scratch), args.repeats))
+                results.append(measure(one, args.keep or Path(scratch), args.rounds))
                 print(row(results[-1]), flush=True)
         print(f"\n{table(results)}")
         if args.write:

@@ -18,16 +18,15 @@ from changed_programs import Step, pair
 from changed_programs.models import cnn
 
 BATCH, SIZE = 8, 32
-_READ_S = 0.0015
 
 
 class Images(Dataset[Tensor]):
-    """Images kept as bytes; ``packed`` ones are inflated when they are asked for, those on ``slow``
-    storage take ``_READ_S`` each, and each is augmented ``augmentations`` times.
+    """Images kept as bytes; ``packed`` ones are inflated when they are asked for, to read each takes
+    ``seconds``, and each is augmented ``augmentations`` times.
     """
 
-    def __init__(self, packed: bool = False, slow: bool = False, augmentations: int = 0) -> None:
-        self.packed, self.slow, self.augmentations = packed, slow, augmentations
+    def __init__(self, packed: bool = False, seconds: float = 0, augmentations: int = 0) -> None:
+        self.packed, self.seconds, self.augmentations = packed, seconds, augmentations
         generator = torch.Generator().manual_seed(0)
         images = torch.randint(0, 16, (64, 192, 192, 3), generator=generator, dtype=torch.uint8)
         self.kept = [image.numpy().tobytes() for image in images]
@@ -38,8 +37,8 @@ class Images(Dataset[Tensor]):
         return 1 << 16
 
     def __getitem__(self, index: int) -> Tensor:
-        if self.slow:
-            time.sleep(_READ_S)
+        if self.seconds:
+            time.sleep(self.seconds)
         kept = self.kept[index % len(self.kept)]
         data = bytearray(decode(kept) if self.packed else kept)
         image = torch.frombuffer(data, dtype=torch.uint8).view(192, 192, 3)[:SIZE, :SIZE]
@@ -81,7 +80,12 @@ def slow_getitem(changed: bool) -> Step:
 
 @pair("DataLoader workers 0 → 2, items on slow storage", "dataloader-ready")
 def workers_for_storage(changed: bool) -> Step:
-    return training(Images(slow=True), 2 if changed else 0)
+    return training(Images(seconds=0.0015), 2 if changed else 0)
+
+
+@pair("DataLoader workers 1 → 3, items on slow storage", "dataloader-ready")
+def more_workers(changed: bool) -> Step:
+    return training(Images(seconds=0.004), 3 if changed else 1)
 
 
 @pair("DataLoader workers 0 → 1, items inflated", "dataloader-ready")

@@ -128,7 +128,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attention(changed: bool) -> Step:
-    q, k, v = _heads(torch.randn(4, 256, 3 * 512))
+    q, k, v = _heads(torch.randn(4, 128, 3 * 512))
 
     def step() -> None:
         with torch.inference_mode():
@@ -159,7 +159,7 @@ class Attention(nn.Module):
     attention=_attention,
 )
 def fused_attention(changed: bool) -> Step:
-    return server(nn.Sequential(*(Attention(changed) for _ in range(3))), torch.randn(4, 256, 512))
+    return server(nn.Sequential(*(Attention(changed) for _ in range(3))), torch.randn(4, 128, 512))
 
 
 def _best(changed: bool) -> Step:

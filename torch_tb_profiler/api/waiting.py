@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
@@ -87,6 +89,13 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
         "last_worker": [workers[number] if number >= 0 else None for number in last.tolist()],
         "skewed": skewed,
     }
+
+
+def path_insight(context: TraceContext, member: FleetPlace | None = None) -> Insight:
+    """The insight of a trace; of a member of a fleet, waiting for other ranks on its path apart from transfer."""
+    if member is None or member[1] < 0:
+        return context.insight
+    return with_waiting(context.trace, context.facts, context.insight, member[0].figures, member[1])
 
 
 def member_findings(context: TraceContext, member: FleetPlace | None = None) -> FindingsPayload:

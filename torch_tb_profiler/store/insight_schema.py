@@ -38,6 +38,8 @@ class PathCause(IntEnum):
     """Host code inside an annotation of which nothing else was recorded."""
     BEFORE_RECORDING = 12
     """The device was busy with work launched before the recording began."""
+    WAITING = 13
+    """In a collective or transfer before the last rank has begun: told only where other ranks are known."""
 
 
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:

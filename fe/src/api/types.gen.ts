@@ -1069,6 +1069,7 @@ export interface PathStepsTable {
   dataloader_ns: number[];
   annotation_ns: number[];
   before_recording_ns: number[];
+  waiting_ns: number[];
 }
 
 /** The critical path of the selected steps by event, source line and operator. */

@@ -37,7 +37,7 @@ class Change:
     """A kind of change.
 
     name, words: what it is called and what it does; parameters in braces. apply: does it. defaults: its
-    parameters; one without a default is empty. about: what each means.
+    parameters; one without a default is empty. about: what each means. of_run: it compares ranks.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Change:
     apply: Callable[[Scene, Durations, Values], None]
     defaults: Values = field(default_factory=dict)
     about: Values = field(default_factory=dict)
+    of_run: bool = False
 
 
 CHANGES: dict[str, Change] = {}
@@ -64,13 +65,15 @@ PRESETS = (
 """The changes that are tried on every trace."""
 
 
-def _change(key: str, words: str, /, **parameters: tuple[str, str]) -> Callable[..., object]:
+def _change(
+    key: str, words: str, /, *, of_run: bool = False, **parameters: tuple[str, str]
+) -> Callable[..., object]:
     """Declares a change; ``parameters``: default and meaning of each."""
 
     def declare(apply: Callable[[Scene, Durations, Values], None]) -> object:
         defaults = {name: default for name, (default, _) in parameters.items()}
         about = {name: meaning for name, (_, meaning) in parameters.items()}
-        CHANGES[key] = Change(key, words, apply, defaults, about)
+        CHANGES[key] = Change(key, words, apply, defaults, about, of_run)
         return apply
 
     return declare
@@ -333,7 +336,17 @@ def _awaits_unrecorded(scene: Scene) -> Mask:
 
 @_change("dataloader-ready", "The DataLoader has each batch ready")
 def _dataloader_ready(scene: Scene, durations: Durations, values: Values) -> None:
-    scene.of_cause(PathCause.DATALOADER).scale(durations, 0)
+    """Of a batch that workers made, taking it from them remains where Python frames tell this from waiting."""
+    loads = scene.of_cause(PathCause.DATALOADER)
+    waits = scene.inside(scene.spans_named(_WAIT) | scene.spans_named(_LOCK)).segment
+    worked = scene.inside(scene.spans_named(_WORKERS)).segment
+    if (loads.segment & worked & waits).any():
+        loads = Choice(loads.segment & (waits | ~worked), loads.work)
+    loads.scale(durations, 0)
+
+
+_WORKERS = "*#_MultiProcessingDataLoaderIter.__next__"
+_WAIT, _LOCK = "*multiprocessing/connection.py(*): wait", "<built-in method acquire of _thread.*"
 
 
 @_change(
@@ -390,6 +403,7 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
 @_change(
     "no-stragglers",
     "Ranks{of_rank} take as long as their like",
+    of_run=True,
     rank=("*", "Only this rank takes its ideal time; of a run only."),
 )
 def _no_stragglers(scene: Scene, durations: Durations, values: Values) -> None:

@@ -1,6 +1,10 @@
 /** What a step would take if something in it were different: changes to choose, and what they do together. */
 
+<<<<<<< HEAD
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+=======
 import { useEffect, useMemo, useRef } from "preact/hooks";
+>>>>>>> panel
 import type { DeclaredChange, WhatIfPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
@@ -8,31 +12,33 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Button, CopyButton, Panel } from "../../widgets";
 import { Loaded } from "../loaded";
 import css from "./what_if.css?inline";
-import {
-  changesText,
-  commandOf,
-  readChanges,
-  stepText,
-  type Change,
-  type PathNames,
-} from "./what_if_model";
+import { changesText, commandOf, readChanges, stepText, type Change } from "./what_if_model";
 import { AddChange, ChangeRow } from "./what_if_changes";
 import { Outcome } from "./what_if_outcome";
 
 adoptStyles(css);
 
+<<<<<<< HEAD
+export function WhatIf(props: ViewProps) {
+=======
 /** The panel; `rows`: what is on the path, for names to choose from. */
 export function WhatIf({ rows, ...props }: ViewProps & { rows: PathNames }) {
+>>>>>>> panel
   const resource = useResource("what_if", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => (payload.steps ? <WhatIfPanel {...props} {...{ payload, rows }} /> : null)}
+      {(payload) => (payload.steps ? <WhatIfPanel {...props} payload={payload} /> : null)}
     </Loaded>
   );
 }
 
+<<<<<<< HEAD
+function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
+  const { payload, params, setParam, steps } = props;
+=======
 function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload; rows: PathNames }) {
   const { payload, rows, params, setParam, steps } = props;
+>>>>>>> panel
   const { catalogue, presets } = payload;
   const text = params.what_if ?? "";
   const changes = useMemo(() => readChanges(text, catalogue), [text, catalogue]);
@@ -110,7 +116,7 @@ function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload; rows: PathName
             )}
             <AddChange
               catalogue={catalogue.filter(({ name, selects }) => selects || placeOf(name) < 0)}
-              rows={rows}
+              view={props}
               onAdd={(change) => update([...changes, change])}
             />
           </div>
@@ -128,7 +134,7 @@ const declaredOf = (catalogue: readonly DeclaredChange[], name: string): Declare
 function useOwnText(text: string, set: (text: string) => void) {
   const root = useRef<HTMLDivElement>(null);
   const last = useRef("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text && text !== last.current) root.current?.scrollIntoView({ block: "nearest" });
     last.current = text;
   }, [text]);

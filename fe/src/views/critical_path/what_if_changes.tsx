@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ChangeParameter, DeclaredChange } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatShare, formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
 import { Button, Checkbox, Select, Tooltip } from "../../widgets";
 import { labelOf } from "./model";
 import {
@@ -14,7 +16,6 @@ import {
   wordsOf,
   type Change,
   type Selector,
-  type PathNames,
 } from "./what_if_model";
 
 interface ChangeRowProps {
@@ -123,11 +124,7 @@ function Parameter({ parameter, selects, value, onChange }: ParameterProps) {
   if (values.length)
     return <Select label="Kind" value={value} options={kindsOf(values)} onChange={onChange} />;
   const selector = SELECTOR_OPTIONS.find((option) => option.value === name)?.label ?? name;
-  const label = selects
-    ? selector
-    : name === "operator"
-      ? "Only operators named"
-      : "Only calls named";
+  const label = selects ? selector : (LABELS[name] ?? name);
   return (
     <NameField
       label={label}
@@ -138,6 +135,12 @@ function Parameter({ parameter, selects, value, onChange }: ParameterProps) {
     />
   );
 }
+
+const LABELS: Readonly<Record<string, string>> = {
+  operator: "Only operators named",
+  name: "Only calls named",
+  within: "Within, µs",
+};
 
 const kindsOf = (values: readonly string[]) =>
   values.map((value) => ({ value, label: labelOf(value) }));
@@ -233,14 +236,21 @@ function NameField({ label, hint, value, names, onInput, onCommit }: NameFieldPr
 interface AddChangeProps {
   /** What can still be added. */
   catalogue: readonly DeclaredChange[];
+<<<<<<< HEAD
+  view: ViewProps;
+=======
   rows: PathNames;
+>>>>>>> panel
   onAdd: (change: Change) => void;
 }
 
-export function AddChange({ catalogue, rows, onAdd }: AddChangeProps) {
+export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
   const [picked, setPicked] = useState("");
   const [selector, setSelector] = useState<Selector>("operator");
   const [name, setName] = useState("");
+  // Names to choose from are asked for when somebody is about to choose one.
+  const [used, setUsed] = useState(false);
+  const { data } = useResource(used ? "critical_path/rows" : null, used ? viewQuery(view) : null);
   const declared = catalogue.find((change) => change.name === picked) ?? catalogue[0];
   if (!declared) return null;
   const about = (key: string): ChangeParameter | undefined =>
@@ -257,6 +267,7 @@ export function AddChange({ catalogue, rows, onAdd }: AddChangeProps) {
     <form
       class="what-if-add"
       aria-label="Add a change"
+      onFocusIn={() => setUsed(true)}
       onSubmit={(event) => {
         event.preventDefault();
         if (!declared.selects || chosen) add();
@@ -286,7 +297,7 @@ export function AddChange({ catalogue, rows, onAdd }: AddChangeProps) {
               label="called"
               hint={about(selector)?.about ?? ""}
               value={name}
-              names={namesFor(selector, rows)}
+              names={data ? namesFor(selector, data.rows) : []}
               onInput={setName}
             />
           )}

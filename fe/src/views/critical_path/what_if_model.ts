@@ -16,7 +16,7 @@ export const SELECTOR_OPTIONS: readonly { value: Selector; label: string }[] = [
   { value: "kernel", label: "kernel" },
   { value: "line", label: "source line" },
   { value: "module", label: "module" },
-  { value: "kind", label: "kind of time" },
+  { value: "kind", label: "kind" },
   { value: "name", label: "any event" },
 ];
 
@@ -109,7 +109,11 @@ const quoted = (text: string): string =>
 export type PathNames = Pick<PathRowsPayload["rows"], "name" | "kind" | "operator" | "line">;
 
 /** Names on the path that a selector can choose, the largest part first. */
+<<<<<<< HEAD
+export function namesFor(selector: Selector, rows: PathRowsPayload["rows"]): string[] {
+=======
 export function namesFor(selector: Selector, rows: PathNames): string[] {
+>>>>>>> panel
   const names: readonly (string | null)[] =
     selector === "operator"
       ? rows.operator

@@ -12,8 +12,9 @@ import { PathOfSteps } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
+import { rowsOf } from "../rows";
 import { isWholeSpan } from "./model";
-import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
+import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
 adoptStyles(css);
@@ -92,7 +93,14 @@ function Steps({ payload, ...props }: ViewProps & { payload: OverviewPayload }) 
   const { steps, setSteps, hrefOf } = props;
   const few = payload.steps.step.length <= FEW_STEPS;
   const path = useResource(few ? "critical_path" : null, viewQuery(props));
-  if (few && path.data?.strips.length) return <PathOfSteps payload={path.data} hrefOf={hrefOf} />;
+  if (few && path.data?.strips.length)
+    return (
+      <PathOfSteps
+        payload={path.data}
+        note={<MarkLegend steps={rowsOf(payload.steps)} />}
+        hrefOf={hrefOf}
+      />
+    );
   return (
     <StepChart
       payload={payload}

@@ -1,7 +1,8 @@
 """Time in which the device runs communication and nothing else; on a host alone, in which a
 collective is in progress and no thread runs an operator.
 
-Change: communication runs wholly beside computation, and no step is shorter than its communication. Likely.
+Change: communication runs wholly beside computation, and no step is shorter than its communication;
+of collectives that the path does not hold, the host's time beside them is gone. Likely.
 Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
 from this one.
 """
@@ -10,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import shared, subtract
+from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -28,7 +30,9 @@ def _claim(case: Case) -> Candidate | None:
         piece = row[number]
     total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
     numbers = {"collectives": case.per_step(row), "total": total}
-    return Candidate(piece, start, end, numbers, change="overlap")
+    if len(case.work.row) or (case.scene.work_causes == PathCause.COMMUNICATION).any():
+        return Candidate(piece, start, end, numbers, change="overlap")
+    return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
 
 
 RULE = Rule(

@@ -23,12 +23,6 @@ import { pathColumns } from "./parts";
 import { PathStrips } from "./strip";
 import { WhatIf } from "./what_if";
 
-<<<<<<< HEAD
-=======
-/** While the rows of the path are loaded there are no names to choose from. */
-const NO_NAMES: PathNames = { name: [], kind: [], operator: [], line: [] };
-
->>>>>>> panel
 export function CriticalPathView(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
   return (
@@ -112,10 +106,6 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
         </Loaded>
       </Panel>
-<<<<<<< HEAD
-=======
-      <WhatIf {...props} rows={rows.data?.rows ?? NO_NAMES} />
->>>>>>> panel
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>

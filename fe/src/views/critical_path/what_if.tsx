@@ -1,10 +1,6 @@
 /** What a step would take if something in it were different: changes to choose, and what they do together. */
 
-<<<<<<< HEAD
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-=======
-import { useEffect, useMemo, useRef } from "preact/hooks";
->>>>>>> panel
 import type { DeclaredChange, WhatIfPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
@@ -18,12 +14,7 @@ import { Outcome } from "./what_if_outcome";
 
 adoptStyles(css);
 
-<<<<<<< HEAD
 export function WhatIf(props: ViewProps) {
-=======
-/** The panel; `rows`: what is on the path, for names to choose from. */
-export function WhatIf({ rows, ...props }: ViewProps & { rows: PathNames }) {
->>>>>>> panel
   const resource = useResource("what_if", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -32,13 +23,8 @@ export function WhatIf({ rows, ...props }: ViewProps & { rows: PathNames }) {
   );
 }
 
-<<<<<<< HEAD
 function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
   const { payload, params, setParam, steps } = props;
-=======
-function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload; rows: PathNames }) {
-  const { payload, rows, params, setParam, steps } = props;
->>>>>>> panel
   const { catalogue, presets } = payload;
   const text = params.what_if ?? "";
   const changes = useMemo(() => readChanges(text, catalogue), [text, catalogue]);

@@ -105,15 +105,8 @@ export function commandOf(path: string, changes: readonly Change[], steps: StepR
 const quoted = (text: string): string =>
   /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** What of the rows of a path can be chosen by name. */
-export type PathNames = Pick<PathRowsPayload["rows"], "name" | "kind" | "operator" | "line">;
-
 /** Names on the path that a selector can choose, the largest part first. */
-<<<<<<< HEAD
 export function namesFor(selector: Selector, rows: PathRowsPayload["rows"]): string[] {
-=======
-export function namesFor(selector: Selector, rows: PathNames): string[] {
->>>>>>> panel
   const names: readonly (string | null)[] =
     selector === "operator"
       ? rows.operator

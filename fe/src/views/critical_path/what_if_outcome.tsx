@@ -82,11 +82,7 @@ function KindBars({ kinds }: { kinds: Kinds }) {
                 x={`${(100 * from) / most}%`}
                 width={`${(100 * time) / most}%`}
                 height="100%"
-<<<<<<< HEAD
                 style={{ fill: fillOf(id, series, row) }}
-=======
-                style={{ fill: seriesFor(kinds.kind[row] ?? "").color }}
->>>>>>> panel
               >
                 <title>{`${labelOf(kinds.kind[row] ?? "")}, ${formatTime(time)}`}</title>
               </rect>
@@ -112,12 +108,7 @@ function KindBars({ kinds }: { kinds: Kinds }) {
             return (
               <tr key={kind}>
                 <th scope="row">
-<<<<<<< HEAD
                   <Swatch item={seriesFor(kind)} /> {labelOf(kind)}
-=======
-                  <span class="swatch" style={{ background: seriesFor(kind).color }} />{" "}
-                  {labelOf(kind)}
->>>>>>> panel
                 </th>
                 <td class="number">{formatTime(now)}</td>
                 <td class="number">{formatTime(then)}</td>

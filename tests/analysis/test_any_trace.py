@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import frames, operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
@@ -148,8 +149,9 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     average(facts, every)
     insight = build_insight(trace, facts)
     covers(facts, insight["critical_path"])
-    built = insight.about["findings"]
-    assert sum(item["recoverable_ns"] or 0 for item in built["found"]) <= (built["step_ns"] or 0)
+    built = findings_of(facts, insight)
+    for item in (*built["found"], *built["totals"]):
+        assert 0 <= (item["recoverable_ns"] or 0) <= (built["step_ns"] or 0)
     health_items(facts)
     absent(facts)
 

@@ -71,7 +71,7 @@ def test_the_report_fits_a_terminal_and_says_the_figures(
         "aten::mm",
         "cutlass_80_tensorop_gemm",
         "truncated file",
-        "6 kernels: 6 with launch, 5 with operator",
+        "6 kernels in the recording: 6 with launch, 5 with operator",
     ):
         assert expected in text
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from tests.generate import columns, definitions, frames, models, routes, rules, typescript
+from tests.generate import changes, columns, definitions, frames, models, routes, rules, typescript
 from tests.words.listing import LISTINGS, listing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +18,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/definitions.md": rules.page,
     "docs/columns.md": lambda _: columns.text(),
     "docs/api.md": frames.page,
+    "docs/critical_path.md": changes.page,
     "docs/performance_models.md": lambda _: models.text(),
     "fe/src/api/types.gen.ts": lambda _: typescript.typescript(),
     "fe/src/api/tables.gen.ts": lambda _: typescript.tables(),

@@ -45,7 +45,7 @@ def trace(tmp_path: Path) -> Path:
     path.write_text(
         json.dumps(
             {
-                "traceEvents": [*steps((0, 1000)), operator, *launched(KERNEL, 1, 1, 1, 999)],
+                "traceEvents": [*steps((0, 10)), operator, *launched(KERNEL, 1, 1, 1, 999)],
                 **UNKNOWN,
             }
         ),

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from tests.views import hand_made
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import Place, overview_payload
-from torch_tb_profiler.views.steps import choose, step_objects
+from torch_tb_profiler.views.steps import choose, step_objects, window_text
 from torch_tb_profiler.views.vocabulary import device_details, device_title, vendor_words
 from torch_tb_profiler.views.wire import OverviewPayload, to_json
 
@@ -144,7 +145,7 @@ def test_notes() -> None:
     synthetic = overview(hand_made.facts(synthetic=True, step_source="whole span"))
     assert len(synthetic.notes) == 3
     # The hand-made operators have 5 calls outside the steps.
-    assert synthetic.notes[2].startswith("8.00 µs of host operators (11.1 %) lie outside the steps")
+    assert synthetic.notes[2].startswith("8.00 µs of host operators (11.1 %) ran outside the steps")
     assert "synthetic" in synthetic.notes[0]
 
 
@@ -159,3 +160,17 @@ def test_a_device_has_one_name_and_its_vendors_details() -> None:
         assert device_title(words, 9) == title
         assert device_details(words, *known) == f"AMD Instinct MI300X · {details}"
     assert device_details(words, None, None, None) == "name unknown"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "text"),
+    [(None, None, "3 steps"), (0, 1, "2 of 3 steps"), (2, 2, "ProfilerStep#3")],
+)
+def test_the_window_is_named(first: int | None, last: int | None, text: str) -> None:
+    facts = hand_made.facts()
+    assert window_text(facts, choose(facts, first, last)) == text
+
+
+def test_a_recording_without_steps_is_its_own_window() -> None:
+    facts = hand_made.with_steps(hand_made.facts(), flags=[StepFlag.WHOLE] * 3)
+    assert window_text(facts, choose(facts)) == "the recording"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
+import msgspec
 import numpy as np
+from werkzeug.test import Client
 
 from tests.builders.drawn import events, trace_of
+from tests.runs.written_run import sample
+from tests.web.served import body
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
     STRIP,
@@ -16,10 +21,12 @@ from torch_tb_profiler.analysis.critical_path.table import (
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.critical_path import critical_path_payload, path_rows_payload
 from torch_tb_profiler.views.critical_path_wire import CriticalPathPayload, PathRowsPayload
+from torch_tb_profiler.web.application import Application
 
 DRAWING = """
 main    [ProfilerStep#1                                         ](ProfilerStep#2    )
@@ -211,3 +218,20 @@ def test_an_empty_trace_has_an_empty_path() -> None:
         table = path_rows_payload(trace, facts, insight, select(facts), by, (0, 10), 10)
         assert list(table.rows["kind"]) == []
     assert critical_path_table(trace, facts, insight, select(facts)).n == 0
+
+
+def test_waiting_for_a_rank_is_told_once_the_run_is_read(samples: Path) -> None:
+    run = sample(str(samples / "synthetic_ddp8"))
+    client = Client(Application(run, Settings()))  # type: ignore[arg-type]
+
+    def kinds() -> dict[str, int]:
+        reply = client.get("/critical_path?run=run&worker=rank0&span=1")
+        parts = msgspec.json.decode(body(reply), type=CriticalPathPayload).parts
+        return dict(zip(parts["kind"], parts["path_ns"], strict=True))
+
+    alone = kinds()
+    assert "waiting" not in alone
+    client.get("/distributed?run=run&worker=rank0&span=1")
+    together = kinds()
+    assert together["waiting"] > together["communication"] > 0
+    assert together["waiting"] + together["communication"] == alone["communication"]

@@ -79,6 +79,6 @@ def build_insight(
     simulation = Simulation(trace, facts, insight, usable(peaks_file), evidence)
     tables["what_if_steps"] = preset_steps(simulation, presets)
     tables["slack"] = simulation.slack_table()
-    about["findings"] = find_findings(trace, facts, insight, usable(peaks_file))
+    about["findings"], tables["finding_steps"] = find_findings(simulation)
     progress(PARTS, PARTS)
     return insight

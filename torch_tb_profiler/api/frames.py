@@ -326,15 +326,18 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def critical_path(
         self, steps: Steps = None, *, ranks: Literal["all"] | None = None
     ) -> DataFrame:
-        """What the end of each step waited for; with ``ranks="all"`` one path per step through all ranks, from
-        its earliest begin to its latest end, with ``steps`` among those of the run.
+        """What the end of each step of each rank waited for, waiting for other ranks apart from
+        transfer. With ``ranks="all"`` one path per step through all ranks, from its earliest begin to
+        its latest end, with ``steps`` among those of the run.
 
         Raises:
             BadRequest: the traces are of several runs, or were not recorded together.
             IndexError: there is no such step.
         """
         if ranks is None:
-            return super().critical_path(steps)
+            return self._each_member(
+                lambda context, member: tables.critical_path(context, steps, member)
+            )
         _one_of(ranks, ("all",))
         [*fleets] = {id(fleet): fleet for fleet, _ in self._members}.values()
         if len(fleets) != 1:

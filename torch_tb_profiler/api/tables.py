@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.table import what_if_table
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
+from torch_tb_profiler.api.waiting import FleetPlace, path_insight
 from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.columns import Array, Ints
@@ -53,12 +54,13 @@ def what_if(context: TraceContext, changes: Sequence[str], chosen: Steps) -> Dat
     return table_frame(what_if_table(context.facts, context.simulation, applied, selection))
 
 
-def critical_path(context: TraceContext, chosen: Steps) -> DataFrame:
-    """See ``critical_path.table.CRITICAL_PATH``."""
+def critical_path(
+    context: TraceContext, chosen: Steps, member: FleetPlace | None = None
+) -> DataFrame:
+    """See ``critical_path.table.CRITICAL_PATH``; of a member of a fleet, waiting for other ranks apart."""
+    insight = path_insight(context, member)
     selection = context.selection(chosen)
-    return table_frame(
-        critical_path_table(context.trace, context.facts, context.insight, selection)
-    )
+    return table_frame(critical_path_table(context.trace, context.facts, insight, selection))
 
 
 def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:

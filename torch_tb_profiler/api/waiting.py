@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
@@ -89,15 +91,29 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     }
 
 
+def path_insight(context: TraceContext, member: FleetPlace | None = None) -> Insight:
+    """The insight of a trace; of a member of a fleet, waiting for other ranks on its path apart from transfer."""
+    if member is None or member[1] < 0:
+        return context.insight
+    return with_waiting(context.trace, context.facts, context.insight, member[0].figures, member[1])
+
+
 def member_findings(context: TraceContext, member: FleetPlace | None = None) -> FindingsPayload:
     """The findings of a trace; of a member of a fleet, stragglers of its run included."""
     opened = context.opened
-    source = Source(context.trace, context.facts, opened.worker.name, opened.span.name)
-    findings = context.insight.about["findings"]
+    selection = context.selection()
+    source = Source(
+        context.trace,
+        context.facts,
+        context.insight,
+        opened.worker.name,
+        opened.span.name,
+        None if selection.whole else selection.steps,
+    )
     if member is None or member[1] < 0:
-        return findings_payload(source, findings)
+        return findings_payload(source)
     fleet = member[0]
-    return findings_in_run(source, findings, fleet.figures, fleet.blames, fleet.names)
+    return findings_in_run(source, fleet.figures, fleet.blames, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

@@ -388,7 +388,7 @@ COMMANDS: tuple[Command, ...] = (
         "critical-path",
         "show what the end of each step waited for, back to its begin",
         _critical_path,
-        ("output:print_paths", "critical_path:run_reports", "critical_path:report"),
+        ("output:print_runs", "critical_path:reports"),
     ),
     Command(
         "whatif",

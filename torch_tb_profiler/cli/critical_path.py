@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_places
+from torch_tb_profiler.api.waiting import FleetPlace, fleet_places, path_insight
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, steps_option
+from torch_tb_profiler.cli.output import Report, identity, is_chosen, steps_option
 from torch_tb_profiler.cli.tables import context_of
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.fleet import Fleet
@@ -27,36 +27,37 @@ _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "
 _TIMES = (Column("On the path"), Column("Share"), Column("Segments"))
 
 
-def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The critical path of a trace.
-
-    Raises:
-        BadRequest: there are no such steps.
-    """
-    context = context_of(opened, settings, options)
-    return Report(
-        lambda: Document(opened.title, (opened.span.path,), _blocks(context, options.limit)),
-        lambda: {**identity(opened), "steps": _plain(context, opened.worker.rank)},
-    )
-
-
-def run_reports(
+def reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
-    """The critical path through all ranks of a run, of each recording if there are several.
+    """The critical path of the traces of a run, or through all its ranks, of each recording if there are several.
 
     Raises:
         BadRequest: there are no such steps.
     """
     run = [TraceContext(opened, settings) for opened in traces]
+    places = fleet_places(run)
+    if not options.ranks:
+        for context, place in zip(run, places, strict=True):
+            if is_chosen(context.opened, options):
+                yield _report(context_of(context.opened, settings, options), place, options.limit)
+        return
     asked = steps_option(options)
     chosen = None if asked.first is None else (asked.first, asked.last or 0)
-    for fleet in {id(fleet): fleet for fleet, _ in fleet_places(run)}.values():
+    for fleet in {id(fleet): fleet for fleet, _ in places}.values():
         try:
             path = tables.ranks_path(fleet, chosen)
         except IndexError as error:
             raise BadRequest(f"--steps: {error}.") from None
         yield _run_report(run[0].opened, fleet, path, options.limit)
+
+
+def _report(context: TraceContext, place: FleetPlace, limit: int) -> Report:
+    opened = context.opened
+    return Report(
+        lambda: Document(opened.title, (opened.span.path,), _blocks(context, place, limit)),
+        lambda: {**identity(opened), "steps": _plain(context, place, opened.worker.rank)},
+    )
 
 
 def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int) -> Report:
@@ -124,8 +125,9 @@ def _sums_table(
     return Table(title, (*columns.values(), *_TIMES), rows, len(sums))
 
 
-def _blocks(context: TraceContext, limit: int) -> tuple[Table, Table]:
-    facts, insight, selection = context.facts, context.insight, context.selection()
+def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table, Table]:
+    facts, selection = context.facts, context.selection()
+    insight = path_insight(context, place)
     kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
     names, lines = events.texts("name"), events.texts("line")
 
@@ -159,8 +161,8 @@ def _blocks(context: TraceContext, limit: int) -> tuple[Table, Table]:
     )
 
 
-def _plain(context: TraceContext, rank: int | None) -> list[dict[str, Any]]:
-    path, steps = tables.critical_path(context, None), tables.steps(context)
+def _plain(context: TraceContext, place: FleetPlace, rank: int | None) -> list[dict[str, Any]]:
+    path, steps = tables.critical_path(context, None, place), tables.steps(context)
     columns = zip(steps["step"], steps["name"], steps["wall_ns"], strict=True)
     return _documents(path.assign(rank=rank), columns)
 

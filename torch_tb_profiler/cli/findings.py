@@ -18,6 +18,11 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_ns
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
+_CHANGES = {
+    "certain": "certain",
+    "likely": "certain and likely",
+    "theoretical": "certain, likely and theoretical",
+}
 EVENTS, BRIEF = 5, 2
 """Events that text names, and shortened text; JSON has all that the page lists."""
 HOW = "Show an event: torch-tb-profiler event PATH ID"
@@ -62,13 +67,23 @@ def _report(opened: Opened, payload: FindingsPayload) -> Report:
 def findings_block(payload: FindingsPayload, opened: Opened) -> Listing:
     """The headline, every finding with its evidence, and what could not be judged."""
     items = [
-        Item(payload.headline, (), ""),
+        Item(payload.headline, tuple(_together(payload)), ""),
         *(_item(finding, opened) for finding in payload.findings),
         *(Item(text, (), "? ") for text in payload.unsure),
     ]
     return Listing(
         "Findings", items, HOW if any(finding.evidence for finding in payload.findings) else ""
     )
+
+
+def _together(payload: FindingsPayload) -> Iterator[str]:
+    """What the step would be with all changes of some certainty."""
+    for total in payload.totals:
+        low, high = format_ns(total.low_ns), format_ns(total.high_ns)
+        yield (
+            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.step_ns)} →"
+            f" {format_ns(total.step_ns)} ({low} to {high}), simulated together."
+        )
 
 
 def _item(finding: Finding, opened: Opened) -> Item:
@@ -79,9 +94,14 @@ def _item(finding: Finding, opened: Opened) -> Item:
             f"Events: {', '.join(shown)} {and_more(finding.evidence_count - len(shown))}".rstrip()
         )
     details.append(f"Try: {finding.attempt} But: {finding.caveat}")
+    if finding.change:
+        details.append(f"Simulate: torch-tb-profiler whatif PATH --change {finding.change}")
+    sure = f"[{finding.certainty}] " if finding.certainty else ""
     brief = ", ".join(_number(event, opened) for event in finding.evidence[:BRIEF])
     return Item(
-        f"{finding.title}. {finding.sentence}", tuple(details), brief=f"({brief})" if brief else ""
+        f"{sure}{finding.title}. {finding.sentence}",
+        tuple(details),
+        brief=f"({brief})" if brief else "",
     )
 
 

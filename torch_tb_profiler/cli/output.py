@@ -127,13 +127,6 @@ def print_runs(options: argparse.Namespace, make_reports: str, make_report: str 
     )
 
 
-def print_paths(options: argparse.Namespace, make_reports: str, make_report: str) -> int:
-    """``print_runs`` with ``--ranks``, else ``print_traces``."""
-    if options.ranks:
-        return print_runs(options, make_reports)
-    return print_traces(options, make_report)
-
-
 def _print(
     options: argparse.Namespace,
     make_reports: Callable[[Iterator[Opened], Settings], Iterable[Report]],

@@ -8,7 +8,7 @@ from torch_tb_profiler.cli.document import Column, Document, Table, event_id
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import UNKNOWN, format_ns, format_share
 from torch_tb_profiler.views.findings import costly
-from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
+from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 
 Traces = Sequence[tuple[Opened, FindingsPayload]]
 
@@ -28,11 +28,9 @@ def _workers(traces: Traces) -> Table:
     rows = []
     for opened, payload in sorted(traces, key=lambda trace: -_share(trace[1])):
         costing = costly(payload.findings)
+        total = _total(payload)
         back = (
-            f"{format_ns(sum(f.recoverable_ns or 0 for f in costing))}"
-            f" ({format_share(_share(payload))})"
-            if costing
-            else UNKNOWN
+            f"{format_ns(total.recoverable_ns)} ({format_share(total.share)})" if total else UNKNOWN
         )
         rows.append(
             (
@@ -53,8 +51,15 @@ def _workers(traces: Traces) -> Table:
     return Table("Workers", columns, rows, len(rows))
 
 
+def _total(payload: FindingsPayload) -> Total | None:
+    """What all certain and likely changes save together."""
+    likely = [total for total in payload.totals if total.certainty != "theoretical"]
+    return likely[-1] if likely else None
+
+
 def _share(payload: FindingsPayload) -> float:
-    return sum(finding.share or 0.0 for finding in costly(payload.findings))
+    total = _total(payload)
+    return total.share if total else 0.0
 
 
 def _findings(traces: Traces) -> Table:
@@ -83,7 +88,7 @@ def _findings(traces: Traces) -> Table:
     columns = (
         Column("Finding", "text"),
         Column("Workers"),
-        Column("At most"),
+        Column("Saves"),
         Column("Of the step"),
         Column("On", "name"),
         Column("Event"),

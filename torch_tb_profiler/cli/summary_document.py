@@ -18,6 +18,7 @@ from torch_tb_profiler.cli.findings import findings_block
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.steps import window_text
 from torch_tb_profiler.views.texts import CATEGORY_LABELS
 from torch_tb_profiler.views.wire import OverviewPayload
 
@@ -49,8 +50,8 @@ def summary_document(
     blocks = (
         findings_block(findings, opened),
         _breakdown(overview),
-        _operators(opened, summary, _period(overview)),
-        _kernels(opened, summary, _period(overview)),
+        _operators(opened, summary),
+        _kernels(opened, summary),
         _memory(context),
         _steps(overview),
         _devices(overview),
@@ -130,15 +131,7 @@ def _devices(overview: OverviewPayload) -> Block | None:
     return Listing("Devices", items)
 
 
-def _period(overview: OverviewPayload) -> str:
-    """The window of the tables, which is that of the step time and the devices."""
-    steps = len(overview.steps["step"])
-    if overview.step_source == WHOLE_SPAN or not steps:
-        return "of the recording"
-    return "of the step" if steps == 1 else f"of {format_count(steps)} steps"
-
-
-def _operators(opened: Opened, summary: dict[str, Any], period: str) -> Block | None:
+def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     rows = summary["operators"]
     if not rows:
         return None
@@ -147,7 +140,7 @@ def _operators(opened: Opened, summary: dict[str, Any], period: str) -> Block | 
     columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
     by = f"{'device' if device else 'host'} self time"
     return _ranking(
-        f"Operators {period}: {_names(len(rows))}",
+        f"Operators of {_window(opened)}: {_names(len(rows))}",
         by,
         rows,
         columns,
@@ -155,7 +148,7 @@ def _operators(opened: Opened, summary: dict[str, Any], period: str) -> Block | 
     )
 
 
-def _kernels(opened: Opened, summary: dict[str, Any], period: str) -> Block | None:
+def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     rows = summary["kernels"]
     if not rows:
         return None
@@ -166,8 +159,12 @@ def _kernels(opened: Opened, summary: dict[str, Any], period: str) -> Block | No
         f"{format_count(counts['kernels'])} kernels in the recording: {format_count(counts['with_launch'])} with launch,"
         f" {format_count(counts['with_operator'])} with operator"
     )
-    title = f"Kernels {period}: {_names(len(rows))}"
+    title = f"Kernels of {_window(opened)}: {_names(len(rows))}"
     return _ranking(title, "total time", rows, columns, event, short_name, followed)
+
+
+def _window(opened: Opened) -> str:
+    return window_text(opened.facts, select(opened.facts))
 
 
 def _ranking(

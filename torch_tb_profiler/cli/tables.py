@@ -22,6 +22,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import UNKNOWN, format_value
+from torch_tb_profiler.views.steps import window_text
 from torch_tb_profiler.views.texts import missing
 
 if TYPE_CHECKING:
@@ -92,13 +93,14 @@ def _report(
     )
     data = {**identity(opened), "rows": len(frame), "sorted_by": by}
     return Report(
-        lambda: _document(opened, word, by, frame, shown, columns),
+        lambda: _document(opened, selection, word, by, frame, shown, columns),
         lambda: {**data, word: _records(shown)},
     )
 
 
 def _document(
     opened: Opened,
+    selection: Selection,
     word: str,
     by: str,
     frame: DataFrame,
@@ -125,7 +127,8 @@ def _document(
         for name, (_, _, cell) in used.items()
     ]
     head = tuple(Column(label, kind) for label, kind, _ in used.values())
-    heading = f"{word.capitalize()} by {by.removesuffix('_ns').replace('_', ' ')}"
+    window = window_text(opened.facts, selection)
+    heading = f"{word.capitalize()} of {window} by {by.removesuffix('_ns').replace('_', ' ')}"
     note = NOTE if "longest_event" in used else ""
     return Document(
         opened.title,

@@ -17,6 +17,7 @@ from typing import Literal, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
+from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.errors import NotReady, ProfilerError
@@ -123,6 +124,19 @@ class Fleets:
         run, fleet = self._whole.get(_key(asked), (None, None))
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None
+
+    def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
+        """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""
+        opened, fleet = insight.opened, self.known(insight.opened)
+        own = (opened.worker.name, opened.span.name)
+        if fleet is None or len(fleet.names) < 2 or own not in fleet.names:
+            return insight
+        rank = fleet.names.index(own)
+        told = opened.memoise(
+            (insight.id, "waiting", tuple(member.id for member in fleet.members)),
+            lambda: with_waiting(opened.trace, opened.facts, insight.insight, fleet.figures, rank),
+        )
+        return replace(insight, insight=told)
 
     def _span(self, asked: Opened, worker: Worker) -> Span:
         """The span of a worker that goes with the asked one, opened only if there are several."""

@@ -38,6 +38,8 @@ class PathCause(IntEnum):
     """Host code inside an annotation of which nothing else was recorded."""
     BEFORE_RECORDING = 12
     """The device was busy with work launched before the recording began."""
+    WAITING = 13
+    """In a collective or transfer before the last rank has begun: told only where other ranks are known."""
 
 
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
@@ -343,6 +345,13 @@ waiting, and what of the path are launch latency and nothing recorded: what rank
     cause  u1  PathCause           What it is.
     name   i4  number of a string  The operator, or the device work without one; -1 other work, and what takes too little to be told apart.
     time   i8  ns                  Sum of durations on the device; on the host, time in which nothing beneath ran.
+""")
+
+FINDING_STEPS = declared("""
+finding_steps: What the change of each finding would save in each step, simulated; steps without are left out.
+    finding  i4  position in `found`  The finding; -1, -2, -3: of all certain ones together, of all certain and likely ones, of all.
+    step     i4  row of steps         The step.
+    saved    i8  ns                   Its wall time less the predicted one.
 """)
 
 WHAT_IF_STEPS = declared("""

@@ -46,7 +46,15 @@ __all__ = [
     "path_overlay_payload",
     "path_rows_payload",
 ]
-OF_DEVICE_WORK = ("kernel", "memcpy", "memset", "communication", "launch", "before_recording")
+OF_DEVICE_WORK = (
+    "kernel",
+    "memcpy",
+    "memset",
+    "communication",
+    "launch",
+    "before_recording",
+    "waiting",
+)
 """Kinds whose events are device work."""
 MOST_STRIPS = 3
 """Of more steps only the longest is drawn."""

@@ -8,17 +8,22 @@ from typing import Any
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
+from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_limit, format_ns, format_share, format_value
+from torch_tb_profiler.units import format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
+from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Path, headline
+from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
@@ -31,30 +36,45 @@ MOST_ARTEFACTS = 0.5
 
 @dataclass(frozen=True)
 class Source:
-    """The trace of the findings, and its place in the catalogue."""
+    """The trace of the findings, and its place in the catalogue. ``steps``: rows of steps that the findings
+    are about, None: those that the rules looked at.
+    """
 
     trace: Trace
     facts: Facts
+    insight: Insight
     worker: str
     span: str
+    steps: Ints | None = None
+
+    @property
+    def analysis(self) -> dict[str, Any]:
+        """The findings that count in these steps (``selected.py``)."""
+        return findings_of(self.facts, self.insight, self.steps)
 
 
-def findings_payload(
-    source: Source, analysis: Mapping[str, Any], progress: float = 1.0
-) -> FindingsPayload:
-    """The findings of one worker's trace; ``made``: what ``analysis.findings`` found. ``progress``:
-    how far the other workers are read.
-    """
+def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
+    """The findings of one worker's trace. ``progress``: how far the other workers are read."""
+    return _payload(source, source.analysis, progress)
+
+
+def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
     facts = source.facts
     words = _words(source, analysis)
-    findings = [_finding(source, words, item) for item in analysis["found"]]
-    left_out = facts["steps"].n - analysis["steps"]
+    filled = [_own_words(words, analysis, item) for item in analysis["found"]]
+    findings = [
+        _finding(source, own, item) for own, item in zip(filled, analysis["found"], strict=True)
+    ]
+    path = Path.of(facts, source.insight, analysis["rows"])
     return FindingsPayload(
-        headline=_headline(analysis, findings, words, left_out),
-        healthy=not costly(findings) and judged(analysis, findings),
+        headline=headline(path, analysis, words, filled),
+        healthy=not costly(findings)
+        and judged(analysis, findings)
+        and workload_of(facts).kind not in EXPECT_IDLE,
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
         findings=findings,
+        totals=[Total(**total) for total in analysis["totals"]],
         unsure=[_filled(UNSURE[key], words) for key in analysis["unsure"]],
         missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
@@ -63,7 +83,6 @@ def findings_payload(
 
 def findings_in_run(
     source: Source,
-    analysis: Mapping[str, Any],
     figures: RunFigures,
     blames: Sequence[Blame],
     names: Sequence[tuple[str, str]],
@@ -71,11 +90,11 @@ def findings_in_run(
     """The findings of a worker of a run whose workers are all known, stragglers included.
     ``names``: (worker, span) of every rank.
     """
-    own = (source.worker, source.span)
+    own, analysis = (source.worker, source.span), source.analysis
     if own not in names or len(names) < 2 or not analysis["step_ns"]:
-        return findings_payload(source, analysis)
+        return _payload(source, analysis)
     told = with_stragglers(analysis, blames, figures, names.index(own), names)
-    return findings_payload(source, told)
+    return _payload(source, told)
 
 
 def costly(findings: list[Finding]) -> list[Finding]:
@@ -84,25 +103,40 @@ def costly(findings: list[Finding]) -> list[Finding]:
 
 
 def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
-    """Whether enough was recorded to call a trace healthy: steps, device work if there was any, and
-    not mostly profiler overhead.
+    """Whether enough was recorded to call a trace healthy: steps, device work if there was any that could
+    mostly be compared with the device's peaks, and not mostly profiler overhead.
     """
     artefacts = sum(finding.share or 0.0 for finding in findings if finding.artefact)
     return (
         analysis["step_ns"] is not None
         and not {"device_lost", "device_profiled", "sums"}.intersection(analysis["unsure"])
         and artefacts <= MOST_ARTEFACTS
+        and (analysis["judged"] is None or analysis["judged"] >= LEAST_JUDGED)
     )
 
 
-def _finding(source: Source, words: dict[str, str], item: Mapping[str, Any]) -> Finding:
+def _own_words(
+    words: Mapping[str, str], analysis: Mapping[str, Any], item: Mapping[str, Any]
+) -> dict[str, str]:
+    """What the texts of a finding may name."""
+    rule, numbers = RULES[item["rule"]], item["numbers"]
+    units = {key: unit for key, (_, unit) in rule.numbers.items()}
+    own = dict(words) | {
+        key: format_value(value, units.get(key, "")) for key, value in numbers.items()
+    }
+    own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
+    if item["recoverable_ns"] is not None:
+        own |= {
+            "gain": format_ns(item["recoverable_ns"]),
+            "share": format_share(item["share"]),
+            "left": format_ns(analysis["step_ns"] - item["recoverable_ns"]),
+        }
+    return own
+
+
+def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:
     rule, numbers = RULES[item["rule"]], item["numbers"]
     on_host = not source.facts.summary["has_device"]
-    units = {key: unit for key, (_, unit) in rule.numbers.items()}
-    words = words | {key: format_value(value, units.get(key, "")) for key, value in numbers.items()}
-    words |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
-    if item["recoverable_ns"] is not None:
-        words |= {"gain": format_ns(item["recoverable_ns"]), "share": format_share(item["share"])}
     sentences = [
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
@@ -114,6 +148,8 @@ def _finding(source: Source, words: dict[str, str], item: Mapping[str, Any]) -> 
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         share=item["share"],
+        certainty=item["certainty"],
+        change=item["change"],
         artefact=item["artefact"],
         evidence=[_evidence(source, row) for row in item["rows"]]
         + [Evidence(**event) for event in item.get("evidence", ())],
@@ -141,8 +177,14 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
         "device": words.device,
         "multiprocessor": words.multiprocessor,
         "matrix_cores": words.matrix_cores,
-        "step": "recording" if "no_steps" in analysis["unsure"] else "step",
+        "step": _step_word(source.facts, analysis),
     }
+
+
+def _step_word(facts: Facts, analysis: Mapping[str, Any]) -> str:
+    if "no_steps" in analysis["unsure"]:
+        return "recording"
+    return "iteration" if workload_of(facts).kind == WorkloadKind.SERVING else "step"
 
 
 def _evidence(source: Source, row: int) -> Evidence:
@@ -167,43 +209,3 @@ def _label(source: Source, row: int) -> str:
     if role == Role.RUNTIME and operator >= 0:
         text = f"{text} in {source.trace.strings[int(spans['name'][operator])]}"
     return cut(text, LONGEST_LABEL)
-
-
-def _headline(
-    analysis: Mapping[str, Any], findings: list[Finding], words: dict[str, str], left_out: int
-) -> str:
-    if analysis["step_ns"] is None:
-        return "Nothing to analyse: the trace holds no steps and no events that could form one."
-    if "sums" in analysis["unsure"]:
-        return (
-            f"The file holds only sums ({format_ns(analysis['step_ns'])} in total): it tells where time"
-            " was spent, not when."
-        )
-    word = words["step"]
-    # Not called utilization: that is of kernels alone, on the same page.
-    busy = (
-        ""
-        if analysis["busy"] is None
-        else f" {capitalised(words['device'])} active {format_share(analysis['busy'])} (incl. copies)."
-    )
-    costing = costly(findings)
-    if not costing:
-        lost = sum(finding.share or 0.0 for finding in findings)
-        own = f" Recording itself accounts for {format_share(lost)} of the {word}." if lost else ""
-        return (
-            f"{'Healthy: nothing' if judged(analysis, findings) else 'Nothing'} found that costs"
-            f" {format_limit(THRESHOLD)} of the {word} or more.{busy}{own}"
-        )
-    total = sum(finding.recoverable_ns or 0 for finding in costing)
-    share = sum(finding.share or 0.0 for finding in costing)
-    left = (
-        f" ({left_out} cold or cut step{'s' if left_out > 1 else ''} left out)" if left_out else ""
-    )
-    cause = costing[0].title
-    # A title that starts with a name keeps its capital.
-    named = RULES[costing[0].rule].title.startswith("{")
-    cause = cause if named else cause[:1].lower() + cause[1:]
-    return (
-        f"Up to {format_ns(total)} ({format_share(share)}) of a {word} of"
-        f" {format_ns(analysis['step_ns'])}{left} is recoverable. Main cause: {cause}.{busy}"
-    )

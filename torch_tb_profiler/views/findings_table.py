@@ -7,7 +7,9 @@ from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 _C = DisplayColumn
-_RECOVERABLE = "Recoverable time per step, at most; missing where it costs no step time."
+_RECOVERABLE = "Saved per step with its change, simulated; missing where it costs no step time."
+_CERTAINTY = "How sure that is: `certain`, `likely` or `theoretical`."
+_CHANGE = "Its change as `whatif` takes it, where it has a name."
 _EVENTS = "Tuple of the most expensive events that it rests on."
 FINDINGS = DisplaySpec(
     "findings",
@@ -18,6 +20,8 @@ FINDINGS = DisplaySpec(
         _C("sentence", "text", "", "What and how much."),
         _C("recoverable_ns", "time", "", _RECOVERABLE, optional=True),
         _C("share", "share", "", "The same as a share of the step."),
+        _C("certainty", "text", "", _CERTAINTY, optional=True),
+        _C("change", "text", "", _CHANGE, optional=True),
         _C("artefact", "flag", "", "Whether the profiler itself is the cause."),
         _C("line", "text", "", "Line of the program, `file(line): function`.", optional=True),
         _C("attempt", "text", "", "What to try."),

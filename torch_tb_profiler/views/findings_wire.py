@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.rule import FindingView
 from torch_tb_profiler.views.wire import Link, Missing, Number, Wire
 
@@ -22,9 +23,10 @@ class Evidence(Wire, frozen=True, kw_only=True):
 class Finding(Wire, frozen=True, kw_only=True):
     """Something that costs time.
 
-    ``sentence`` names what and how much. ``recoverable_ns``: per step, an upper bound of what
-    is recoverable; no time is claimed by two (``null``: it costs no step time, e.g. memory near
-    capacity; ``share`` is null then too). ``evidence``: the most expensive few of ``evidence_count``.
+    ``sentence`` names what and how much. ``recoverable_ns``: by how much a step would be shorter with
+    the change that the finding states, simulated (``null``: it costs no step time, e.g. memory near
+    capacity; ``share`` and ``certainty`` are null then too). ``change``: that change as ``whatif`` takes it,
+    where it has a name. ``evidence``: the most expensive few of ``evidence_count``.
     ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it
         does not apply. ``artefact``: of the profiler itself.
     """
@@ -35,6 +37,8 @@ class Finding(Wire, frozen=True, kw_only=True):
     views: list[FindingView]
     recoverable_ns: int | None
     share: float | None
+    certainty: Certainty | None
+    change: str | None
     artefact: bool
     evidence: list[Evidence]
     evidence_count: int
@@ -45,9 +49,23 @@ class Finding(Wire, frozen=True, kw_only=True):
     links: list[Link]
 
 
+class Total(Wire, frozen=True, kw_only=True):
+    """All changes of a certainty and of greater ones at once, simulated together: what they save per step,
+    and the step that is left, with an interval.
+    """
+
+    certainty: Certainty
+    recoverable_ns: int
+    share: float
+    step_ns: int
+    low_ns: int
+    high_ns: int
+
+
 class FindingsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were analysed
-    (cold and cut ones left out, if others are there).
+    """Route ``/findings``, the largest first. ``steps`` of ``step_ns`` on average were analysed: the
+    selected ones; where all are, cold and cut ones are left out, if others are there. ``totals``: one per
+    certainty that occurs.
 
     ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out,
         and enough was recorded to say so.
@@ -61,6 +79,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     steps: int
     step_ns: int | None
     findings: list[Finding]
+    totals: list[Total]
     unsure: list[str]
     missing: list[Missing]
     progress: float

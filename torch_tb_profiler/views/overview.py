@@ -207,7 +207,7 @@ def _outside(facts: Facts) -> Iterator[str]:
         total, left_out = int(time.sum()), int(time[step < 0].sum())
         if left_out > LEAST_OUTSIDE * total:
             yield (
-                f"{format_ns(left_out)} of {what} ({format_share(left_out / total)}) lie outside the"
-                " steps and count in no figure of them."
+                f"{format_ns(left_out)} of {what} ({format_share(left_out / total)}) ran outside the"
+                " steps and counts in no figure of them."
             )
             return

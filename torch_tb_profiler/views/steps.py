@@ -7,12 +7,12 @@ from typing import Any
 
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
-from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.selection import has_steps, select
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import StepsPayload
@@ -37,6 +37,17 @@ def choose(
         return select(facts, first, last, skip_cold)
     except IndexError as error:
         raise BadRequest(f"Parameter {name}: {error}.", "Take the indices from /steps.") from None
+
+
+def window_text(facts: Facts, selection: Selection) -> str:
+    """What figures are over, behind "of": ``3 steps``, ``2 of 3 steps``, ``the recording``."""
+    count, n = len(selection.steps), facts["steps"].n
+    if not has_steps(facts):
+        return "the recording"
+    if count == 1:
+        row = int(selection.steps[0])
+        return "the step" if n == 1 else facts.strings[int(facts["steps"]["name"][row])]
+    return f"{format_count(count)} {'' if count == n else f'of {format_count(n)} '}steps"
 
 
 def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:

@@ -56,7 +56,7 @@ def what_if_payload(
 
 
 def catalogue() -> list[DeclaredChange]:
-    """Every change that there is."""
+    """Every change of a single trace."""
     return [
         DeclaredChange(
             name=change.name,
@@ -73,6 +73,7 @@ def catalogue() -> list[DeclaredChange]:
             ],
         )
         for change in CHANGES.values()
+        if not change.of_run
     ]
 
 

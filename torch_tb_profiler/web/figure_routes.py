@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Annotated
 
+from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
@@ -116,18 +117,26 @@ def kernel(
     return kernel_payload(opened.facts, chosen(opened, steps), group, settings.max_table_rows)
 
 
-@route("/critical_path", report="steps")
-def critical_path(insight: OpenedInsight, steps: Steps) -> critical_path_wire.CriticalPathPayload:
+def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:
+    fleet = backend.fleets.known(insight.opened)
+    return tuple(member.id for member in fleet.members) if fleet else ()
+
+
+@route("/critical_path", also=_other_ranks, report="steps")
+def critical_path(
+    insight: OpenedInsight, fleets: Fleets, steps: Steps
+) -> critical_path_wire.CriticalPathPayload:
     """What the ends of the selected steps waited for: by kind and by step; ``strips`` draw the paths of
-    up to three steps.
+    up to three steps. Once the other ranks of the run are read, waiting for a rank is a kind of its own.
     """
-    selection = chosen(insight.opened, steps)
-    return critical_path_payload(insight.opened.facts, insight.insight, selection)
+    told = fleets.with_waiting(insight)
+    return critical_path_payload(told.opened.facts, told.insight, chosen(told.opened, steps))
 
 
-@route("/critical_path/rows", report="steps")
+@route("/critical_path/rows", also=_other_ranks, report="steps")
 def critical_path_rows(
     insight: OpenedInsight,
+    fleets: Fleets,
     settings: Settings,
     steps: Steps,
     by: Annotated[PathGroup, OneOf("What a row is one of.", whole_only=GROUPED)] = "place",
@@ -140,7 +149,7 @@ def critical_path_rows(
     return path_rows_payload(
         opened.trace,
         opened.facts,
-        insight.insight,
+        fleets.with_waiting(insight).insight,
         selection,
         by,
         window,

@@ -41,18 +41,24 @@ def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 
 @route("/findings", also=_others, report="trace")
-def findings(insight: OpenedInsight, fleets: Fleets) -> findings_wire.FindingsPayload:
-    """What costs recoverable step time: rule, sentence, ``recoverable_ns`` per step (an upper bound; no
-    time counts twice), the most expensive events, the source line if known, what to try and when that
-    does not help.
+def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_wire.FindingsPayload:
+    """What costs step time: rule, sentence, ``recoverable_ns`` per step (simulated), how certain that is,
+    the most expensive events, the source line if known, what to try and when that does not help.
     """
     opened = insight.opened
     fleet, progress = _fleet(fleets, opened)
-    source = Source(opened.trace, opened.facts, opened.worker.name, opened.span.name)
-    listed = insight.insight.about["findings"]
+    selection = chosen(opened, steps)
+    source = Source(
+        opened.trace,
+        opened.facts,
+        insight.insight,
+        opened.worker.name,
+        opened.span.name,
+        None if selection.whole else selection.steps,
+    )
     if fleet is None:
-        return findings_payload(source, listed, progress)
-    return findings_in_run(source, listed, fleet.figures, fleet.blames, fleet.names)
+        return findings_payload(source, progress)
+    return findings_in_run(source, fleet.figures, fleet.blames, fleet.names)
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:

@@ -194,7 +194,7 @@ export interface Parameters {
     /** When. Default: at the device's peak. */
     t?: string;
   };
-  findings: OfTrace;
+  findings: OfTrace & OfSteps;
   distributed: OfTrace;
   diff: OfTrace & OfSteps & {
     /** The run of side B. */

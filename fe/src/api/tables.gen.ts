@@ -45,12 +45,13 @@ export const PATH_STEPS: readonly DeclaredColumn[] = [
   {"key": "dataloader_ns", "label": "DataLoader", "kind": "time"},
   {"key": "annotation_ns", "label": "Host code in an annotation", "kind": "time"},
   {"key": "before_recording_ns", "label": "Before the recording", "kind": "time"},
+  {"key": "waiting_ns", "label": "Waiting for a rank", "kind": "time"},
 ];
 
 export const PATH_EVENTS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Event", "kind": "code", "term": "path_event", "width": 300},
-  {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 130},
-  {"key": "line", "label": "Source line", "kind": "code", "term": "path_line", "width": 260},
+  {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 180},
+  {"key": "line", "label": "Source line", "kind": "code", "term": "path_line", "width": 240},
   {"key": "operator", "label": "Operator", "kind": "code", "term": "path_operator", "width": 150},
   {"key": "path_ns", "label": "On the path", "kind": "time", "term": "path_time", "bar": true},
   {"key": "share", "label": "Share", "kind": "share", "term": "path_share"},
@@ -213,7 +214,7 @@ export const PREDICTED_STEPS: readonly DeclaredColumn[] = [
   {"key": "measured_ns", "label": "Measured", "kind": "time", "term": "path_time"},
   {"key": "replayed_ns", "label": "Replayed", "kind": "time", "term": "replay"},
   {"key": "predicted_ns", "label": "Predicted", "kind": "time", "term": "predicted"},
-  {"key": "saved", "label": "Saved", "kind": "share"},
+  {"key": "saved", "label": "Saved", "kind": "share", "term": "what_if"},
 ];
 
 export const WHAT_IF: readonly DeclaredColumn[] = [

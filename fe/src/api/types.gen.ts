@@ -13,6 +13,8 @@ export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
+export type Certainty = "certain" | "likely" | "theoretical";
+
 export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
@@ -302,7 +304,7 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: per step, an upper bound of what is recoverable; no time is claimed by two (`null`: it costs no step time, e.g. memory near capacity; `share` is null then too). `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
@@ -310,6 +312,8 @@ export interface Finding {
   views: FindingView[];
   recoverable_ns: number | null;
   share: number | null;
+  certainty: Certainty | null;
+  change: string | null;
   artefact: boolean;
   evidence: Evidence[];
   evidence_count: number;
@@ -320,13 +324,24 @@ export interface Finding {
   links: Link[];
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were analysed (cold and cut ones left out, if others are there). `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** All changes of a certainty and of greater ones at once, simulated together: what they save per step, and the step that is left, with an interval. */
+export interface Total {
+  certainty: Certainty;
+  recoverable_ns: number;
+  share: number;
+  step_ns: number;
+  low_ns: number;
+  high_ns: number;
+}
+
+/** Route `/findings`, the largest first. `steps` of `step_ns` on average were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `totals`: one per certainty that occurs. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   headline: string;
   healthy: boolean;
   steps: number;
   step_ns: number | null;
   findings: Finding[];
+  totals: Total[];
   unsure: string[];
   missing: Missing[];
   progress: number;
@@ -1054,6 +1069,7 @@ export interface PathStepsTable {
   dataloader_ns: number[];
   annotation_ns: number[];
   before_recording_ns: number[];
+  waiting_ns: number[];
 }
 
 /** The critical path of the selected steps by event, source line and operator. */

@@ -141,6 +141,8 @@ export function finding(over: Partial<Finding> = {}): Finding {
     views: ["overview", "operator"],
     recoverable_ns: 59_000_000,
     share: 0.331,
+    certainty: "certain",
+    change: "dataloader-ready",
     artefact: false,
     evidence: [
       {
@@ -172,6 +174,7 @@ export function findings(
     steps: 6,
     step_ns: 178_000_000,
     findings: list,
+    totals: [],
     unsure: [],
     missing: [],
     progress: 1,

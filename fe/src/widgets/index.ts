@@ -5,7 +5,7 @@ export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./con
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { bySum } from "./charts/heat";
-export { Swatch } from "./charts/hatch";
+export { fillOf, Hatches, Swatch } from "./charts/hatch";
 export { HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part } from "./charts/parts";
 export type { Roof, RoofPoint } from "./charts/roofline";

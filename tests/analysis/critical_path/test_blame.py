@@ -16,8 +16,8 @@ from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Trace
 
 US = 1000
-ALL = [group("0", 0, 1, 2)]
-REDUCED = {"n #2": reduced("0", 3)}
+ALL = [group("0", 0, 1, 2, 3)]
+REDUCED = {"n #2": reduced("0", 4)}
 
 
 def computes(number: int, length: int, end: int = 90) -> Trace:

@@ -33,6 +33,7 @@ LETTERS = {
     PathCause.DATALOADER: "d",
     PathCause.ANNOTATION: "a",
     PathCause.BEFORE_RECORDING: "b",
+    PathCause.WAITING: "w",
 }
 
 

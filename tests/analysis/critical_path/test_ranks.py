@@ -15,6 +15,7 @@ from tests.builders.drawn import Event, events, trace_of
 from tests.examples import examples
 from tests.runs.written_run import WrittenRun, sample
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath
+from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Trace
@@ -316,3 +317,18 @@ def test_any_ranks_are_covered(traces: tuple[Trace, ...]) -> None:
     path = path_of(fleet_of(*traces))
     assert (path.begin < path.stop).all()
     assert (path.end - path.start).sum() == (path.stop - path.begin).sum()
+
+
+def test_of_one_rank_waiting_for_another_is_told_from_transfer() -> None:
+    run = WrittenRun({f"rank{n}": rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))})
+    fleet = Fleets(run).of(run.open("run", "rank0", "1"))
+    for number, letters in ((0, "k" * 6 + "l" + "w" * 14 + "n" * 9), (1, "k" * 20 + "l" + "n" * 9)):
+        opened = run.insight("run", f"rank{number}", "1")
+        trace, facts = opened.opened.trace, opened.opened.facts
+        insight = with_waiting(trace, facts, opened.insight, fleet.figures, number)
+        path = insight["critical_path"]
+        length = (path["end"] - path["start"]) // 1000
+        causes = [LETTERS[PathCause(cause)] for cause in path["cause"].tolist()]
+        assert "".join(np.repeat(causes, length)).endswith("l" * 9 + letters)
+        assert (path["start"][1:] == path["end"][:-1]).all()
+        assert insight["critical_path_steps"]["time"].sum() == length.sum() * 1000

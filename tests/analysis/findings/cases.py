@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.builders.drawn import Event, draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.findings.engine import find_findings
+from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -53,7 +53,9 @@ NAMES = {
 def looked_at(trace: Trace) -> Findings:
     """What the engine finds in a trace."""
     facts = derive(trace)
-    return find_findings(trace, facts, build_insight(trace, facts))
+    # A drawing of a few kernels stands for a part of a program, not for a microbenchmark.
+    facts.summary["workload"] = {"kind": "unknown", "evidence": ""}
+    return findings_of(facts, build_insight(trace, facts))
 
 
 def drawn(
@@ -75,7 +77,7 @@ def facts_of(drawing: str, scale: int = 10) -> tuple[Trace, Facts]:
 def rules(found: Findings) -> dict[str, float | None]:
     """Rule → share of the step, rounded to per cent; None where no time is claimed."""
     return {
-        item["rule"]: None if item["share"] is None else round(item["share"], 2)
+        item["rule"]: None if item.get("share") is None else round(item["share"], 2)
         for item in found["found"]
     }
 

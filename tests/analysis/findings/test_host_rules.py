@@ -28,7 +28,7 @@ def test_the_device_waits_for_the_next_batch() -> None:
     """)
     # Within the DataLoader's 12 columns of each step of 32 the device has nothing to do.
     one = item(found, "input_bound")
-    assert one["recoverable_ns"] == 120_000
+    assert one["recoverable_ns"] == pytest.approx(120_000, rel=0.03)
     assert one["numbers"]["single_process"] == 1.0
     assert one["count"] == 2
 
@@ -37,7 +37,7 @@ def test_a_batch_that_loads_behind_running_kernels_costs_nothing() -> None:
     found = drawn("""
     main   (ProfilerStep#1               )(ProfilerStep#2               )
     main    <L #1>(load           )        <L #2>(load           )
-    gpu 7    {k #1                       }{k #2                        }
+    gpu 7    {k #1                                  }{k #2                            }
     """)
     assert "input_bound" not in rules(found)
 
@@ -70,7 +70,7 @@ def test_a_wait_costs_what_the_device_idles_after_it() -> None:
     found = drawn(SYNCHRONISED)
     one = item(found, "host_synchronisation")
     # The gap of 11 columns, not the 17 that the host is blocked.
-    assert one["recoverable_ns"] == 110_000
+    assert one["recoverable_ns"] == pytest.approx(110_000, rel=0.03)
     assert one["words"]["operators"] == "aten::_local_scalar_dense"
     assert one["numbers"]["blocked"] == 170_000
 
@@ -82,7 +82,7 @@ def test_a_wait_is_not_to_blame_for_more_than_it_lasts() -> None:
     gpu 7     {k #1       }                        {k #2}
     """)
     assert "host_synchronisation" in rules(found)
-    assert item(found, "host_synchronisation")["recoverable_ns"] == 60_000
+    assert item(found, "host_synchronisation")["recoverable_ns"] == pytest.approx(60_000, rel=0.03)
 
 
 def test_a_wait_without_a_gap_behind_it_costs_nothing() -> None:
@@ -91,7 +91,7 @@ def test_a_wait_without_a_gap_behind_it_costs_nothing() -> None:
     main    <L #1><L #3>[item          ]      <L #2>
     main                 <sync        >
     gpu 7     {k #1                   }
-    gpu 8            {k #3                             }
+    gpu 8            {k #3                                 }
     gpu 9                                        {k #2 }
     """)
     assert "host_synchronisation" not in rules(found)
@@ -103,45 +103,49 @@ def test_memory_from_the_driver() -> None:
     main    <L #1>   <malloc     >         <L #2>
     gpu 7     {k #1 }                          {k #2    }
     """)
-    assert item(fires, "allocator_churn")["recoverable_ns"] == 130_000
+    assert item(fires, "allocator_churn")["recoverable_ns"] == pytest.approx(130_000, rel=0.03)
     misses = drawn("""
     main   (ProfilerStep#1                              )
     main    <L #1>   <malloc     > <L #2>
-    gpu 7     {k #1                      }{k #2        }
+    gpu 7     {k #1                      }{k #2           }
     """)
     assert "allocator_churn" not in rules(misses)
 
 
 def _train_of_kernels(
-    length: float, pause: float, ahead: float, count: int = 20
+    length: float, pause: float, ahead: float, count: int = 20, apart: float | None = None
 ) -> list[dict[str, object]]:
-    """Kernels at regular distances; each is launched ``ahead`` µs before it begins."""
+    """Kernels at regular distances. The first is launched ``ahead`` µs before it begins, the others ``apart``
+    after each other: as far as they begin, unless given. Nothing follows on the host.
+    """
     every = length + pause
-    entries = steps((0, 100 + count * every))
+    called = [98 - ahead + number * (apart or every) for number in range(count)]
+    entries = steps((0, called[-1] + 2))
     for number in range(count):
-        entries += launched(
-            "k", number + 1, 98 + number * every - ahead, 100 + number * every, length
-        )
+        entries += launched("k", number + 1, called[number], 100 + number * every, length)
     return entries
 
 
 def test_many_launches_that_come_late() -> None:
     fires = rules(made(_train_of_kernels(5, 15, 2)))
-    assert fires["launch_bound"] == pytest.approx(0.76, abs=0.05)
+    # Of 485 µs those before the first launch and the kernels themselves stay.
+    assert fires["launch_bound"] == pytest.approx(1 - 200 / 485, abs=0.03)
     assert "launch_bound" not in rules(made(_train_of_kernels(5, 15, 60)))
     assert "launch_bound" not in rules(made(_train_of_kernels(60, 2, 2, count=3)))
 
 
 def test_pauses_between_kernels_that_were_launched_in_time() -> None:
-    fires = rules(made(_train_of_kernels(5, 2, 60)))
-    assert fires["idle_queue"] == pytest.approx(38 / 240, abs=0.01)
-    assert "idle_queue" not in rules(made(_train_of_kernels(200, 2, 90)))
-    assert "idle_queue" not in rules(made(_train_of_kernels(5, 50, 60)))
+    fires = rules(made(_train_of_kernels(5, 2, 3, apart=2)))
+    assert fires["idle_queue"] == pytest.approx(38 / 238, abs=0.01)
+    assert "idle_queue" not in rules(made(_train_of_kernels(200, 2, 3, apart=2)))
+    assert "idle_queue" not in rules(made(_train_of_kernels(5, 50, 3, apart=2)))
 
 
 def test_idle_for_an_unknown_reason() -> None:
-    fires = rules(made(_train_of_kernels(50, 50, 90)))
-    assert fires["idle_other"] == pytest.approx(0.49, abs=0.03)
+    found = made(_train_of_kernels(50, 50, 90))
+    one = item(found, "idle_other")
+    assert (one["share"], one["certainty"]) == (None, None)
+    assert one["numbers"]["idle"] == pytest.approx(19 * 50_000, rel=0.2)
     assert "idle_other" not in rules(made(_train_of_kernels(50, 50, 2)))
 
 
@@ -154,8 +158,9 @@ def test_a_host_that_does_something_else() -> None:
     ]
     found = made(busy)
     one = item(found, "idle_host")
-    assert one["recoverable_ns"] == pytest.approx(5_100_000, abs=200_000)
-    assert one["numbers"]["longest"] == pytest.approx(4_998_000, abs=1000)
+    assert one["recoverable_ns"] == pytest.approx(4_800_000, abs=20_000)
+    assert one["numbers"]["longest"] == 4_800_000
+    assert one["words"]["doing"] == "aten::sort"
     ahead = [
         *steps((0, 10_000)),
         *launched("k", 1, 10, 12, 3000),

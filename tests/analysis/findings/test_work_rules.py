@@ -28,7 +28,7 @@ def _one_kernel(
 ) -> Findings:
     """A step of 1 ms that one kernel fills to a half, and an elementwise one to the rest."""
     entries = [
-        *steps((0, 1000)),
+        *steps((0, 10)),
         span("cpu_op", "aten::mm", 0.5, 6, **(operator or {})),
         *launched(name, 1, 1, 1, 500, **args),
     ]
@@ -129,15 +129,18 @@ def test_few_blocks_beside_others_cost_nothing() -> None:
 
 def test_exposed_communication() -> None:
     fires = drawn("""
-    main   (ProfilerStep#1                              )
+    main   (ProfilerStep#1)
     main   <L #1> <L #2>
     gpu 7  {k #1                   }
     gpu 8                  {reduce #2                   }
     """)
-    assert item(fires, "exposed_communication")["recoverable_ns"] == 210_000
+    # Of the 43 columns of the step, the 30 that the reduction takes stay.
+    assert item(fires, "exposed_communication")["recoverable_ns"] == pytest.approx(
+        130_000, rel=0.03
+    )
     assert item(fires, "exposed_communication")["numbers"]["total"] == 300_000
     misses = drawn("""
-    main   (ProfilerStep#1                              )
+    main   (ProfilerStep#1)
     main   <L #1> <L #2>
     gpu 7  {k #1                                        }
     gpu 8            {reduce #2                      }
@@ -195,7 +198,7 @@ def test_data_parallel() -> None:
 
 
 BACKWARD = """
-    main   (ProfilerStep#1                              )
+    main   (ProfilerStep#1)
     main   [aten::mul ]
     main     <L #1>
     back             [node                    ]
@@ -264,19 +267,19 @@ def test_the_optimizer_of_a_host() -> None:
 
 
 def _copies(sizes: list[int], direction: str = "HtoD (Pageable -> Device)") -> Findings:
-    entries: list[Event] = [*steps((0, 2000))]
+    entries: list[Event] = [*steps((0, 2 * len(sizes) + 3))]
     for number, size in enumerate(sizes):
         entries += launched(
             f"Memcpy {direction}",
             number + 1,
-            45 * number,
+            2 * number,
             45 * number + 2,
             40,
             category="gpu_memcpy",
             bytes=size,
         )
     end = 45 * len(sizes)
-    return made([*entries, *launched("k", 99, end, end + 2, 1998 - end)])
+    return made([*entries, *launched("k", 99, 2 * len(sizes), end + 2, 1998 - end)])
 
 
 def test_the_same_is_copied_again_and_again() -> None:
@@ -327,31 +330,34 @@ def test_memory_is_nearly_full() -> None:
 
 
 def test_the_profiler_empties_its_buffers() -> None:
-    def trace(begin: float) -> Findings:
+    def trace(begin: float, launch: float = 600) -> Findings:
         flush = span("overhead", "Buffer Flush", begin, 100, tid=9)
         return made(
             [
                 *steps((0, 1000)),
                 *launched("k", 1, 1, 1, 500),
-                *launched("k", 2, 600, 602, 398),
+                *launched("k", 2, launch, 602, 398),
                 flush,
             ]
         )
 
-    assert item(trace(501), "profiler_overhead")["recoverable_ns"] == 100_000
+    assert item(trace(501), "profiler_overhead")["recoverable_ns"] == pytest.approx(
+        100_000, rel=0.03
+    )
     assert "kernel_loading" not in rules(trace(501))
     assert item(trace(501), "profiler_overhead")["artefact"] is True
-    assert "profiler_overhead" not in rules(trace(200))
+    # A host that is ahead has time for it.
+    assert "profiler_overhead" not in rules(trace(200, launch=10))
 
 
 def test_kernels_are_loaded() -> None:
-    def trace(begin: float) -> Findings:
+    def trace(begin: float, launch: float = 600) -> Findings:
         load = span("overhead", "Lazy Function Loading", begin, 100, tid=9)
         return made(
             [
                 *steps((0, 1000)),
                 *launched("k", 1, 1, 1, 500),
-                *launched("k", 2, 600, 602, 398),
+                *launched("k", 2, launch, 602, 398),
                 load,
             ]
         )
@@ -359,7 +365,7 @@ def test_kernels_are_loaded() -> None:
     finding = item(trace(501), "kernel_loading")
     assert (finding["recoverable_ns"], finding["artefact"]) == (100_000, False)
     assert "profiler_overhead" not in rules(trace(501))
-    assert "kernel_loading" not in rules(trace(200))
+    assert "kernel_loading" not in rules(trace(200, launch=10))
 
 
 def test_nothing_was_recorded_at_the_end() -> None:

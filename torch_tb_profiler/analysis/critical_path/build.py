@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.critical_path.origins import (
 )
 from torch_tb_profiler.analysis.critical_path.walk import Walk
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -47,7 +47,25 @@ def build_critical_path(
     start, end, cause, event = (
         np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
     )
-    step, event = np.repeat(np.arange(len(paths)), counts), event.astype(np.int64)
+    step = np.repeat(np.arange(len(paths)), counts)
+    made = path_tables(trace, facts, tables, step, start, end, cause, event)
+    return made | {"step_work": _work(trace, facts, walk, made["critical_path"])}
+
+
+def path_tables(
+    trace: Trace,
+    facts: Facts,
+    tables: Mapping[str, Table],
+    step: Array,
+    start: Ints,
+    end: Ints,
+    cause: Array,
+    event: Array,
+) -> dict[str, Table]:
+    """The tables ``critical_path`` and ``critical_path_steps`` of the segments of all steps; ``tables`` has those of
+    paths.
+    """
+    event = event.astype(np.int64)
     keys = {
         "step": step,
         "cause": cause,
@@ -68,11 +86,7 @@ def build_critical_path(
         segments=np.bincount(group, minlength=n),
         event=event[largest_by(group, n, time)],
     )
-    return {
-        "critical_path": path,
-        "critical_path_steps": sums,
-        "step_work": _work(trace, facts, walk, path),
-    }
+    return {"critical_path": path, "critical_path_steps": sums}
 
 
 def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:

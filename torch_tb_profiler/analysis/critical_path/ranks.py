@@ -155,33 +155,34 @@ class RanksWalk:
                 trace, facts = opened.trace, opened.facts
                 walk = Walk(trace, facts, gather(trace, facts, opened.insight["collectives"]))
                 self._walks[rank] = walk
-                event, release, match = self._arrivals(rank)
+                event, release, match = arrivals(self._figures, rank)
                 walk.meet(event, release)
                 self._meetings[rank] = dict(zip(event.tolist(), match.tolist(), strict=True))
         return self._walks[rank]
 
-    def _arrivals(self, rank: int) -> tuple[Ints, Ints, Ints]:
-        """``(event, release, match)`` of a rank's collectives for which another rank was late; ``release``: when
-        that one began, on this rank's clock.
-        """
-        figures, waits = self._figures, self._figures.waits
-        own, row = figures.ranks[rank], figures.matched.matches.row[rank]
-        offset = self._offset[rank]
-        match = np.flatnonzero((row >= 0) & (waits.wait[rank] > 0) & (waits.last != rank))
-        release = own.start[row[match]] + waits.wait[rank, match]
-        # Without a common clock a rank may seem to begin after what it released.
-        sound = waits.start[waits.last[match], match] <= release + offset
-        match, release = match[sound], release[sound]
-        event, start, end = (column[row[match]] for column in (own.event, own.start, own.end))
-        # A send and a receive that run as one begin and end together: the later of both releases them.
-        order = np.lexsort((release, end, start))
-        match, release, event, start, end = (
-            column[order] for column in (match, release, event, start, end)
-        )
-        same = (start[1:] == start[:-1]) & (end[1:] == end[:-1])
-        for i in np.flatnonzero(same)[::-1].tolist():
-            match[i], release[i] = match[i + 1], release[i + 1]
-        return event, release, match
+
+def arrivals(figures: RunFigures, rank: int) -> tuple[Ints, Ints, Ints]:
+    """``(event, release, match)`` of a rank's collectives for which another rank was late; ``release``: when
+    that one began, on this rank's clock.
+    """
+    waits = figures.waits
+    own, row = figures.ranks[rank], figures.matched.matches.row[rank]
+    offset = figures.aligned[rank].offset
+    match = np.flatnonzero((row >= 0) & (waits.wait[rank] > 0) & (waits.last != rank))
+    release = own.start[row[match]] + waits.wait[rank, match]
+    # Without a common clock a rank may seem to begin after what it released.
+    sound = waits.start[waits.last[match], match] <= release + offset
+    match, release = match[sound], release[sound]
+    event, start, end = (column[row[match]] for column in (own.event, own.start, own.end))
+    # A send and a receive that run as one begin and end together: the later of both releases them.
+    order = np.lexsort((release, end, start))
+    match, release, event, start, end = (
+        column[order] for column in (match, release, event, start, end)
+    )
+    same = (start[1:] == start[:-1]) & (end[1:] == end[:-1])
+    for i in np.flatnonzero(same)[::-1].tolist():
+        match[i], release[i] = match[i + 1], release[i + 1]
+    return event, release, match
 
 
 def _unread(step: int, rank: int, start: int, end: int) -> Leg:

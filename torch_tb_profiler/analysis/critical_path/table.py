@@ -35,6 +35,7 @@ KINDS = {
     "dataloader": "DataLoader",
     "annotation": "Host code in an annotation",
     "before_recording": "Before the recording",
+    "waiting": "Waiting for a rank",
 }
 """Key and name of each ``PathCause``, in its order."""
 _KEYS = np.array(list(KINDS), object)
@@ -93,8 +94,8 @@ PATH_EVENTS = DisplaySpec(
     "The critical path of the selected steps by event, source line and operator.",
     (
         _C("name", "code", "Event", _EVENT, "path_event", True, width=300, pool="other"),
-        _C("kind", "category", "Kind", "The kind of most of it.", "path_kind", width=130),
-        _C("line", "code", "Source line", "The user's line.", "path_line", True, width=260),
+        _C("kind", "category", "Kind", "The kind of most of it.", "path_kind", width=180),
+        _C("line", "code", "Source line", "The user's line.", "path_line", True, width=240),
         _C("operator", "code", "Operator", _OPERATOR, "path_operator", True, width=150),
         _C("path_ns", "time", "On the path", "Time.", "path_time", pool="sum", bar=True),
         _C("share", "share", "Share", _SHARE, "path_share", pool="sum"),

@@ -42,18 +42,21 @@ _BACKWARD = re.compile(r"autograd::engine::evaluate_function: |(?:\w+::)*\w+Back
 _BACKWARD_KERNEL = re.compile(r"backward|_bwd|bwd_|wgrad|dgrad", re.I)
 _SERVERS = (
     # execute_32_context_0(sq0…)_generation_32(sq32…), execute_context_1(888)_generation_0(0)
-    ("vLLM or SGLang", re.compile(r"execute_(?:\d+_)?(?:context|new)_\d+")),
+    ("vLLM or SGLang", re.compile(r"execute_(?:\d+_)?(?:context|new)_\d+"), ()),
     (
         "SGLang",
-        re.compile(r"step\[[A-Z_]+ |sglang(?:_profiler)?::|sgl_kernel::|(?:.*/)?sglang/srt/"),
+        re.compile(r"step\[[A-Z_]+ |sglang(?:_profiler)?::|sgl_kernel::"),
+        ("sglang/srt/",),
     ),
-    ("vLLM", re.compile(r"vllm::|(?:.*/)?vllm/(?:v1|worker|engine|model_executor)/")),
+    ("vLLM", re.compile(r"vllm::"), ("vllm/v1/", "vllm/worker/", "vllm/engine/")),
     (
         "TensorRT-LLM",
-        re.compile(r"trtllm::|tensorrt_llm::|\[Executor\] _forward_step|(?:.*/)?tensorrt_llm/"),
+        re.compile(r"trtllm::|tensorrt_llm::|\[Executor\] _forward_step"),
+        ("tensorrt_llm/",),
     ),
-    ("TGI", re.compile(r"(?:.*/)?text_generation_server/")),
+    ("TGI", None, ("text_generation_server/",)),
 )
+"""Server, its annotations and operators, and folders of its Python frames."""
 _MODULE = "nn.Module: "
 
 
@@ -164,9 +167,12 @@ def _training(trace: Trace) -> Workload | None:
 
 
 def _serving(trace: Trace) -> Workload | None:
-    host = list(_names(trace, Role.ANNOTATION, Role.OPERATOR, Role.PYTHON))
-    for server, pattern in _SERVERS:
-        name = next(filter(pattern.match, host), None)
+    host = list(_names(trace, Role.ANNOTATION, Role.OPERATOR))
+    frames = list(_names(trace, Role.PYTHON))
+    for server, pattern, folders in _SERVERS:
+        name = next(filter(pattern.match, host), None) if pattern else None
+        for folder in folders:
+            name = name or next((frame for frame in frames if folder in frame), None)
         if name is not None:
             return Workload(WorkloadKind.SERVING, f"It has names of {server}: {_quoted(name)}.")
     return None

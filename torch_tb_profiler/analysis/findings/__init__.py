@@ -1,7 +1,7 @@
-"""What costs recoverable time: rules, evidence, and upper bounds that claim no time twice.
+"""What costs step time: rules, their evidence, and what the change of each would save, simulated.
 
 ::
 
-    Trace, Facts, Insight ─▶ Case ─▶ rules, in order ─▶ ledger ─▶ findings
-                      (steps, gaps, calls)     └─ each claims wall-clock time, none twice
+    Simulation ─▶ Case ─▶ rules, in order ─▶ candidates ─▶ simulation ─▶ what each saves per step
+                (steps, gaps, calls)     (evidence, a change)    └─ all changes of a certainty together
 """

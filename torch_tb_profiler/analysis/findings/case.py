@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
-from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
+from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.devices import device_of
@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
 from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
+from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -66,12 +67,24 @@ class Work:
 
 @dataclass(frozen=True)
 class Case:
-    """A trace before the rules; ``peaks_file``: path of the user's own device peaks, empty none."""
+    """A trace before the rules."""
 
-    trace: Trace
-    facts: Facts
-    insight: Insight
-    peaks_file: str = ""
+    scene: Scene
+
+    @property
+    def trace(self) -> Trace:
+        """The columns of the events."""
+        return self.scene.trace
+
+    @property
+    def facts(self) -> Facts:
+        """The tables derived from them."""
+        return self.scene.facts
+
+    @property
+    def insight(self) -> Insight:
+        """What was derived besides."""
+        return self.scene.insight
 
     @cached_property
     def steps(self) -> Ints:
@@ -131,10 +144,10 @@ class Case:
             spans["role"][row] == Role.KERNEL,
         )
 
-    @cached_property
+    @property
     def peaks(self) -> Peaks:
         """The device's peaks."""
-        return device_peaks(self.facts, self.peaks_file)
+        return self.scene.peaks
 
     @cached_property
     def device(self) -> int:

@@ -1,87 +1,213 @@
-"""Runs the rules over one trace and lets each claim its time.
+"""Runs the rules over one trace and simulates what the change of each would save.
 
-``find_findings`` returns plain values, as they go into the insight's sidecar:
+``find_findings`` returns plain values, as they go into the insight's sidecar, and the table
+``finding_steps``:
 
-==========  =======================================================================================================
-steps       number of steps that were looked at
-rows        their rows in ``facts["steps"]``
-step_ns     their mean length, ns; None without a step
-busy        share of them in which the device worked; None without a device
-unsure      keys of what could not be judged, see ``unsure.py``
-found       the findings, the largest first, those that cost no time last; each with
-              ``rule``, ``recoverable_ns`` and ``share`` (None where it costs no time),
-              ``artefact``, ``rows`` (the most expensive evidence, rows of spans), ``count`` (of all
-              evidence), ``line`` (source line or None), ``numbers``, ``words``
-==========  =======================================================================================================
+============  =====================================================================================
+rows          rows of ``facts["steps"]`` that were looked at: without cold and cut ones if possible
+busy          share of them in which the device worked; None without a device
+judged        share of the device's kernel time of which the least time is known; None without
+unsure        keys of what could not be judged, see ``unsure.py``
+replay_error  share by which the replay without changes misses the measured time
+found         all candidates; each with ``rule``, ``costs``, ``certainty``, ``change`` (as ``whatif``
+              takes it, or None), ``artefact``, ``rows`` (the most expensive evidence, rows of spans),
+              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``numbers``, ``words``
+============  =====================================================================================
 
-Σ ``recoverable_ns`` ≤ ``step_ns``: every nanosecond of the steps is claimed at most once.
+``selected.py`` has those that count in some steps.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from torch_tb_profiler.analysis.arrays.intervals import measure
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
+from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import NOTHING, Claim, settle, take, worth
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.unsure import unsure
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.analysis.findings.workloads import judged_share
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
+from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.store import insight_schema as schema
+from torch_tb_profiler.store.columns import Array, Ints, Table
 
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
+EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
+"""Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts."""
+ONE_STEP = 0.1
+"""A finding that saves less than 2 % of all steps is kept for a step of which it saves so much."""
 
 
-def find_findings(
-    trace: Trace, facts: Facts, insight: Insight, peaks_file: str = ""
-) -> dict[str, Any]:
-    """The findings of one trace; see above. ``peaks_file``: path of a file of peaks that can be
-    read, empty none.
-    """
-    case = Case(trace, facts, insight, peaks_file)
-    findings = [_plain(case, key, claim) for key, claim in _claims(case)]
-    findings.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))
-    steps, length = len(case.steps), case.windows.length
+def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
+    """The findings of one trace, and what their changes save per step; see above."""
+    case = Case(simulation.scene)
+    claims = list(_claims(case, simulation)) if _can_judge(case) else []
+    claims += _totals(simulation, claims)
+    findings = [claim for claim in claims if claim.key]
+    length = case.windows.length
+    wall = case.facts["steps"]["end"] - case.facts["steps"]["start"]
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
-    return {
-        "steps": steps,
+    plain = {
         "rows": case.steps.tolist(),
-        "step_ns": round(length / steps) if steps and length else None,
         "busy": busy / length if length and len(case.work.row) else None,
+        "judged": judged_share(case),
         "unsure": unsure(case),
-        "found": findings,
+        "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
+        "found": [_plain(case, claim) for claim in findings],
     }
+    return plain, _table(claims)
 
 
-def _claims(case: Case) -> list[tuple[str, Claim]]:
-    taken, claims = NOTHING, []
+class _Claim:
+    """A candidate, and what its change saves per step, ns; a total where it has no key."""
+
+    def __init__(self, key: str, candidate: Candidate, edit: Edit | None, saved: Array) -> None:
+        self.key, self.candidate, self.edit, self.saved = key, candidate, edit, saved
+        self.certainty = candidate.certainty or (RULES[key].certainty if key else "certain")
+
+
+def _can_judge(case: Case) -> bool:
     # Sums that were laid end to end have neither gaps nor order.
-    if not case.windows.length or case.facts.summary["sums"]:
-        return []
+    return bool(case.windows.length) and not case.facts.summary["sums"]
+
+
+def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
+    claims: list[_Claim] = []
+    nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.changed([])
+    shortened = np.zeros(len(unchanged.work), np.bool_)
+    idles = workload_of(case.facts).kind in EXPECT_IDLE
     for key, rule in RULES.items():
-        candidate = rule.claim(case, taken) if rule.claim else None
+        candidate = rule.claim(case) if rule.claim else None
         if candidate is None:
             continue
-        claim = settle(candidate, taken, case.windows)
-        if worth(claim, case.windows):
-            taken = take(taken, claim)
-            claims.append((key, claim))
+        edit = edit_of(candidate)
+        if edit is None:
+            claims.append(_Claim(key, candidate, None, nothing))
+            continue
+        changed = simulation.changed([edit])
+        # What a rule before said more precisely of the same device work is not said again.
+        own = changed.work < unchanged.work
+        if idles and not own.any() and not rule.artefact:
+            continue
+        if own.any() and 2 * unchanged.work[own & shortened].sum() >= unchanged.work[own].sum():
+            continue
+        saved = _saved(case, simulation, changed, unchanged)
+        if saved is not None:
+            shortened |= own
+            claims.append(_Claim(key, candidate, edit, saved))
     return claims
 
 
-def _plain(case: Case, key: str, claim: Claim) -> dict[str, Any]:
-    candidate, own = claim.candidate, claim.own.length
+def edit_of(candidate: Candidate) -> Edit | None:
+    """What the change of a candidate does; None where it costs no time."""
+    if candidate.edit is not None or candidate.change is None:
+        return candidate.edit
+    return edits([read_change(candidate.change)])[0]
+
+
+def _saved(
+    case: Case, simulation: Simulation, durations: Durations, unchanged: Durations
+) -> Array | None:
+    """What a change saves per step, ns; None where it is too little."""
+    steps = case.facts["steps"]
+    wall = steps["end"] - steps["start"]
+    if durations.waits.all():
+        removed = sum(
+            float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())
+            for part in ("segment", "work", "lead", "latency")
+        )
+        # No step can be shorter by more than all that is gone.
+        if removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min())):
+            return None
+    saved = _shorter(simulation, durations)
+    enough = saved[case.steps].sum() >= THRESHOLD * wall[case.steps].sum()
+    return saved if enough or (saved >= ONE_STEP * np.maximum(wall, 1)).any() else None
+
+
+def _shorter(simulation: Simulation, durations: Durations) -> Array:
+    """By how much each step is shorter if things last so long, ns, float64 of shape (steps,)."""
+    steps = simulation.scene.facts["steps"]
+    replayed = simulation.replayed
+    left = np.divide(
+        simulation.lengths(durations), replayed, out=np.ones(steps.n), where=replayed > 0
+    )
+    return np.asarray((steps["end"] - steps["start"]) * (1 - left))
+
+
+def _totals(simulation: Simulation, claims: list[_Claim]) -> list[_Claim]:
+    """For each certainty what all changes of it and of greater certainty save together."""
+    totals: list[_Claim] = []
+    none = np.zeros(0, np.int64)
+    chosen: list[Edit] = []
+    for certainty in CERTAINTIES:
+        own = [
+            claim
+            for claim in claims
+            if claim.edit and claim.certainty == certainty and not RULES[claim.key].artefact
+        ]
+        if not own:
+            continue
+        chosen += [claim.edit for claim in own if claim.edit]
+        saved = (
+            own[0].saved if len(chosen) == 1 else _shorter(simulation, simulation.changed(chosen))
+        )
+        totals.append(_Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
+    return totals
+
+
+def _table(claims: list[_Claim]) -> Table:
+    numbers, steps, saved = [], [], []
+    number = 0
+    for claim in claims:
+        row = np.flatnonzero(np.rint(claim.saved))
+        own = -1 - CERTAINTIES.index(claim.certainty) if not claim.key else number
+        number += bool(claim.key)
+        numbers.append(np.full(len(row), own))
+        steps.append(row)
+        saved.append(np.rint(claim.saved[row]).astype(np.int64))
+    none = np.zeros(0, np.int64)
+    return schema.FINDING_STEPS.build(
+        finding=np.concatenate((none, *numbers)),
+        step=np.concatenate((none, *steps)),
+        saved=np.concatenate((none, *saved)),
+    )
+
+
+def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
+    candidate, rule = claim.candidate, RULES[claim.key]
+    row, cost = _evidence(case, candidate)
+    shown = intersect(union(candidate.start, candidate.end), case.windows)
     return {
-        "rule": key,
-        # Rounded down, so that the sum stays below the step.
-        "recoverable_ns": own // len(case.steps) if candidate.costs else None,
-        "share": own / case.windows.length if candidate.costs else None,
-        "artefact": RULES[key].artefact,
-        "rows": [int(row) for row in claim.row[:SHOWN]],
-        "count": len(claim.row),
-        "line": line_of(case.trace, case.facts, claim.row, claim.cost),
+        "rule": claim.key,
+        "costs": candidate.costs,
+        "certainty": claim.certainty if candidate.costs else None,
+        "change": candidate.change,
+        "artefact": rule.artefact,
+        "rows": [int(number) for number in row[:SHOWN]],
+        "count": len(row),
+        "shown_ns": shown.length / max(len(case.steps), 1),
+        "line": line_of(case.trace, case.facts, row, cost),
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),
     }
+
+
+def _evidence(case: Case, candidate: Candidate) -> tuple[Ints, Ints]:
+    """Rows of the evidence within the windows and the time of each, ns, the most expensive first."""
+    stop = np.maximum(candidate.end, candidate.start)
+    cost = measure(case.windows, candidate.start, stop)
+    row, group = np.unique(candidate.row, return_inverse=True)
+    total = sum_by(group, len(row), cost)
+    order = np.argsort(-total, kind="stable")
+    if candidate.costs:
+        order = order[total[order] > 0]
+    return row[order], total[order]

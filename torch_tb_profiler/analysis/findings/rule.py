@@ -6,30 +6,40 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
+from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import Candidate, without_time
+from torch_tb_profiler.store.insight_schema import PathCause
 
 FindingView = Literal[
     "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
 ]
-__all__ = ["Candidate", "Case", "FindingView", "Intervals", "Rule", "Unit", "without_time"]
+__all__ = ["Candidate", "Case", "FindingView", "Rule", "Unit", "without_time"]
+HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
+"""Host work on the path."""
+DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
+"""Device work on the path but for copies and communication."""
 Unit = Literal["ns", "bytes", "share", "count", ""]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: what it claims, in which place, and what is said about it. The name of its file is its
-    key, the docstring there its definition.
+    """A rule: what it finds, the change that it states, and what is said about it. The name of its file
+    is its key, the docstring there its definition.
 
     Texts name in braces: ``device``, ``multiprocessor``, ``matrix_cores`` (the vendor's words),
-    ``step`` (``step`` or ``recording``), ``gain`` and ``share`` (what is claimed), the numbers that
-    are declared here, and the ``words`` of the candidate.
+    ``step`` (``step`` or ``recording``), ``gain`` and ``share`` (what its change saves), ``left`` (the
+    step after it), the numbers that are declared here, and the ``words`` of the candidate.
 
     Attributes:
-        place: rules claim time in this order; what says more about the cause goes first.
-        claim: what it claims, given what is taken already; None for a rule that compares the
-            workers of a run.
+        place: their order; of two rules about the same device work the first one stands.
+        claim: what it finds; None for a rule that compares the workers of a run.
+        certainty: how sure the saving is.
+        cause: the headline where this is the largest cause, without a full stop; may name ``the_step``
+            (``the 1.21 s step``), ``path`` (time of ``causes`` on the critical path) and ``where``
+            (what takes most of that, with a comma before it).
+        causes: what of the path it is about.
+        without: begins the sentence after it, such as ``With batches ready``; what the step would take
+            follows.
         attempt, caveat: what to try, and when it is wrong.
         host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
@@ -39,12 +49,16 @@ class Rule:
     """
 
     place: int
-    claim: Callable[[Case, Intervals], Candidate | None] | None
+    claim: Callable[[Case], Candidate | None] | None
     title: str
     sentence: str
     attempt: str
     caveat: str
     views: tuple[FindingView, ...]
+    certainty: Certainty = "certain"
+    cause: str = ""
+    causes: tuple[PathCause, ...] = ()
+    without: str = ""
     links: tuple[tuple[str, str], ...] = ()
     host_sentence: str = ""
     details: tuple[tuple[str, str], ...] = ()

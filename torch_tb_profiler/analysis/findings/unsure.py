@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
 from torch_tb_profiler.store.roles import Role
 
 UNSURE: dict[str, str] = {

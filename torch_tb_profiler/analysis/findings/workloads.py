@@ -14,8 +14,10 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.case import Case, Work
-from torch_tb_profiler.analysis.findings.ledger import Candidate
+from torch_tb_profiler.analysis.findings.edits import work_takes
+from torch_tb_profiler.hardware.achievable import achievable_share
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -48,17 +50,45 @@ def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]
 
 
 def beyond_peaks(case: Case, some: Work, in_half: bool) -> Candidate | None:
-    """Claims the time in which of all device work only ``some`` ran, beyond what the peaks allow for
-    it (``in_half``: in a 16-bit type).
+    """The time in which of all device work only ``some`` ran, beyond what the peaks allow for it
+    (``in_half``: in a 16-bit type); as its change, what is achievable, and no time where that is not
+    known.
     """
     if not len(some.row):
         return None
     least = ideal_times(case.trace, case.insight, some.row, case.peaks, in_half)
+    reached = achievable_time(case, least.time, least.workload)
+    unknown, dur = np.isnan(reached), some.end - some.start
     return Candidate(
         *beyond_least(case, some, least.time),
         {"kernels": case.per_step(some.row)},
         {"largest": described(case, largest(case, some))},
+        certainty="theoretical" if 2 * dur[unknown].sum() > dur.sum() else None,
+        edit=work_takes(some.row, np.where(unknown, 0.0, reached)),
     )
+
+
+def achievable_time(case: Case, least: Array, workload: Ints) -> Array:
+    """The time that is usually achievable for device work, ns, from the ``least`` that the peaks allow
+    and rows of ``workloads``.
+    """
+    texts = case.insight.strings
+    family = np.append(case.insight["workloads"]["family"], np.int32(-1))[workload]
+    known = np.unique(family)
+    shares = np.array([achievable_share(texts[int(n)] if n >= 0 else "") for n in known])
+    return np.asarray(least / shares[np.searchsorted(known, family)])
+
+
+def judged_share(case: Case) -> float | None:
+    """Share of the kernel time of the device, without communication, of which the least time is known;
+    None without such kernels.
+    """
+    work = case.work.take(case.work.kernel & ~case.work.communication)
+    dur = work.end - work.start
+    if not dur.sum():
+        return None
+    least = ideal_times(case.trace, case.insight, work.row, case.peaks)
+    return float(dur[~np.isnan(least.time)].sum() / dur.sum())
 
 
 def largest(case: Case, some: Work) -> int:

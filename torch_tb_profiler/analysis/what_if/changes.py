@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.names import named
@@ -25,9 +26,10 @@ from torch_tb_profiler.units import format_share
 
 Values = Mapping[str, str]
 _HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
-_DRIVER = re.compile(
+DRIVER = re.compile(
     r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler|Command Buffer Full"
 )
+"""Overhead records of the driver; all others are the profiler's."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Change:
     """A kind of change.
 
     name, words: what it is called and what it does; parameters in braces. apply: does it. defaults: its
-    parameters; one without a default is empty. about: what each means.
+    parameters; one without a default is empty. about: what each means. of_run: it compares ranks.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Change:
     apply: Callable[[Scene, Durations, Values], None]
     defaults: Values = field(default_factory=dict)
     about: Values = field(default_factory=dict)
+    of_run: bool = False
 
 
 CHANGES: dict[str, Change] = {}
@@ -62,13 +65,15 @@ PRESETS = (
 """The changes that are tried on every trace."""
 
 
-def _change(key: str, words: str, /, **parameters: tuple[str, str]) -> Callable[..., object]:
+def _change(
+    key: str, words: str, /, *, of_run: bool = False, **parameters: tuple[str, str]
+) -> Callable[..., object]:
     """Declares a change; ``parameters``: default and meaning of each."""
 
     def declare(apply: Callable[[Scene, Durations, Values], None]) -> object:
         defaults = {name: default for name, (default, _) in parameters.items()}
         about = {name: meaning for name, (_, meaning) in parameters.items()}
-        CHANGES[key] = Change(key, words, apply, defaults, about)
+        CHANGES[key] = Change(key, words, apply, defaults, about, of_run)
         return apply
 
     return declare
@@ -118,7 +123,7 @@ def read_change(text: str) -> Applied:
             known = ", ".join(values) or "none"
             raise BadRequest(f"The change {name} has no parameter {key!r}. It has: {known}.")
         values[key] = value
-    for key in ("factor", "share"):
+    for key in ("factor", "share", "within"):
         if key in values:
             _number(name, key, values[key])
     if set(SELECTORS) & set(values) and not any(values[key] for key in SELECTORS if key in values):
@@ -160,6 +165,8 @@ def _number(name: str, key: str, text: str) -> float:
 
 
 _LARGEST = 1_000
+_BRIEF_CALL = 100_000
+"""ns that a blocking call may take with nothing to wait for."""
 SELECTORS = ("kernel", "operator", "module", "line", "name", "kind")
 """Parameters that say what a change is about."""
 _FACTOR = "How many times as long it takes."
@@ -270,6 +277,32 @@ def _graph(scene: Scene, durations: Durations, values: Values) -> None:
 
 
 @_change(
+    "graphs",
+    "Launches less than {within} µs apart are one graph launch",
+    within=("1000", "Longest time between two launches of one graph, µs."),
+)
+def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
+    host = scene.graph.host
+    for track, time in launching(scene, float(values["within"]) * 1000).items():
+        own = host.of_track(track)
+        taken = measure(time, host.start[own], host.end[own])
+        durations.segment[own] -= np.where(np.isin(host.cause[own], _HOST), taken, 0)
+    durations.segment[:] = np.maximum(durations.segment, 0)
+
+
+def launching(scene: Scene, within: float) -> dict[int, Intervals]:
+    """When each thread (row of tracks) launched: between launches at most ``within`` ns apart."""
+    spans, launch = scene.trace["spans"], np.unique(scene.graph.work.launch)
+    launch = launch[launch >= 0]
+    periods = {}
+    for track in np.unique(spans["track"][launch]).tolist():
+        start = np.sort(spans["start"][launch[spans["track"][launch] == track]])
+        near = np.diff(start) <= within
+        periods[track] = union(start[:-1][near], start[1:][near])
+    return periods
+
+
+@_change(
     "no-sync",
     "Calls{of_name} that wait for the device return at once",
     name=("*", f"Name of the blocking calls, {_GLOB}."),
@@ -280,11 +313,25 @@ def _no_sync(scene: Scene, durations: Durations, values: Values) -> None:
 
 def without_sync(scene: Scene, durations: Durations, calls: Mask) -> None:
     """The blocking calls among some rows of spans return at once."""
+    calls = calls & ~_awaits_unrecorded(scene)
     call = scene.graph.points.call
     durations.waits[(call >= 0) & calls[call]] = False
     host = scene.graph.host
     waiting = host.cause == PathCause.SYNCHRONIZATION
     durations.segment[waiting & np.append(calls, False)[host.span]] = 0
+
+
+def _awaits_unrecorded(scene: Scene) -> Mask:
+    """Which rows of spans take long as blocking calls although no recorded work ended in them, or work from
+    before the recording: what they waited for is not known, so neither is what happens without them.
+    """
+    spans, points, work = scene.trace["spans"], scene.graph.points, scene.graph.work
+    released = points.call >= 0
+    awaited = np.full(spans.n, -1, np.int64)
+    awaited[points.call[released]] = points.device[released]
+    recorded = np.append(work.end, -1)[awaited] > spans["start"]
+    recorded &= np.append(work.begin, np.uint8(Begin.UNKNOWN))[awaited] != Begin.EARLIER
+    return np.asarray(~recorded & (spans["dur"] > _BRIEF_CALL))
 
 
 @_change("dataloader-ready", "The DataLoader has each batch ready")
@@ -335,9 +382,18 @@ def _no_python(scene: Scene, durations: Durations, values: Values) -> None:
 
 @_change("no-overhead", "The profiler's own work is gone")
 def _no_overhead(scene: Scene, durations: Durations, values: Values) -> None:
+    _without_overhead(scene, durations, of_driver=False)
+
+
+@_change("kernels-loaded", "All kernels are loaded and compiled before")
+def _kernels_loaded(scene: Scene, durations: Durations, values: Values) -> None:
+    _without_overhead(scene, durations, of_driver=True)
+
+
+def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> None:
     spans, host = scene.trace["spans"], scene.graph.host
     row = np.flatnonzero(spans["role"] == Role.OVERHEAD)
-    row = row[~named(scene.trace, row, _DRIVER.match)]
+    row = row[named(scene.trace, row, DRIVER.match) == of_driver]
     taken = measure(
         union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
     )
@@ -347,6 +403,7 @@ def _no_overhead(scene: Scene, durations: Durations, values: Values) -> None:
 @_change(
     "no-stragglers",
     "Ranks{of_rank} take as long as their like",
+    of_run=True,
     rank=("*", "Only this rank takes its ideal time; of a run only."),
 )
 def _no_stragglers(scene: Scene, durations: Durations, values: Values) -> None:

@@ -81,16 +81,20 @@ class Simulation:
         self.scene = Scene(trace, facts, insight, build_graph(trace, facts, evidence), peaks_file)
         self._base = self._times(measured_durations(self.scene.graph, facts))
 
+    def changed(self, edits: Sequence[Edit]) -> Durations:
+        """What lasts how long with all changes at once."""
+        durations = measured_durations(self.scene.graph, self.scene.facts)
+        for edit in edits:
+            edit(self.scene, durations)
+        return durations
+
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:
         """Some steps (rows of steps) with all changes at once; and what the changed steps are spent on, by
         ``PathCause``, ns, float64.
         """
-        graph, facts = self.scene.graph, self.scene.facts
-        durations = measured_durations(graph, facts)
-        for edit in edits:
-            edit(self.scene, durations)
+        durations = self.changed(edits)
         delay, time, changed = self._times(durations)
-        base, table = self._base[2], facts["steps"]
+        base, table = self._base[2], self.scene.facts["steps"]
         prediction = Prediction.of(
             (table["end"] - table["start"])[steps].astype(np.float64),
             (base.end - base.start)[steps],
@@ -100,16 +104,16 @@ class Simulation:
 
     def step_lengths(self, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with all changes at once, ns; None where they change nothing."""
-        graph, facts = self.scene.graph, self.scene.facts
-        durations, unchanged = (measured_durations(graph, facts) for _ in range(2))
-        for edit in edits:
-            edit(self.scene, durations)
+        durations, unchanged = self.changed(edits), self.changed([])
         if all(
             np.array_equal(value, getattr(unchanged, key)) for key, value in vars(durations).items()
         ):
             return None
-        changed = self._times(durations)[2]
-        return _lengths(changed)
+        return self.lengths(durations)
+
+    def lengths(self, durations: Durations) -> Ints:
+        """Length of every step if things last so long, ns."""
+        return _lengths(self._times(durations)[2])
 
     @property
     def replayed(self) -> Ints:

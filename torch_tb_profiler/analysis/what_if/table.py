@@ -53,7 +53,13 @@ PREDICTED_STEPS = DisplaySpec(
         _C("measured_ns", "time", "Measured", "Wall time.", "path_time"),
         _C("replayed_ns", "mean time", "Replayed", "Simulated without a change.", "replay"),
         _C("predicted_ns", "mean time", "Predicted", "Simulated with the changes.", "predicted"),
-        _C("saved", "share", "Saved", "Share of the measured time; below 0: it takes longer."),
+        _C(
+            "saved",
+            "share",
+            "Saved",
+            "Share of the measured time; below 0: it takes longer.",
+            "what_if",
+        ),
     ),
 )
 
@@ -218,7 +224,7 @@ def what_if_document(
         "by_kind_ns": {
             kind: round(time / steps)
             for kind, time in zip(KINDS, path.tolist(), strict=True)
-            if time
+            if round(time / steps)
         },
         "steps": [
             {

@@ -24,6 +24,7 @@ const LOOKS: Readonly<Record<string, readonly [string, string]>> = {
   runtime: ["var(--category-runtime)", "M0 4H8M4 0V8"],
   synchronization: [lighter("var(--category-runtime)"), "M0 2L4 6L8 2"],
   dataloader: ["var(--category-dataloader)", "M0 0H8M0 4H8M2 0V4M6 4V8"],
+  waiting: [lighter("var(--category-communication)"), "M0 8L8 0"],
   before_recording: [lighter("var(--category-other)"), "M0 4H4"],
 };
 const UNKNOWN_LOOK = ["var(--category-other)", "M3 5L5 3"] as const;

@@ -1,5 +1,6 @@
 /** The critical path where it stands on Overview. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CriticalPathPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
@@ -9,10 +10,11 @@ import { PathStrips } from "./strip";
 
 interface PathOfStepsProps {
   payload: CriticalPathPayload;
+  note: ComponentChildren;
   hrefOf: ViewProps["hrefOf"];
 }
 
-export function PathOfSteps({ payload, hrefOf }: PathOfStepsProps) {
+export function PathOfSteps({ payload, note, hrefOf }: PathOfStepsProps) {
   const [range, setRange] = useState<Range | null>(null);
   const params: Record<string, string> = range
     ? { t0: String(range.t0), t1: String(range.t1) }
@@ -24,6 +26,7 @@ export function PathOfSteps({ payload, hrefOf }: PathOfStepsProps) {
           <Term id="critical_path">Critical path</Term>
         </h3>
         <span class="panel-note">what the end of the step waited for, from left to right</span>
+        {note}
       </figcaption>
       <PathStrips
         payload={payload}

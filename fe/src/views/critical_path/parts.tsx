@@ -5,6 +5,7 @@ import type { Column } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { exactly } from "../grid_params";
 import { GROUPS, labelOf, type PathGroup } from "./model";
+import { halvedColumns } from "./what_if_links";
 
 type HrefOf = ViewProps["hrefOf"];
 
@@ -20,7 +21,7 @@ export function pathColumns(
     event(row) >= 0 ? hrefOf("trace", { sel: String(event(row)), path: "1" }) : null;
   const toOperator = (name: string | null | undefined): string | null =>
     name ? hrefOf("operator", exactly(name)) : null;
-  return declaredColumns(
+  const columns = declaredColumns(
     PATH_EVENTS,
     rows,
     {
@@ -37,4 +38,5 @@ export function pathColumns(
     },
     words,
   );
+  return [...columns, ...halvedColumns(rows, by, hrefOf)];
 }

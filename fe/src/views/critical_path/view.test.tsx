@@ -18,6 +18,7 @@ import {
 } from "./model";
 import { PathOfSteps } from "./overview";
 import { CriticalPathView } from "./view";
+import { whatIf } from "./what_if_fixtures";
 
 let answer: CriticalPathPayload;
 let table: PathRowsPayload;
@@ -28,7 +29,11 @@ beforeEach(() => {
   asked = [];
   vi.stubGlobal("fetch", (url: string) => {
     asked.push(new URL(url));
-    const body = url.includes("critical_path/rows") ? table : answer;
+    const body = url.includes("critical_path/rows")
+      ? table
+      : url.includes("what_if")
+        ? whatIf()
+        : answer;
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -143,7 +148,13 @@ describe("on Overview", () => {
   it("titles several steps and leads to the page and the timeline with the chosen part", () => {
     const first = strip({ step: 0, name: "ProfilerStep#4", start_ns: 900, end_ns: 1000 });
     const view = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
-    render(<PathOfSteps payload={payload({ strips: [first, strip()] })} hrefOf={view.hrefOf} />);
+    render(
+      <PathOfSteps
+        payload={payload({ strips: [first, strip()] })}
+        note="cold: 4"
+        hrefOf={view.hrefOf}
+      />,
+    );
     expect(screen.getAllByRole("heading").map((title) => title.textContent)).toEqual([
       "Critical path",
       "ProfilerStep#4 100 ns",

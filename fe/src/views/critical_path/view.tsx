@@ -22,10 +22,6 @@ import {
 import { pathColumns } from "./parts";
 import { PathStrips } from "./strip";
 import { WhatIf } from "./what_if";
-import type { PathNames } from "./what_if_model";
-
-/** While the rows of the path are loaded there are no names to choose from. */
-const NO_NAMES: PathNames = { name: [], kind: [], operator: [], line: [] };
 
 export function CriticalPathView(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
@@ -91,6 +87,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           }
         />
       </Panel>
+      <WhatIf {...props} />
       <Panel
         title="On the path"
         term="critical_path"
@@ -109,7 +106,6 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
           {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
         </Loaded>
       </Panel>
-      <WhatIf {...props} rows={rows.data?.rows ?? NO_NAMES} />
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>

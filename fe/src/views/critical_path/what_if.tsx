@@ -1,6 +1,6 @@
 /** What a step would take if something in it were different: changes to choose, and what they do together. */
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { DeclaredChange, WhatIfPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
@@ -8,31 +8,23 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Button, CopyButton, Panel } from "../../widgets";
 import { Loaded } from "../loaded";
 import css from "./what_if.css?inline";
-import {
-  changesText,
-  commandOf,
-  readChanges,
-  stepText,
-  type Change,
-  type PathNames,
-} from "./what_if_model";
+import { changesText, commandOf, readChanges, stepText, type Change } from "./what_if_model";
 import { AddChange, ChangeRow } from "./what_if_changes";
 import { Outcome } from "./what_if_outcome";
 
 adoptStyles(css);
 
-/** The panel; `rows`: what is on the path, for names to choose from. */
-export function WhatIf({ rows, ...props }: ViewProps & { rows: PathNames }) {
+export function WhatIf(props: ViewProps) {
   const resource = useResource("what_if", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => (payload.steps ? <WhatIfPanel {...props} {...{ payload, rows }} /> : null)}
+      {(payload) => (payload.steps ? <WhatIfPanel {...props} payload={payload} /> : null)}
     </Loaded>
   );
 }
 
-function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload; rows: PathNames }) {
-  const { payload, rows, params, setParam, steps } = props;
+function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
+  const { payload, params, setParam, steps } = props;
   const { catalogue, presets } = payload;
   const text = params.what_if ?? "";
   const changes = useMemo(() => readChanges(text, catalogue), [text, catalogue]);
@@ -110,7 +102,7 @@ function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload; rows: PathName
             )}
             <AddChange
               catalogue={catalogue.filter(({ name, selects }) => selects || placeOf(name) < 0)}
-              rows={rows}
+              view={props}
               onAdd={(change) => update([...changes, change])}
             />
           </div>
@@ -128,7 +120,7 @@ const declaredOf = (catalogue: readonly DeclaredChange[], name: string): Declare
 function useOwnText(text: string, set: (text: string) => void) {
   const root = useRef<HTMLDivElement>(null);
   const last = useRef("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text && text !== last.current) root.current?.scrollIntoView({ block: "nearest" });
     last.current = text;
   }, [text]);

@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ChangeParameter, DeclaredChange } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatShare, formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
 import { Button, Checkbox, Select, Tooltip } from "../../widgets";
 import { labelOf } from "./model";
 import {
@@ -14,7 +16,6 @@ import {
   wordsOf,
   type Change,
   type Selector,
-  type PathNames,
 } from "./what_if_model";
 
 interface ChangeRowProps {
@@ -233,14 +234,17 @@ function NameField({ label, hint, value, names, onInput, onCommit }: NameFieldPr
 interface AddChangeProps {
   /** What can still be added. */
   catalogue: readonly DeclaredChange[];
-  rows: PathNames;
+  view: ViewProps;
   onAdd: (change: Change) => void;
 }
 
-export function AddChange({ catalogue, rows, onAdd }: AddChangeProps) {
+export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
   const [picked, setPicked] = useState("");
   const [selector, setSelector] = useState<Selector>("operator");
   const [name, setName] = useState("");
+  // Names to choose from are asked for when somebody is about to choose one.
+  const [used, setUsed] = useState(false);
+  const { data } = useResource(used ? "critical_path/rows" : null, used ? viewQuery(view) : null);
   const declared = catalogue.find((change) => change.name === picked) ?? catalogue[0];
   if (!declared) return null;
   const about = (key: string): ChangeParameter | undefined =>
@@ -257,6 +261,7 @@ export function AddChange({ catalogue, rows, onAdd }: AddChangeProps) {
     <form
       class="what-if-add"
       aria-label="Add a change"
+      onFocusIn={() => setUsed(true)}
       onSubmit={(event) => {
         event.preventDefault();
         if (!declared.selects || chosen) add();
@@ -286,7 +291,7 @@ export function AddChange({ catalogue, rows, onAdd }: AddChangeProps) {
               label="called"
               hint={about(selector)?.about ?? ""}
               value={name}
-              names={namesFor(selector, rows)}
+              names={data ? namesFor(selector, data.rows) : []}
               onInput={setName}
             />
           )}

@@ -16,7 +16,7 @@ export const SELECTOR_OPTIONS: readonly { value: Selector; label: string }[] = [
   { value: "kernel", label: "kernel" },
   { value: "line", label: "source line" },
   { value: "module", label: "module" },
-  { value: "kind", label: "kind of time" },
+  { value: "kind", label: "kind" },
   { value: "name", label: "any event" },
 ];
 
@@ -105,11 +105,8 @@ export function commandOf(path: string, changes: readonly Change[], steps: StepR
 const quoted = (text: string): string =>
   /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** What of the rows of a path can be chosen by name. */
-export type PathNames = Pick<PathRowsPayload["rows"], "name" | "kind" | "operator" | "line">;
-
 /** Names on the path that a selector can choose, the largest part first. */
-export function namesFor(selector: Selector, rows: PathNames): string[] {
+export function namesFor(selector: Selector, rows: PathRowsPayload["rows"]): string[] {
   const names: readonly (string | null)[] =
     selector === "operator"
       ? rows.operator

@@ -2,10 +2,11 @@
 
 import type { WhatIfPayload, WhatIfPrediction } from "../../api/types.gen";
 import { PREDICTED_STEPS } from "../../api/tables.gen";
+import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Icon, Term } from "../../widgets";
+import { fillOf, Grid, Hatches, Icon, Swatch, Term } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { Loaded } from "../loaded";
 import { labelOf, seriesFor } from "./model";
@@ -60,6 +61,8 @@ type Kinds = WhatIfPrediction["kinds"];
 
 /** The path before and after on one scale, by kind, and the same in figures. */
 function KindBars({ kinds }: { kinds: Kinds }) {
+  const id = useId("kinds");
+  const series = kinds.kind.map(seriesFor);
   const bars = [
     { label: "Now", times: kinds.measured_ns },
     { label: "Then", times: kinds.predicted_ns },
@@ -72,13 +75,14 @@ function KindBars({ kinds }: { kinds: Kinds }) {
         <div key={label} class="what-if-stack" aria-hidden="true">
           <span class="muted">{label}</span>
           <svg>
+            {i ? null : <Hatches id={id} series={series} />}
             {placed(times).map(({ from, time }, row) => (
               <rect
                 key={kinds.kind[row]}
                 x={`${(100 * from) / most}%`}
                 width={`${(100 * time) / most}%`}
                 height="100%"
-                style={{ fill: seriesFor(kinds.kind[row] ?? "").color }}
+                style={{ fill: fillOf(id, series, row) }}
               >
                 <title>{`${labelOf(kinds.kind[row] ?? "")}, ${formatTime(time)}`}</title>
               </rect>
@@ -104,8 +108,7 @@ function KindBars({ kinds }: { kinds: Kinds }) {
             return (
               <tr key={kind}>
                 <th scope="row">
-                  <span class="swatch" style={{ background: seriesFor(kind).color }} />{" "}
-                  {labelOf(kind)}
+                  <Swatch item={seriesFor(kind)} /> {labelOf(kind)}
                 </th>
                 <td class="number">{formatTime(now)}</td>
                 <td class="number">{formatTime(then)}</td>

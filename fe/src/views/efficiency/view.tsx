@@ -61,7 +61,7 @@ export function EfficiencyView(props: ViewProps) {
 type PageProps = ViewProps & { payload: EfficiencyPayload };
 
 function EfficiencyPage(props: PageProps) {
-  const { payload, steps, hrefOf, params } = props;
+  const { payload, steps, params } = props;
   const drawable = useMemo(() => drawableRows(payload), [payload]);
   const families = useMemo(() => familiesOf(payload.rows, drawable), [payload, drawable]);
   const rows = useMemo(() => familyRows(payload, families), [payload, families]);
@@ -70,7 +70,7 @@ function EfficiencyPage(props: PageProps) {
   return (
     <>
       <InShort sentences={payload.headline} />
-      <FindingsStrip view="efficiency" selection={props.selection} hrefOf={hrefOf} />
+      <FindingsStrip {...props} view="efficiency" />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />
       <div class="efficiency-row">

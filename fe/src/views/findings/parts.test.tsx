@@ -2,12 +2,15 @@ import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Evidence } from "../../api/types.gen";
 import { finding, findings, HOSTILE } from "../fixtures";
-import { basisText, findingsOf, gainOfAll, gainText, ordered } from "./model";
-import { FindingList, Unsure } from "./parts";
+import { basisText, findingsOf, gainOfLargest, gainText, ordered, togetherText } from "./model";
+import { FindingList, RankedFindings, Unsure } from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const hrefOf = ({ worker, span, event }: Evidence): string => `#trace-${worker}-${span}-${event}`;
+const links = {
+  timeline: ({ worker, span, event }: Evidence): string => `#trace-${worker}-${span}-${event}`,
+  whatIf: (change: string): string => `#change-${change}`,
+};
 
 describe("the order and the sums", () => {
   const small = finding({
@@ -45,10 +48,25 @@ describe("the order and the sums", () => {
     ).toEqual(["small", "free", "flush"]);
   });
 
-  it("sums what a run without the profiler could have back", () => {
-    expect(gainOfAll([finding(), small, free, flush])).toBe("up to 64.0 ms (36.1 %) of a step");
-    expect(gainOfAll([free, flush])).toBe("");
+  it("names what the largest saves, and never a sum", () => {
+    expect(gainOfLargest([flush, small, finding(), free])).toBe("−59.0 ms (33.1 % of a step)");
+    expect(gainOfLargest([free, flush])).toBe("");
     expect(gainText(free)).toBe("costs no step time");
+  });
+
+  it("says what all of them save together, theory left out", () => {
+    const total = { recoverable_ns: 1, share: 0.1, low_ns: 90_000_000, high_ns: 110_000_000 };
+    const payload = findings([finding()], {
+      totals: [
+        { ...total, certainty: "certain", step_ns: 119_000_000 },
+        { ...total, certainty: "likely", step_ns: 100_000_000 },
+        { ...total, certainty: "theoretical", step_ns: 10_000_000 },
+      ],
+    });
+    expect(togetherText(payload)).toBe(
+      "simulated; all together: 178 ms → 100 ms (90.0 ms to 110 ms)",
+    );
+    expect(togetherText(findings())).toBe("");
   });
 
   it("says what was looked at", () => {
@@ -70,13 +88,15 @@ describe("FindingList", () => {
             ],
           }),
         ]}
-        hrefOf={hrefOf}
+        links={links}
       />,
     );
     for (const part of [
       "Waiting for input data",
       HOSTILE,
-      "up to 59.0 ms (33.1 %) of a step",
+      "−59.0 ms",
+      "33.1 % of a step",
+      "certain",
       "Peak: 1.00 KiB",
       "Device: 3",
       "Try: More workers.",
@@ -85,7 +105,8 @@ describe("FindingList", () => {
     ])
       expect(text()).toContain(part);
     expect(document.querySelector("img")).toBeNull();
-    expect(document.querySelector<HTMLElement>(".meter > span")?.style.width).toBe("33.1%");
+    expect(screen.getByText("what-if").getAttribute("href")).toBe("#change-dataloader-ready");
+    expect(screen.getByText("timeline").getAttribute("href")).toBe("#trace-w-s-7");
   });
 
   it("leads from the evidence to the timeline of its worker, and says how much of it is shown", () => {
@@ -97,7 +118,7 @@ describe("FindingList", () => {
       start_ns: 0,
       dur_ns: 1000,
     }));
-    render(<FindingList findings={[finding({ evidence, evidence_count: 120 })]} hrefOf={hrefOf} />);
+    render(<FindingList findings={[finding({ evidence, evidence_count: 120 })]} links={links} />);
     expect(text()).toContain("The largest 6 of 120 events on the timeline:");
     expect(
       [...document.querySelectorAll(".finding-evidence a")].map((link) =>
@@ -108,11 +129,16 @@ describe("FindingList", () => {
   });
 
   it("has only links of the web, apart from the page", () => {
-    const links = [
+    const webLinks = [
       { text: "good", url: "https://docs.pytorch.org/x" },
       { text: "bad", url: "javascript:alert(1)" },
     ];
-    render(<FindingList findings={[finding({ links, evidence: [] })]} hrefOf={hrefOf} />);
+    render(
+      <FindingList
+        findings={[finding({ links: webLinks, evidence: [], change: null })]}
+        links={links}
+      />,
+    );
     expect([...document.querySelectorAll("a")].map((a) => [a.href, a.target, a.rel])).toEqual([
       ["https://docs.pytorch.org/x", "_blank", "noopener noreferrer"],
     ]);
@@ -132,14 +158,25 @@ describe("FindingList", () => {
             numbers: [],
           }),
         ]}
-        hrefOf={hrefOf}
+        links={links}
       />,
     );
     expect(screen.getByText("profiler")).toBeTruthy();
     expect(text()).toContain("costs no step time");
-    expect(document.querySelector(".meter")).toBeNull();
+    expect(text()).not.toContain("of a step");
     expect(text()).not.toMatch(/Caveat:|Try:/);
   });
+});
+
+it("folds what only theory promises", () => {
+  render(
+    <RankedFindings
+      findings={[finding(), finding({ rule: "t", title: "Pauses", certainty: "theoretical" })]}
+      links={links}
+    />,
+  );
+  expect(screen.getByText("1 more, theoretical: Pauses, −59.0 ms (33.1 % of a step)")).toBeTruthy();
+  expect(document.querySelectorAll(".findings-theoretical .finding").length).toBe(1);
 });
 
 it("what could not be judged is counted, with its reasons", () => {

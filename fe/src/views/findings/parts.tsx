@@ -1,18 +1,22 @@
 import type { Evidence, Finding } from "../../api/types.gen";
-import { formatCount, formatTime } from "../../base/units";
+import { formatCount, formatShare, formatTime } from "../../base/units";
 import { Badge, CopyButton, Icon, Term } from "../../widgets";
-import { figureText, gainText } from "./model";
+import { figureText, gainText, ranked } from "./model";
 
 const SHOWN = 4;
 
-export type EvidenceHref = (evidence: Evidence) => string;
+/** Where the links of a finding lead. */
+export interface Links {
+  timeline: (evidence: Evidence) => string;
+  whatIf: (change: string) => string;
+}
 
 interface FindingListProps {
   findings: readonly Finding[];
-  hrefOf: EvidenceHref;
+  links: Links;
 }
 
-export function FindingList({ findings, hrefOf }: FindingListProps) {
+export function FindingList({ findings, links }: FindingListProps) {
   return (
     <ol class="findings">
       {findings.map((finding) => (
@@ -21,28 +25,81 @@ export function FindingList({ findings, hrefOf }: FindingListProps) {
           key={`${finding.rule} ${finding.sentence}`}
           class={finding.artefact ? "finding finding-artefact" : "finding"}
         >
-          <FindingItem finding={finding} hrefOf={hrefOf} />
+          <FindingItem finding={finding} links={links} />
         </li>
       ))}
     </ol>
   );
 }
 
-function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
+/** All findings of a page: first what to change, what only theory promises folded, then what costs no time. */
+export function RankedFindings({ findings, links }: FindingListProps) {
+  const { firm, theoretical, others } = ranked(findings);
+  const [first] = theoretical;
+  return (
+    <>
+      {firm.length ? <FindingList findings={firm} links={links} /> : null}
+      {first ? (
+        <details class="findings-theoretical">
+          <summary>
+            {formatCount(theoretical.length)}
+            {firm.length ? " more" : ""}, theoretical: {first.title}, {gainText(first)}
+            {theoretical.length > 1 ? " …" : ""}
+          </summary>
+          <FindingList findings={theoretical} links={links} />
+        </details>
+      ) : null}
+      {others.length ? <FindingList findings={others} links={links} /> : null}
+    </>
+  );
+}
+
+const TONES = { certain: "good", likely: "info", theoretical: "neutral" } as const;
+
+function FindingItem({ finding, links }: { finding: Finding; links: Links }) {
+  const { certainty, change, evidence } = finding;
+  const [first] = evidence;
   return (
     <article>
       <div class="finding-head">
-        <h3>
-          {finding.title}{" "}
-          {finding.artefact ? (
-            <Badge title="A cost of recording; a run without the profiler does not have it.">
-              profiler
-            </Badge>
-          ) : null}
-        </h3>
+        <div>
+          <h3>
+            {finding.title}{" "}
+            {finding.artefact ? (
+              <Badge title="A cost of recording; a run without the profiler does not have it.">
+                profiler
+              </Badge>
+            ) : certainty ? (
+              <Badge tone={TONES[certainty]}>
+                <Term id={certainty}>{certainty}</Term>
+              </Badge>
+            ) : null}
+          </h3>
+          <p>{finding.sentence}</p>
+        </div>
         <Gain finding={finding} />
+        <p class="finding-links">
+          {change ? <a href={links.whatIf(change)}>what-if</a> : null}
+          {first ? <a href={links.timeline(first)}>timeline</a> : null}
+        </p>
       </div>
-      <p>{finding.sentence}</p>
+      <details class="finding-more">
+        <summary>What to try, and when this is wrong</summary>
+        <FindingDetails finding={finding} links={links} />
+      </details>
+    </article>
+  );
+}
+
+function FindingDetails({ finding, links }: { finding: Finding; links: Links }) {
+  return (
+    <>
+      {finding.attempt ? (
+        <p>
+          <strong>Try:</strong> {finding.attempt}
+        </p>
+      ) : null}
+      {finding.caveat ? <p class="caveat">Caveat: {finding.caveat}</p> : null}
       {finding.numbers.length ? (
         <ul class="finding-numbers">
           {finding.numbers.map((figure) => (
@@ -52,39 +109,35 @@ function FindingItem({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHr
           ))}
         </ul>
       ) : null}
-      {finding.attempt ? (
-        <p>
-          <strong>Try:</strong> {finding.attempt}
-        </p>
-      ) : null}
-      {finding.caveat ? <p class="caveat">Caveat: {finding.caveat}</p> : null}
       {finding.line ? (
         <p class="finding-line">
           <code>{finding.line}</code>{" "}
           <CopyButton text={finding.line} label="Copy the source line" />
         </p>
       ) : null}
-      <EvidenceLinks finding={finding} hrefOf={hrefOf} />
+      <EvidenceLinks finding={finding} hrefOf={links.timeline} />
       <WebLinks finding={finding} />
-    </article>
+    </>
   );
 }
 
 function Gain({ finding }: { finding: Finding }) {
-  const { share } = finding;
+  const { recoverable_ns, share } = finding;
   return (
     <p class="finding-gain">
-      <Term id="recoverable">{gainText(finding)}</Term>
-      {share === null ? null : (
-        <span class="meter" aria-hidden="true">
-          <span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
-        </span>
+      {recoverable_ns === null ? (
+        <span class="muted">costs no step time</span>
+      ) : (
+        <>
+          <Term id="recoverable">−{formatTime(recoverable_ns)}</Term>
+          <span class="muted">{formatShare(share)} of a step</span>
+        </>
       )}
     </p>
   );
 }
 
-function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: EvidenceHref }) {
+function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: Links["timeline"] }) {
   const { evidence, evidence_count: count } = finding;
   if (!evidence.length) return null;
   const item = (one: Evidence, place: number) => (

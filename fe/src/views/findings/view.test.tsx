@@ -1,5 +1,6 @@
 import { cleanup, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ALL_STEPS } from "../../state/view";
 import { finding, findings } from "../fixtures";
 import { Findings, FindingsStrip } from "./view";
 
@@ -17,6 +18,7 @@ const strip = (): void => {
   render(
     <FindingsStrip
       view="kernel"
+      steps={ALL_STEPS}
       selection={{ run: "r", worker: "w", span: "s" }}
       hrefOf={hrefOf}
     />,
@@ -76,7 +78,7 @@ describe("FindingsStrip", () => {
     await waitFor(() => expect(screen.getByText("1 finding")).toBeTruthy());
     expect(document.querySelector(".findings-strip[open]")).toBeNull();
     expect(document.querySelector("summary")?.textContent).toContain(
-      "Waiting for input dataup to 59.0 ms (33.1 %) of a step",
+      "Waiting for input data−59.0 ms (33.1 % of a step)",
     );
     expect(text()).not.toContain("Not here");
     expect(hrefOf).toHaveBeenCalledWith(
@@ -101,7 +103,7 @@ describe("FindingsStrip", () => {
       "Another rank keeps this one waiting",
     );
     expect(
-      [...document.querySelectorAll("article > p:nth-of-type(1)")].map((line) => line.textContent),
+      [...document.querySelectorAll(".finding-head > div > p")].map((line) => line.textContent),
     ).toEqual(["It is rank 2.", "It is rank 5."]);
   });
 

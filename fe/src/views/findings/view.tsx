@@ -3,29 +3,30 @@
 import type { FindingsPayload, FindingView, Missing } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
-import type { ViewProps } from "../../state/view";
+import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded, MissingList, unsaid } from "../loaded";
-import { countText, findingsOf, gainOfAll, ordered } from "./model";
-import { FindingList, NothingFound, Unsure, type EvidenceHref } from "./parts";
+import { countText, findingsOf, gainOfLargest, ordered } from "./model";
+import { FindingList, NothingFound, RankedFindings, Unsure, type Links } from "./parts";
 import css from "./findings.css?inline";
 
 adoptStyles(css);
 
 type Place = Pick<ViewProps, "selection" | "hrefOf">;
+type Chosen = Place & Pick<ViewProps, "steps">;
 
-/** The findings of the chosen trace; they are of all its steps, whichever are selected. */
-export function useFindings({ selection }: Place): Resource<FindingsPayload> {
-  const { run, worker, span } = selection;
-  const resource = useResource("findings", { run, worker, span });
+/** The findings of the chosen trace and steps. */
+export function useFindings(props: Chosen): Resource<FindingsPayload> {
+  const resource = useResource("findings", viewQuery(props));
   useUntilComplete(resource);
   return resource;
 }
 
-const timelineOf = ({ selection, hrefOf }: Place): EvidenceHref => {
-  return ({ event, worker, span }) =>
-    hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span });
-};
+const linksOf = ({ selection, hrefOf }: Place): Links => ({
+  timeline: ({ event, worker, span }) =>
+    hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span }),
+  whatIf: (change) => hrefOf("critical_path", { what_if: change }),
+});
 
 interface FindingsProps extends Place {
   resource: Resource<FindingsPayload>;
@@ -45,7 +46,7 @@ export function Findings({ resource, known, ...place }: FindingsProps) {
             <p>No findings in what could be checked.</p>
           ) : null}
           {payload.findings.length ? (
-            <FindingList findings={ordered(payload.findings)} hrefOf={timelineOf(place)} />
+            <RankedFindings findings={ordered(payload.findings)} links={linksOf(place)} />
           ) : null}
           <Unsure reasons={payload.unsure} />
           <MissingList missing={unsaid(payload.missing, known)} />
@@ -55,7 +56,7 @@ export function Findings({ resource, known, ...place }: FindingsProps) {
   );
 }
 
-interface FindingsStripProps extends Place {
+interface FindingsStripProps extends Chosen {
   view: FindingView;
 }
 
@@ -85,9 +86,9 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps) {
         <span class="findings-titles">
           {[...new Set(findings.map((finding) => finding.title))].join(" · ")}
         </span>
-        <span class="findings-gain">{gainOfAll(findings)}</span>
+        <span class="findings-gain">{gainOfLargest(findings)}</span>
       </summary>
-      <FindingList findings={findings} hrefOf={timelineOf(place)} />
+      <FindingList findings={findings} links={linksOf(place)} />
     </details>
   );
 }

@@ -69,7 +69,7 @@ function KernelPage({ payload, group, ...props }: PageProps) {
   const select = (key: string): void => showPart(key, setParam);
   return (
     <>
-      <FindingsStrip view="kernel" selection={props.selection} hrefOf={props.hrefOf} />
+      <FindingsStrip {...props} view="kernel" />
       <MissingList missing={payload.missing} />
       <Panel
         title="Kernels by time"

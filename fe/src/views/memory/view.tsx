@@ -101,7 +101,7 @@ function MemoryPage(props: PageProps) {
   return (
     <>
       <InShort sentences={device.headline} />
-      <FindingsStrip view="memory" selection={props.selection} hrefOf={hrefOf} />
+      <FindingsStrip {...props} view="memory" />
       <Notes notes={payload.notes} />
       <CurvePanel {...shared} picked={time ?? alive.data?.time_ns ?? device.peak_ns} />
       <Loaded resource={alive} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>

@@ -25,7 +25,7 @@ export function ModuleView(props: ViewProps) {
   const resource = useResource("module", viewQuery(props));
   return (
     <>
-      <FindingsStrip view="module" selection={props.selection} hrefOf={props.hrefOf} />
+      <FindingsStrip {...props} view="module" />
       <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <Modules {...props} payload={payload} />}
       </Loaded>

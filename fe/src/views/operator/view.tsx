@@ -54,7 +54,7 @@ function OperatorPage({ payload, group, ...props }: PageProps) {
   const select = (key: string): void => showPart(key, setParam);
   return (
     <>
-      <FindingsStrip view="operator" selection={props.selection} hrefOf={props.hrefOf} />
+      <FindingsStrip {...props} view="operator" />
       <MissingList missing={payload.missing} />
       <Panel
         title="Operators by time"

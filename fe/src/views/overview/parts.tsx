@@ -334,7 +334,7 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
 }
 
 /** Which marks occur, with the steps that bear them. */
-function MarkLegend({ steps }: { steps: readonly Step[] }) {
+export function MarkLegend({ steps }: { steps: readonly Step[] }) {
   const found = (["odd", "cold", "cut off"] as const)
     .map((word) => ({
       word,

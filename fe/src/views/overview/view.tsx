@@ -7,13 +7,14 @@ import { adoptStyles } from "../../base/styles";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Panel, Term } from "../../widgets";
-import { basisText } from "../findings/model";
+import { basisText, togetherText } from "../findings/model";
 import { PathOfSteps } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
+import { rowsOf } from "../rows";
 import { isWholeSpan } from "./model";
-import { AverageTable, Configuration, Devices, Headline, StepChart } from "./parts";
+import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
 adoptStyles(css);
@@ -59,10 +60,10 @@ function OverviewPage({
       <Breakdown {...props} payload={payload} />
       <div class="overview-row judged" ref={list}>
         <Panel
-          title="Findings"
+          title="What to change"
           term="findings"
           class="wide"
-          note={findings.data ? basisText(findings.data) : null}
+          note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
         >
           <Findings
             resource={findings}
@@ -92,7 +93,14 @@ function Steps({ payload, ...props }: ViewProps & { payload: OverviewPayload }) 
   const { steps, setSteps, hrefOf } = props;
   const few = payload.steps.step.length <= FEW_STEPS;
   const path = useResource(few ? "critical_path" : null, viewQuery(props));
-  if (few && path.data?.strips.length) return <PathOfSteps payload={path.data} hrefOf={hrefOf} />;
+  if (few && path.data?.strips.length)
+    return (
+      <PathOfSteps
+        payload={path.data}
+        note={<MarkLegend steps={rowsOf(payload.steps)} />}
+        hrefOf={hrefOf}
+      />
+    );
   return (
     <StepChart
       payload={payload}

@@ -4,6 +4,7 @@ import type { Slice, TimeRange } from "../../timeline/types";
 import { useCurves } from "./curves";
 import { lookOf } from "./looks";
 import { readColour } from "./params";
+import { onPath } from "./path";
 import { keepView, obey, withMark, type Stage } from "./stage";
 import { treeOf } from "./tree";
 import { alignmentText } from "./workers";
@@ -14,8 +15,6 @@ interface CanvasProps {
   onSearch: () => void;
   onHelp: () => void;
 }
-
-const describe = (slice: Slice): readonly string[] => [lookOf(slice.look).label];
 
 export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = stage;
@@ -31,6 +30,10 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   );
   const curves = useCurves(recordings, stage.sight);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
+  const describe = (slice: Slice): readonly string[] => [
+    lookOf(slice.look).label,
+    ...onPath(stage.path.lit[slice.source], slice, recordings[slice.source]?.offset ?? 0),
+  ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (
     <Timeline

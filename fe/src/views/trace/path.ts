@@ -2,9 +2,11 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { PathOverlayPayload } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { useResources } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
-import type { Arrow, Lit } from "../../timeline/types";
+import { litTime } from "../../timeline/lit";
+import type { Arrow, Lit, Slice } from "../../timeline/types";
 import { useWindow } from "./curves";
 import type { Recording } from "./recordings";
 import { ownWindow, type Window } from "./window";
@@ -76,6 +78,16 @@ export function litOf({ lane, event, start_ns, end_ns }: PathOverlayPayload): Li
     lanes: new Map([...lanes].map(([number, times]) => [number, Float64Array.from(times)])),
     events: new Set(event),
   };
+}
+
+/** What the path has of a slice, in words; nothing where it is not shown or not on it. */
+export function onPath(
+  lit: Lit | null | undefined,
+  { lane, start, end }: Pick<Slice, "lane" | "start" | "end">,
+  offset: number,
+): string[] {
+  const time = lit ? litTime(lit, lane, start - offset, end - offset) : 0;
+  return time > 0 ? [`${formatTime(time)} on the critical path`] : [];
 }
 
 function arrowsOf(payload: PathOverlayPayload, source: number, offset: number): Arrow[] {

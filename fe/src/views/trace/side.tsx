@@ -3,6 +3,7 @@ import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
+import { HalvedLink } from "../critical_path/what_if_links";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
 import { EventPath } from "./event_path";
@@ -50,6 +51,7 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
           <>
             <NameLink view={view} to="operator" name={shown.operator_name} />
             <NameLink view={view} to="kernel" name={shown.kernel_name} />
+            <HalvedLink view={view} event={shown} />
           </>
         }
       >

@@ -28,7 +28,7 @@ interface RibbonProps {
 
 const HEIGHT = 44;
 const TICKS = 20;
-const LETTER = 6.8;
+const LETTER = 6.3;
 const LEAST_DRAG = 4;
 
 export function Ribbon(props: RibbonProps) {
@@ -119,9 +119,9 @@ function Stretches({ series, stretches, id, whole: { t0, t1 }, width }: Stretche
         ))}
         {stretches.map((stretch) => {
           const text = series[stretch.series]?.label ?? "";
-          const room = text.length * LETTER + 10;
+          const room = text.length * LETTER + 8;
           const middle = x((stretch.t0 + stretch.t1) / 2);
-          return x(stretch.t1) - x(stretch.t0) < room + 4 ? null : (
+          return x(stretch.t1) - x(stretch.t0) < room + 2 ? null : (
             <g key={stretch.t0} class="ribbon-name">
               <rect x={middle - room / 2} y={HEIGHT / 2 - 10} width={room} height={20} rx={4} />
               <text x={middle} y={HEIGHT / 2 + 4} text-anchor="middle">

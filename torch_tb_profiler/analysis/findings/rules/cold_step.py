@@ -8,10 +8,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     table = case.facts["steps"]
     cold = np.flatnonzero(table["flags"] & StepFlag.COLD)
     if not len(cold) or cold[0] in case.steps:

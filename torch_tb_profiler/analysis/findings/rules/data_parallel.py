@@ -6,10 +6,10 @@ Formula: the trace has ``DataParallel.forward`` and at least two devices. It cla
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     if not case.facts.summary["data_parallel"] or case.facts["devices"].n < 2:
         return None
     calls = case.calls[case.named(case.calls, "DataParallel.forward".__eq__)]

@@ -1,7 +1,8 @@
 """Time in which the device runs communication and nothing else; on a host alone, in which a
 collective is in progress and no thread runs an operator.
 
-Upper bound: communication that is hidden completely costs nothing.
+Change: communication runs wholly beside computation, and no step is shorter than its communication;
+on a host alone, that time is gone. Likely.
 Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
 from this one.
 """
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract
+from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.insight_schema import PathCause
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
     if len(case.work.row):
         talking = case.work.take(case.work.communication)
@@ -26,26 +29,33 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
         number, start, end = shared(*case.times(row), alone)
         piece = row[number]
     total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
-    return Candidate(piece, start, end, {"collectives": case.per_step(row), "total": total})
+    numbers = {"collectives": case.per_step(row), "total": total}
+    if len(case.work.row):
+        return Candidate(piece, start, end, numbers, change="overlap")
+    return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
 
 
 RULE = Rule(
     place=60,
     claim=_claim,
     title="Communication is not hidden behind computation",
-    sentence="""For up to {gain} of the {step} ({share}) the {device} communicates and computes
-    nothing; its collectives ({collectives} per {step}) take {total} in total.""",
+    sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
+    shorter; its collectives ({collectives} per {step}) take {total} in total.""",
     attempt="""Give the collectives more to overlap with (bucket size, order of the layers,
     prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
     gradients under no_sync).""",
     caveat="""A collective also lasts while it waits for the slowest rank: look at the Distributed
     view first. Accumulation changes the effective batch size.""",
     views=("overview", "distributed", "trace"),
+    certainty="likely",
+    cause="Communication takes {path} of {the_step}{where}",
+    causes=(PathCause.COMMUNICATION,),
+    without="With communication hidden",
     links=(
         ("Communication hooks", links.DOCS + "ddp_comm_hooks.html"),
         ("DistributedDataParallel", links.DOCS + "notes/ddp.html"),
     ),
-    host_sentence="""For up to {gain} of the {step} ({share}) a collective is in progress and no
+    host_sentence="""For {gain} of the {step} ({share}) a collective is in progress and no
     thread runs an operator; the collectives ({collectives} per {step}) take {total} in total.""",
     numbers={"collectives": ("Collectives", "count"), "total": ("Their time", "ns")},
 )

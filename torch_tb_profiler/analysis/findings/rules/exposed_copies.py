@@ -1,6 +1,6 @@
 """Time in which the device runs copies between host and device and nothing else.
 
-Upper bound: a copy that is hidden behind kernels costs nothing.
+Change: the copies take no time, as if hidden behind kernels. Likely.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.edits import work_takes
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 _PAGEABLE = re.compile(r"Memcpy .*Pageable")
@@ -27,11 +29,15 @@ def copies_named(case: Case, pattern: re.Pattern[str]) -> Work:
 
 
 def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
-    """Claims the time in which of all device work only these copies ran."""
-    return Candidate(*case.alone(copies), {"copies": case.per_step(copies.row), **numbers})
+    """The time in which of all device work only these copies ran; without them as the change."""
+    return Candidate(
+        *case.alone(copies),
+        {"copies": case.per_step(copies.row), **numbers},
+        edit=work_takes(copies.row, 0),
+    )
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     copies = copies_named(case, HOST_COPY)
     pageable = case.named(copies.row, _PAGEABLE.match)
     return alone(case, copies, {"pageable": float(np.mean(pageable)) if len(pageable) else 0.0})
@@ -41,12 +47,16 @@ RULE = Rule(
     place=180,
     claim=_claim,
     title="Copies between host and {device} are not hidden",
-    sentence="""For up to {gain} of the {step} ({share}) the {device} copies from or to the host and
-    computes nothing; {pageable} of its copies ({copies} per {step}) use pageable memory.""",
+    sentence="""Hidden, copies from and to the host would leave the {step} {gain} ({share}) shorter;
+    {pageable} of its copies ({copies} per {step}) use pageable memory.""",
     attempt="""Copy from pinned memory with non_blocking=True while the previous batch is computed:
     pin_memory=True in the DataLoader, a stream for copies.""",
     caveat="What the next kernel needs at once cannot be hidden.",
     views=("overview", "trace"),
+    certainty="likely",
+    cause="Copies between host and {device} take {path} of {the_step}{where}",
+    causes=(PathCause.MEMCPY,),
+    without="With these copies hidden",
     links=(links.PINNED,),
     numbers={"copies": ("Copies", "count"), "pageable": ("Share with pageable memory", "share")},
 )

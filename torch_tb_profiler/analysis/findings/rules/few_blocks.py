@@ -1,7 +1,6 @@
 """Of each kernel of at least 20 µs that runs alone, the share of multiprocessors without a block.
 
-Formula: Σ duration × (1 − blocks per SM), blocks per SM < 1.
-Upper bound: the same work spread over all of them is faster by that share at most.
+Change: their time × blocks per SM, as if the same work were spread over all. Theoretical.
 """
 
 from __future__ import annotations
@@ -11,12 +10,13 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings.case import Work
+from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, described, largest
 from torch_tb_profiler.store.columns import Ints
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     work = case.work.take(case.work.kernel & ~case.work.communication)
     blocks = device_arguments(case.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
     chosen = (blocks > 0) & (blocks < 1) & (work.end - work.start >= LONG_KERNEL)
@@ -36,6 +36,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
             "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
         },
         {"largest": described(case, largest(case, work.take(chosen)))},
+        edit=work_takes(work.row[chosen], blocks * (work.end[chosen] - begin)),
     )
 
 
@@ -52,11 +53,14 @@ RULE = Rule(
     claim=_claim,
     title="Kernels have fewer blocks than the {device} has {multiprocessor}s",
     sentence="""Kernels ({kernels} per {step}) leave {multiprocessor}s idle, with
-    {blocks_per_sm} blocks per {multiprocessor} on average: up to {gain} ({share}).""",
+    {blocks_per_sm} blocks per {multiprocessor} on average; spread over all, the {step} would be {gain} ({share})
+    shorter.""",
     attempt="""Give each kernel more to do: a larger batch, fused operators, other tile sizes; or
     run independent kernels concurrently on several streams.""",
     caveat="A small problem may not split further.",
     views=("overview", "efficiency", "kernel"),
+    certainty="theoretical",
+    without="With all {multiprocessor}s at work",
     details=(("largest", "Most of it is {largest}."),),
     numbers={"kernels": ("Kernels", "count"), "blocks_per_sm": ("Blocks per {multiprocessor}", "")},
 )

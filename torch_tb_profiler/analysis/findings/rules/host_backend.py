@@ -1,36 +1,48 @@
 """Idle time of the device within regions of gloo: its data travels through host memory.
 
-Upper bound: collectives on the device cannot save more than the device idled for these.
+Change: the host does not stand still for them while the device is idle. Likely.
 """
 
 from __future__ import annotations
 
 import re
 
+from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.edits import host_time_gone
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
 _GLOO = re.compile(r"gloo:(?!:)")
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     if not len(case.work.row):
         return None
     row = case.collectives[case.named(case.collectives, _GLOO.match)]
-    return Candidate(*case.idle_in(row, case.gaps), {"collectives": case.per_step(row)})
+    piece, start, end = case.idle_in(row, case.gaps)
+    return Candidate(
+        piece,
+        start,
+        end,
+        {"collectives": case.per_step(row)},
+        edit=host_time_gone(union(start, end)),
+    )
 
 
 RULE = Rule(
     place=50,
     claim=_claim,
     title="Collectives of the {device} go through host memory",
-    sentence="""The {device} is idle for up to {gain} of the {step} ({share}) while gloo moves data
-    ({collectives} collectives per {step}).""",
+    sentence="""The {device} is idle while gloo moves data ({collectives} collectives per {step});
+    without that the {step} is {gain} ({share}) shorter.""",
     attempt="""Use the accelerator's own backend in init_process_group (nccl, on ROCm its RCCL;
     xccl, hccl).""",
     caveat="""Where processes share one device, or exchange only small host values, gloo may be on
     purpose.""",
     views=("overview", "distributed"),
+    certainty="likely",
+    cause="Moving data of collectives through host memory takes {gain} of {the_step}{where}",
+    without="With collectives on the {device}",
     links=(("Which backend to use", links.DOCS + "distributed.html#which-backend-to-use"),),
     numbers={"collectives": ("Collectives", "count")},
 )

@@ -1,11 +1,9 @@
-"""Idle time of the device after calls in which the host waits for it, and of it no more than the
-host was held up.
+"""Calls in which the host waits for the device, so that it does not launch ahead: those that wait by
+their name (``cudaStreamSynchronize``, ``hipMemcpyWithStream``, …) and launches of copies of pageable
+memory, which the host stages.
 
-Formula: without a wait of length b every later launch comes b earlier; the gaps that waited for the
-host close by b in all, the nearest first. Calls are those that wait by their name
-(``cudaStreamSynchronize``, ``hipMemcpyWithStream``, …) and launches of copies of pageable memory,
-which the host stages. Calls of a gap's own thread count, and those of the thread of the steps.
-Not the time the host is blocked: the device works meanwhile.
+Change: the host waits in none of them, but where it waits for what was not recorded. Certain. What is
+saved is not the time that the host is blocked: the device works meanwhile.
 """
 
 from __future__ import annotations
@@ -13,25 +11,24 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.held_up import held_up
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.held_up import gaps_after
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 _PAGEABLE = "Pageable"
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     row, steps = _synchronising(case), len(case.steps)
     spans, operator = case.trace["spans"], case.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
     frequent = names[np.argsort(-calls, kind="stable")[:3]]
-    return held_up(
-        case,
-        row,
-        taken,
+    return Candidate(
+        *gaps_after(case, row),
         {"waits": len(row) / steps, "blocked": int(spans["dur"][row].sum()) / steps},
         {"operators": ", ".join(case.trace.strings[int(name)] for name in frequent)},
+        change="no-sync",
     )
 
 
@@ -47,13 +44,16 @@ RULE = Rule(
     place=80,
     claim=_claim,
     title="The host waits for the {device}, then the {device} for the host",
-    sentence="""Synchronising calls ({waits} per {step}) keep the host from launching ahead: the
-    {device} is idle after them for up to {gain} of the {step} ({share}).""",
+    sentence="""Synchronising calls ({waits} per {step}) keep the host from launching ahead;
+    without these waits the {step} is {gain} ({share}) shorter.""",
     attempt="""Leave values on the {device}: collect losses as tensors and read them every so many
     steps, replace nonzero and boolean indices by where or masks of a fixed size, create tensors on
     the {device}, copy with pin_memory and non_blocking=True.""",
     caveat="A program that needs the value to decide what comes next must wait for it.",
     views=("overview", "operator", "trace"),
+    cause="""Waiting for the {device} ({waits} per {step}) keeps the host from launching
+    ahead{where}""",
+    without="Without these waits",
     links=(links.TUNING, links.PINNED),
     details=(("operators", "Most of them are in {operators}."),),
     numbers={

@@ -1,86 +1,137 @@
-"""What is left of the gaps that waited for the host. The evidence is what the host did in at least
-half of the gap.
+"""The source line, else the operator, else the call, in which the host is longest on the critical path
+while the device is idle and the host launches nothing: outside of stretches in which launches follow each
+other within 1 ms, of the DataLoader and of waiting.
 
-Upper bound: a host that is always ahead closes those gaps.
+Change: it takes no host time there. Certain.
 """
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
-from torch_tb_profiler.analysis.facts.calltree import is_call
-from torch_tb_profiler.analysis.findings.gaps import Gaps
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
+from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.timeline.call_path import ancestors
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
+from torch_tb_profiler.analysis.findings.rules.silent_end import silent
+from torch_tb_profiler.analysis.what_if.changes import launching
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 
-NAMED = 50
-"""The host's work is looked up for this many of the longest gaps."""
+_HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
+_LINE = re.compile(r"(?P<file>.+\(\d+\)): (?P<function>.+)", re.DOTALL)
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    gaps = case.gaps.take(case.gaps.for_host).free(taken)
-    if not len(gaps.start):
+def _claim(case: Case) -> Candidate | None:
+    if not len(case.work.row):
         return None
-    length = gaps.end - gaps.start
-    row = np.where(gaps.launch >= 0, gaps.launch, gaps.before)
-    for gap in np.argsort(-length, kind="stable")[:NAMED].tolist():
-        row[gap] = _doing(case, gaps, gap, int(row[gap]))
+    path = case.insight["critical_path"]
+    on_host = np.isin(path["cause"], _HOST) & np.isin(path["step"], case.steps)
+    on_host &= path["event"] >= 0
+    event = path["event"][on_host].astype(np.int64)
+    piece, start, end = _not_launching(case, event, path["start"][on_host], path["end"][on_host])
+    if not len(piece):
+        return None
+    event = event[piece]
+    places, group = np.unique(_places(case, event), return_inverse=True)
+    # While the device still works, the host holds nothing up.
+    idle = measure(union(case.gaps.start, case.gaps.end), start, end)
+    idles = sum_by(group, len(places), idle)
+    if idles.max() < THRESHOLD * case.windows.length:
+        return None
+    own = group == idles.argmax()
+    place = int(places[group[np.argmax(own)]])
     return Candidate(
-        row,
-        gaps.start,
-        gaps.end,
-        {
-            "gaps": len(length) / len(case.steps),
-            "longest": int(length.max()),
-            "in_operators": int(measure(case.host_busy, gaps.start, gaps.end).sum()) / gaps.length,
-        },
+        event[own],
+        start[own],
+        end[own],
+        {"longest": int((end - start)[own].max()), "stretches": int(own.sum()) / len(case.steps)},
+        {"doing": _words(case, place), "nothing": "" if place >= 0 else "nothing"},
+        edit=_without(case, place),
     )
 
 
-def _doing(case: Case, gaps: Gaps, gap: int, otherwise: int) -> int:
-    """What the host did in a gap: the shortest span that fills at least half of it, on the thread
-    that launched what ended it, else on the steps' thread.
+def _places(case: Case, event: Ints) -> Array:
+    """What stands for each host event: its line, else its operator, else its name (string numbers); −1
+    for the step itself.
     """
-    spans = case.trace["spans"]
-    start, end, launch = (int(part[gap]) for part in (gaps.start, gaps.end, gaps.launch))
-    track = int(spans["track"][launch]) if launch >= 0 else case.main_track
-    begun = np.arange(*np.searchsorted(spans["start"], (start, end)).tolist())
-    role = spans["role"][begun]
-    begun = begun[(spans["track"][begun] == track) & (is_call(role) | (role == Role.PYTHON))]
-    inner = int(begun[-1]) if len(begun) else _open_at(case, start, track)
-    around = np.array(ancestors(case.facts, inner) if inner >= 0 else [], np.int64)
-    near = np.union1d(begun, around).astype(np.int64)
-    begin, stop = case.times(near)
-    near = near[2 * (np.minimum(stop, end) - np.maximum(begin, start)) >= end - start]
-    return int(near[np.argmin(spans["dur"][near])]) if len(near) else otherwise
+    line, operator = (
+        lines_of(case.trace, case.facts, event),
+        operators_of(case.trace, case.facts, event),
+    )
+    name = names_of(case.trace, event)
+    name = np.where(np.append(case.names.step, -1)[name] >= 0, -1, name)
+    operator = np.where(np.append(case.names.step, -1)[operator] >= 0, -1, operator)
+    return np.where(line >= 0, line, np.where(operator >= 0, operator, name))
 
 
-def _open_at(case: Case, time: int, track: int) -> int:
-    """The last span of a thread that begins before a time and the ones around it may still be open
-    then; -1 none.
+def _not_launching(case: Case, event: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
+    """The parts of stretches of host threads in which their thread does not launch: ``(position, start,
+    end)``.
     """
-    spans = case.trace["spans"]
-    before = np.flatnonzero(spans["track"][: int(np.searchsorted(spans["start"], time))] == track)
-    return int(before[-1]) if len(before) else -1
+    periods = launching(case.scene, SHORT_GAP)
+    track = case.trace["spans"]["track"][event]
+    quiet = silent(case)
+    parts = []
+    for thread in np.unique(track).tolist():
+        own = np.flatnonzero(track == thread)
+        free = subtract(union(start[own], end[own]), quiet)
+        if thread in periods:
+            free = subtract(free, periods[thread])
+        position, begin, stop = shared(start[own], end[own], free)
+        parts.append((own[position], begin, stop))
+    none = np.zeros(0, np.int64)
+    piece, begin, stop = (
+        np.concatenate(column) for column in zip((none, none, none), *parts, strict=True)
+    )
+    return piece, begin, stop
+
+
+def _without(case: Case, place: int) -> Edit:
+    """All host time of a place without launches is gone."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        host = scene.graph.host
+        chosen = np.isin(host.cause, _HOST) & (host.span >= 0)
+        row = np.flatnonzero(chosen)
+        row = row[_places(case, host.span[row]) == place]
+        position, start, end = _not_launching(case, host.span[row], host.start[row], host.end[row])
+        gone = sum_by(position, len(row), end - start)
+        durations.segment[row] = np.maximum(durations.segment[row] - gone, 0)
+
+    return edit
+
+
+def _words(case: Case, place: int) -> str:
+    """``zoom at scipy/ndimage/_interpolation.py(739)``; empty for −1."""
+    text = case.trace.strings[place] if place >= 0 else ""
+    line = _LINE.fullmatch(text)
+    return f"{line['function']} at {line['file']}" if line else text
 
 
 RULE = Rule(
     place=110,
     claim=_claim,
     title="The {device} waits for the host",
-    sentence="""The {device} is idle for up to {gain} of the {step} ({share}) because the host does
-    something other than launching; the longest gap is {longest}, and operators or runtime calls
-    fill {in_operators} of the gaps.""",
-    attempt="""Look at what the host does in the gaps below: computing on the CPU, loading or
-    compiling kernels, reading files, logging. Move it out of the {step} or into another thread.""",
+    sentence="""The host launches nothing for {stretches} stretches per {step}, the longest of
+    {longest}, and they are on the critical path; without them the {step} is {gain} ({share}) shorter.""",
+    attempt="""Look at what the host does there: computing on the CPU, loading or compiling kernels,
+    reading files, logging. Move it out of the {step} or into another thread.""",
     caveat="""The host itself may wait for what the trace does not show: a request, a file, another
     process. A first call compiles or loads kernels once.""",
     views=("overview", "trace"),
-    numbers={
-        "longest": ("Longest", "ns"),
-        "gaps": ("Gaps", "count"),
-        "in_operators": ("Share of the gaps within operators and runtime calls", "share"),
-    },
+    cause="The host holds the {device} up for {gain} of {the_step}{where}",
+    without="Without that",
+    details=(
+        ("doing", "It is in {doing}."),
+        ("nothing", "Nothing was recorded of what it does there."),
+    ),
+    numbers={"longest": ("Longest", "ns"), "stretches": ("Stretches", "count")},
 )

@@ -1,26 +1,44 @@
-"""Longer gaps between works that had been launched, and gaps before work of which no launch was
-recorded.
-
-Upper bound: nothing but idle time is claimed.
+"""Gaps of 2 % of the steps or more before work that had been launched long before, and before work of which
+no launch was recorded: for a reason that the trace does not show, so no saving is promised.
 """
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.findings.rule import Rule
-from torch_tb_profiler.analysis.findings.rules.idle_queue import idle_for, pauses
+import numpy as np
+
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rules.idle_queue import pauses
+
+
+def _claim(case: Case) -> Candidate | None:
+    gaps = case.gaps.take(~pauses(case.gaps) & ~case.gaps.for_host)
+    if not gaps.length or gaps.length < THRESHOLD * case.windows.length:
+        return None
+    order = np.argsort(gaps.start - gaps.end, kind="stable")
+    numbers = {
+        "idle": gaps.length / len(case.steps),
+        "gaps": len(gaps.start) / len(case.steps),
+        "median_gap": float(np.median(gaps.end - gaps.start)),
+    }
+    row = gaps.next[order]
+    return without_time(numbers, row[row >= 0])
+
 
 RULE = Rule(
     place=130,
-    claim=lambda case, taken: idle_for(
-        case, case.gaps.take(~pauses(case.gaps) & ~case.gaps.for_host)
-    ),
+    claim=_claim,
     title="The {device} is idle for a reason that the trace does not show",
-    sentence="""The {device} is idle for up to {gain} of the {step} ({share}) although its next work
-    had been launched, or with a launch that was not recorded.""",
+    sentence="""The {device} is idle for {idle} of the {step} although its next work had been
+    launched, or with a launch that was not recorded.""",
     attempt="""Look at the other streams, processes and ranks at these times, and record all
     activities (CPU and the accelerator).""",
     caveat="""The device may have worked on what was not recorded: other processes share it, and
     some events may be missing from the trace.""",
     views=("overview", "trace"),
-    numbers={"gaps": ("Gaps", "count"), "median_gap": ("Median gap", "ns")},
+    numbers={
+        "idle": ("Idle time", "ns"),
+        "gaps": ("Gaps", "count"),
+        "median_gap": ("Median gap", "ns"),
+    },
 )

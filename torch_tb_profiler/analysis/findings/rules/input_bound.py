@@ -1,10 +1,10 @@
 """Time that the device is idle while the thread of the steps is in the DataLoader.
 
-Formula: idle time for the host ∩ ``enumerate(DataLoader)#…`` (and DataPipe) regions, or, where
+Evidence: idle time for the host ∩ ``enumerate(DataLoader)#…`` (and DataPipe) regions, or, where
 there are none, frames of the user's own ``__next__`` that launch nothing; on a host alone, the
 regions.
-Upper bound: batches that are ready cost nothing, and the device cannot gain more than it idled.
-A batch that loads while the device still works costs nothing, however long it takes.
+Change: these regions take no time, as if each batch were ready. Certain. A batch that loads while the
+device still works costs nothing, however long it takes.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.edits import host_skips
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 _NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
     row = case.calls[case.names.dataloader[spans["name"][case.calls]]]
     row = row[spans["track"][row] == case.main_track]
-    row, start, end = case.idle_in(
-        row if len(row) else _own_loaders(case), case.gaps.take(case.gaps.for_host)
-    )
+    change = "dataloader-ready" if len(row) else None
+    loads = row if len(row) else _own_loaders(case)
+    row, start, end = case.idle_in(loads, case.gaps.take(case.gaps.for_host))
     names = case.trace.strings.many(distinct(spans["name"][row], case.trace.strings))
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
@@ -45,6 +47,8 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
             "single_process": float(single and not several),
             "worker_processes": float(several and not single),
         },
+        change=change,
+        edit=None if change else host_skips(loads),
     )
 
 
@@ -71,8 +75,8 @@ RULE = Rule(
     place=40,
     claim=_claim,
     title="The {step} waits for input data",
-    sentence="""The {device} is idle for {gain} of the {step} ({share}) while the program waits for
-    its next batch; the longest wait was {longest}.""",
+    sentence="""The program waits for its next batch while the {device} has nothing to do; with
+    batches ready the {step} is {gain} ({share}) shorter. The longest wait was {longest}.""",
     attempt="""Load in worker processes (num_workers above 0) or in more of them, and keep them
     alive (persistent_workers=True). Move decoding and augmentation out of the step or onto the
     {device}. pin_memory=True speeds up the copy that follows.""",
@@ -80,6 +84,9 @@ RULE = Rule(
     also starts the workers.""",
     views=("overview", "trace"),
     links=(links.LOADING, links.TUNING),
+    cause="The DataLoader takes {path} of {the_step}{where}",
+    causes=(PathCause.DATALOADER,),
+    without="With batches ready",
     host_sentence="""The DataLoader takes {gain} of the {step} ({share}); the longest wait was
     {longest}.""",
     details=(

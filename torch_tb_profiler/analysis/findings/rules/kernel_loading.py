@@ -1,8 +1,7 @@
 """Idle time of the device within records of the driver that loads or compiles kernels (``Lazy
 Function Loading``, …), as it does when each is first called.
 
-Formula: with device work, idle time ∩ those records; without, the records.
-Upper bound: kernels that are there already need no loading.
+Change: the host spends no time in them. Certain.
 """
 
 from __future__ import annotations
@@ -12,13 +11,15 @@ from torch_tb_profiler.analysis.findings.rules.profiler_overhead import overhead
 
 RULE = Rule(
     place=30,
-    claim=lambda case, taken: overhead_records(case, loading=True),
+    claim=lambda case: overhead_records(case, loading=True),
     title="Kernels are loaded inside the {step}",
-    sentence="""The {device} is idle for {gain} of the {step} ({share}) while the driver loads or
-    compiles kernels, {records} times per {step}.""",
+    sentence="""The driver loads or compiles kernels {records} times per {step}; with all kernels there
+    the {step} is {gain} ({share}) shorter.""",
     attempt="""Call everything once before it counts: more warm-up steps, or
     CUDA_MODULE_LOADING=EAGER in the environment.""",
     caveat="It happens once per kernel: later steps do not pay for it.",
     views=("overview", "kernel", "trace"),
+    cause="Loading kernels takes {gain} of {the_step}{where}",
+    without="With all kernels loaded",
     numbers={"records": ("Overhead records", "count")},
 )

@@ -1,16 +1,17 @@
 """Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of
 them per step.
 
-Upper bound: a host that is always ahead closes those gaps and no others.
+Change: launches less than 1 ms apart are one graph launch: between them the host does nothing of its
+own. Likely.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 
 SHORT_GAP = 1_000_000
 """ns; a longer gap is no matter of launching."""
@@ -18,8 +19,8 @@ LAUNCHES = 5
 """Gaps per step, from which on launches are many."""
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
-    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0)).free(taken)
+def _claim(case: Case) -> Candidate | None:
+    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
     gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
     if len(gaps.start) < LAUNCHES * len(case.steps):
         return None
@@ -35,6 +36,7 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
             "median_kernel": float(np.median(length)) if len(length) else 0.0,
             "in_operators": int(measure(case.host_busy, gaps.start, gaps.end).sum()) / gaps.length,
         },
+        change="graphs",
     )
 
 
@@ -42,13 +44,18 @@ RULE = Rule(
     place=100,
     claim=_claim,
     title="The host launches too slowly for the {device}",
-    sentence="""The {device} runs out of work {gaps} times per {step} and waits up to {gain}
-    ({share}) for the next launch; half of its {kernels} kernels last {median_kernel} or less.""",
+    sentence="""The {device} runs out of work {gaps} times per {step} and waits for the next launch;
+    with few, early launches the {step} is {gain} ({share}) shorter. Half of its {kernels} kernels last {median_kernel} or less.""",
     attempt="""Launch fewer, larger kernels: torch.compile, device graphs, a larger batch, fused
     operators and optimizers. Keep Python work out of the loop.""",
     caveat="""Recording slows the host: with_stack, record_shapes and profile_memory most. A larger
     batch may change convergence.""",
     views=("overview", "operator", "kernel", "trace"),
+    certainty="likely",
+    cause="""The host launches too slowly for the {device}: its own work takes {path} of
+    {the_step}{where}""",
+    causes=(*HOST,),
+    without="As graph launches",
     links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),
     numbers={
         "gaps": ("Gaps", "count"),

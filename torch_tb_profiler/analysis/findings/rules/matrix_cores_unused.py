@@ -1,9 +1,8 @@
 """Time in which only kernels run that multiply matrices, or convolve, in single or half precision
 on the vector units of a device that has matrix cores.
 
-Formula: without what these kernels would need in a 16-bit type at the peaks of matrix cores and
-memory, where shapes and device are known.
-Upper bound: nothing is faster than the peaks.
+Change: they reach what is typically achievable (70 % of the peaks unless better known) in a 16-bit type
+on matrix cores. Likely; where shapes or device are unknown they take no time, and it is theoretical.
 Known from names (``hardware/vector_products.py``): kernels of unknown names are not counted,
 products of a matrix and a vector neither.
 """
@@ -17,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks
 from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
 from torch_tb_profiler.hardware.vector_products import multiplies_on_vector_units
@@ -27,7 +26,7 @@ _DOUBLE = re.compile(r'"(?:double|c10::complex<\w+>|long int|int)"')
 _AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     if not _has_matrix_cores(case):
         return None
     vendor = case.facts.summary["vendor"]
@@ -77,13 +76,18 @@ RULE = Rule(
     place=150,
     claim=_claim,
     title="{matrix_cores} are not used",
-    sentence="""Matrix products and convolutions run without {matrix_cores} for up to {gain} of the
-    {step} ({share}).""",
+    sentence="""Matrix products and convolutions run without {matrix_cores}; on them the {step} could be
+    {gain} ({share}) shorter.""",
     attempt="""Run them in bfloat16 or float16 (automatic mixed precision), or allow TF32 for
     float32 products where the {device} has it: torch.set_float32_matmul_precision("high").""",
     caveat="""Lower precision changes results: check the loss. Where shapes or the {device} are
     unknown, less is recoverable: {matrix_cores} do not speed up what memory limits.""",
     views=("overview", "efficiency", "operator", "kernel"),
+    certainty="likely",
+    cause="""Matrix products run without {matrix_cores}: the {device} computes for {path} of
+    {the_step}{where}""",
+    causes=(*DEVICE,),
+    without="In a 16-bit type on {matrix_cores}",
     links=(links.AMP, ("TF32", links.DOCS + "notes/cuda.html#tf32-on-ampere")),
     details=(("largest", "Most of it is {largest}."),),
     numbers={

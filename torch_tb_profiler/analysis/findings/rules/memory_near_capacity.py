@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 
 NEAR = 0.9
 """Share of the device's memory from which on it is nearly full."""
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     devices, memory = case.facts["devices"], case.insight["memory_devices"]
     full: list[dict[str, float]] = []
     for row in range(devices.n):

@@ -1,39 +1,37 @@
 """Idle time of the device within records of the profiler's own overhead (``Buffer Flush``,
 ``Activity Buffer Request``, …).
 
-Formula: with device work, idle time ∩ those records; without, the records.
-Upper bound: without the profiler they do not exist.
+Change: the host spends no time in them. Certain.
 """
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.what_if.changes import DRIVER
 from torch_tb_profiler.store.roles import Role
-
-_LOADING = re.compile(
-    r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler|Command Buffer Full"
-)
-"""Overhead records of the driver; all others are the profiler's."""
 
 
 def overhead_records(case: Case, loading: bool) -> Candidate:
     """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
     row = np.flatnonzero(case.trace["spans"]["role"] == Role.OVERHEAD)
-    row = row[case.named(row, _LOADING.match) == loading]
+    row = row[case.named(row, DRIVER.match) == loading]
     row, start, end = case.idle_in(row, case.gaps)
-    return Candidate(row, start, end, {"records": case.per_step(np.unique(row))})
+    return Candidate(
+        row,
+        start,
+        end,
+        {"records": case.per_step(np.unique(row))},
+        change="kernels-loaded" if loading else "no-overhead",
+    )
 
 
 RULE = Rule(
     place=10,
-    claim=lambda case, taken: overhead_records(case, loading=False),
+    claim=lambda case: overhead_records(case, loading=False),
     title="The profiler flushed its buffers",
-    sentence="""The {device} is idle for {gain} of the {step} ({share}) during records of profiler
-    overhead.""",
+    sentence="""Without the profiler's own overhead the {step} is {gain} ({share}) shorter.""",
     attempt="""Nothing to fix: a run without the profiler does not spend this time. Record fewer
     steps or fewer activities to see less of it.""",
     caveat="The host might have kept the {device} waiting anyway.",

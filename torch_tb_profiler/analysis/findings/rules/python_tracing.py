@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 from torch_tb_profiler.store.roles import Role
 
 FRAMES_PER_MS = 50
@@ -17,7 +17,7 @@ HOST_SHARE = 0.1
 """Share of the step from which on the device's waiting for the host counts."""
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     frames = case.within(np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON))
     length = case.windows.length
     if not len(frames) or len(frames) * 1_000_000 < FRAMES_PER_MS * length:

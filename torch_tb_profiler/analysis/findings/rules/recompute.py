@@ -1,9 +1,9 @@
 """Device time of operators that record a graph of their own beneath a node of the backward pass:
 activation checkpointing. On a host alone, their host time.
 
-Formula: operators with a sequence number and no forward thread under
+Evidence: operators with a sequence number and no forward thread under
 ``autograd::engine::evaluate_function`` or the frame of a checkpoint's hook.
-Upper bound: kept activations need no second forward pass.
+Change: they take no time on host and device. Certain.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.roles import Role
 
 _BACKWARD = re.compile(
@@ -22,7 +23,7 @@ _BACKWARD = re.compile(
 )
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     spans, links = case.trace["spans"], case.facts["span_links"]
     arguments = case.trace["operator_args"]
     records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
@@ -39,19 +40,25 @@ def _claim(case: Case, taken: Intervals) -> Candidate | None:
     row = case.work.row
     operator = links["operator"][row].astype(np.int64)
     row = row[climb(parent, operator, wanted) >= 0] if len(row) else again
-    return Candidate(row, *case.times(row), {"events": case.per_step(row)})
+    edit = (
+        together(host_skips(again), work_takes(row, 0)) if len(case.work.row) else host_skips(row)
+    )
+    return Candidate(row, *case.times(row), {"events": case.per_step(row)}, edit=edit)
 
 
 RULE = Rule(
     place=140,
     claim=_claim,
     title="The forward pass runs again in the backward pass",
-    sentence="""Activation checkpointing computes parts of the forward pass twice: up to {gain} of
-    the {step} ({share}).""",
+    sentence="""Activation checkpointing computes parts of the forward pass twice; without that the
+    {step} is {gain} ({share}) shorter.""",
     attempt="""Checkpoint less: fewer or cheaper layers (selective checkpointing), as far as memory
     allows.""",
     caveat="It is the price of the memory saved; the Memory view shows how much is free.",
     views=("overview", "operator", "module"),
+    cause="""Activation checkpointing computes parts of the forward pass twice: {gain} of
+    {the_step}{where}""",
+    without="Without recomputation",
     links=(links.CHECKPOINT,),
     numbers={"events": ("Events computed again", "count")},
 )

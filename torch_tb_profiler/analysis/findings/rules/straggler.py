@@ -1,8 +1,8 @@
 """By how much longer the work of another rank on the critical path through all ranks takes than that of the rest.
 
-Formula: mean per step of what holds the steps back (see `distributed_blame`); of the worker that is looked at at most
-its exposed communication, which is where it waits: what is claimed is taken from there.
-Upper bound: another rank may be nearly as slow, and then the path goes on there.
+Formula: mean per step of what holds the steps back (see ``distributed_blame``); of the worker that is looked at at most
+what its exposed communication costs, which is where it waits: what is saved here is taken from there.
+Change: that rank is as fast as the others. Certain; another rank may be nearly as slow, and then the path goes on there.
 Up to 16 workers are read for it; of larger runs the Distributed view has it done.
 """
 
@@ -13,9 +13,10 @@ from typing import Any
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork, to_blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.findings.ledger import THRESHOLD
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
+from torch_tb_profiler.units import format_ns
 
 LONGEST_LABEL = 120
 SHOWN = 20
@@ -29,7 +30,7 @@ def with_stragglers(
     asked: int,
     names: Sequence[tuple[str, str]],
 ) -> dict[str, Any]:
-    """What ``find_findings`` found in the trace of the rank ``asked``, and who holds it and the
+    """The findings (``selected.py``) of the trace of the rank ``asked``, and who holds it and the
     others back for 2 % of its own steps or more, the worst first; ``names``: (worker, span) of every
     rank.
 
@@ -64,21 +65,34 @@ def with_stragglers(
         findings.append(
             {
                 "rule": "late_itself" if claim is None else "straggler",
+                "costs": claim is not None,
+                "certainty": None if claim is None else "certain",
+                "change": None,
                 "recoverable_ns": claim,
                 "share": None if claim is None else claim / length,
                 **_details(by_rank[rank], held[rank], analysis["steps"], names),
             }
         )
+    return _combined(analysis, findings)
+
+
+def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The findings of a rank with those among ranks, without what is left too small."""
+    least = int(THRESHOLD * analysis["step_ns"])
     findings = [
         finding
         for finding in findings
-        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= int(THRESHOLD * length)
+        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= least
     ]
     findings.sort(
         key=lambda finding: (finding["recoverable_ns"] is None, -(finding["recoverable_ns"] or 0))
     )
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
-    return {**analysis, "found": findings, "unsure": unsure}
+    totals = analysis["totals"]
+    if any(finding["rule"] == "straggler" for finding in findings):
+        # Only those with communication hidden hold what late ranks cost, too.
+        totals = [total for total in totals if total["certainty"] != "certain"]
+    return {**analysis, "found": findings, "unsure": unsure, "totals": totals}
 
 
 def _details(
@@ -92,6 +106,7 @@ def _details(
     worker, span = names[first.rank]
     return {
         "artefact": False,
+        "shown_ns": float(held),
         "rows": [],
         "evidence": [
             _event(blame.parts[0], worker, span) for blame in blames[:SHOWN] if blame.parts
@@ -108,6 +123,7 @@ def _details(
         "words": {
             "worker": ", ".join(names[rank][0] for rank in to_blame(blames)[:SHOWN]),
             "doing": _doing(part),
+            "where": _longer(part),
         },
     }
 
@@ -117,6 +133,11 @@ def _doing(part: BlamedWork | None) -> str:
     if part is None:
         return ""
     return f"{part.name} in {part.module}" if part.module else part.name
+
+
+def _longer(part: BlamedWork | None) -> str:
+    """The end of the headline: what of that rank takes longer."""
+    return f"; its {_doing(part)} takes {format_ns(part.held)} longer" if part else ""
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
@@ -136,12 +157,14 @@ RULE = Rule(
     claim=None,
     title="This rank waits for {worker}",
     sentence="""The critical path through all ranks stays longer on {worker} than on the others in {held_steps} of
-    {of_steps} steps; if it were as fast as they are, this worker would wait up to {gain} less per {step}
+    {of_steps} steps; if it were as fast as they are, this worker would wait {gain} less per {step}
     ({share}).""",
     attempt="""Look at what that worker does: more data or layers, slower kernels, a stalled
     DataLoader, another program on its machine. Give it less, or the same as the others.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
+    cause="{worker} holds this rank back: {gain} of {the_step}{where}",
+    without="With all ranks as fast as this one",
     details=LATE_ITSELF.details,
     numbers=LATE_ITSELF.numbers,
 )

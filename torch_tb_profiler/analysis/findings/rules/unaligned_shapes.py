@@ -1,8 +1,8 @@
 """Time in which only matrix-core kernels run that were built to load one or two elements at a time
 (``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
 
-Formula: without what these kernels need at the device's peaks, where that is known. Upper bound:
-nothing is faster than the peaks.
+Change: they reach what is typically achievable (70 % of the peaks unless better known). Likely; where
+shapes or device are unknown they take no time, and it is theoretical.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Intervals, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks, largest, padding
 from torch_tb_profiler.hardware.vector_products import loads_unaligned
 
 
-def _claim(case: Case, taken: Intervals) -> Candidate | None:
+def _claim(case: Case) -> Candidate | None:
     work = case.work.take(case.work.kernel)
     unaligned = work.take(case.named(work.row, loads_unaligned))
     candidate = beyond_peaks(case, unaligned, False)
@@ -31,11 +31,17 @@ RULE = Rule(
     claim=_claim,
     title="Misaligned matrix dimensions slow {matrix_cores} down",
     sentence="""Kernels ({kernels} per {step}) feed {matrix_cores} one or two elements at a time,
-    because a dimension is not a multiple of 8 (4 for TF32): up to {gain} ({share}).""",
+    because a dimension is not a multiple of 8 (4 for TF32); aligned, the {step} could be {gain}
+    ({share}) shorter.""",
     attempt="""Pad that dimension, such as the vocabulary, the sequence or the number of classes, to
     a multiple of 8, better 64.""",
     caveat="Padding adds work of its own, and a sequence may have to stay as long as it is.",
     views=("overview", "efficiency", "operator", "kernel"),
+    certainty="likely",
+    cause="""Misaligned matrix dimensions slow {matrix_cores} down: the {device} computes for
+    {path} of {the_step}{where}""",
+    causes=(*DEVICE,),
+    without="With aligned dimensions",
     links=(links.TUNING,),
     details=(("largest", "Most of it is {largest}."), ("padding", "There, pad {padding}.")),
     numbers={"kernels": ("Kernels", "count")},

@@ -1,0 +1,73 @@
+"""What-ifs on the Critical Path page: choosing, sliding, copying, and a link that restores them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.conftest import OpenTab
+from tests.e2e.pages import Tab
+from tests.e2e.server import Server
+from tests.e2e.test_every_view import need_axe
+from tests.e2e.watch import accessibility
+
+RUN = "cnn_workers_0"
+
+
+def box(tab: Tab, words: str) -> Locator:
+    return tab.frame.get_by_role("checkbox", name=re.compile(f"^{re.escape(words)}"))
+
+
+def outcome(tab: Tab) -> Locator:
+    return tab.frame.get_by_role("region", name="Prediction")
+
+
+def test_changes_are_chosen_by_keys_copied_and_restored(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
+    tab = open_tab(sample_server, permissions=["clipboard-read", "clipboard-write"])
+    tab.load("critical_path", run=RUN)
+    expect(outcome(tab)).to_contain_text("Choose changes")
+    box(tab, "The DataLoader").focus()
+    tab.page.keyboard.press("Space")
+    expect(outcome(tab)).to_contain_text("Step ")
+    box(tab, "The host's own work").check()
+    slider = tab.frame.get_by_role("slider", name="Time ×")
+    slider.focus()
+    tab.page.keyboard.press("Home")
+    tab.becomes(lambda: tab.state().get("what_if"), "dataloader-ready;host:factor=0")
+    expect(outcome(tab).get_by_role("row", name=re.compile("^Host operator"))).to_contain_text(
+        "0 ns"
+    )
+    tab.frame.get_by_role("button", name="Copy as command").click()
+    copied = tab.page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(
+        rf"torch-tb-profiler whatif {RUN}/\S+ --change dataloader-ready --change host:factor=0",
+        copied,
+    )
+    said = outcome(tab).get_by_role("status").inner_text()
+    again = open_tab(sample_server).load("critical_path", **tab.settled_state())
+    expect(outcome(again).get_by_role("status")).to_have_text(said)
+    expect(outcome(again)).to_be_in_viewport()
+
+
+def test_half_the_time_of_a_row(open_tab: OpenTab, sample_server: Server) -> None:
+    tab = open_tab(sample_server).load("critical_path", run=RUN, by="operator")
+    rows = tab.frame.get_by_role("grid", name="On the path")
+    rows.get_by_role("link", name="half the time").first.click()
+    tab.idle()
+    expect(outcome(tab)).to_contain_text("Step ")
+    assert tab.settled_state()["what_if"].startswith("scale:operator=")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_bars_anybody(open_tab: OpenTab, sample_server: Server, dark: bool) -> None:
+    need_axe()
+    tab = open_tab(sample_server, dark=dark).load(
+        "critical_path", run=RUN, what_if="host:factor=0.3;scale:operator=aten::mm,factor=0.5"
+    )
+    tab.frame.get_by_text("Each step").click()
+    tab.idle()
+    assert accessibility(tab.frame) == []

@@ -1,0 +1,57 @@
+"""What a rule hands in: its evidence, and the change that would take the cost away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.store.columns import Ints
+
+Certainty = Literal["certain", "likely", "theoretical"]
+"""certain: the time is on the critical path and the change removes it. likely: the change reaches what
+is usually reached, such as a declared share of the device's peak. theoretical: nothing would be lost
+at all.
+"""
+CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
+THRESHOLD = 0.02
+"""Least share of the step that is worth a finding."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a rule found, before it is simulated.
+
+    Attributes:
+        row: rows of spans that show it, int64 of shape (pieces,); a row may occur more than once.
+        start, end: the time in which each piece shows it, ns, of the same shape; of pieces without
+            time, and of a candidate that costs no step time, all rows count.
+        numbers: what the texts name; times in ns.
+        words: texts of the trace by what they are.
+        certainty: that of the rule, unless given.
+        change: the change as ``whatif`` takes it.
+        edit: what the change does; not needed with ``change``. With neither it costs no step time.
+    """
+
+    row: Ints
+    start: Ints
+    end: Ints
+    numbers: dict[str, float] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
+    certainty: Certainty | None = None
+    change: str | None = None
+    edit: Edit | None = None
+
+    @property
+    def costs(self) -> bool:
+        """Whether there is a change to simulate."""
+        return self.change is not None or self.edit is not None
+
+
+def without_time(numbers: dict[str, float], row: Ints | None = None) -> Candidate:
+    """A candidate that costs no step time."""
+    row = np.zeros(0, np.int64) if row is None else row
+    nothing = np.zeros(len(row), np.int64)
+    return Candidate(row, nothing, nothing, numbers)

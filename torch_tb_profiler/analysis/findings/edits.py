@@ -1,0 +1,65 @@
+"""What the changes of rules do to the durations of a simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.what_if.changes import without_sync
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+
+
+def together(*parts: Edit) -> Edit:
+    """All of some edits."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        for part in parts:
+            part(scene, durations)
+
+    return edit
+
+
+def work_takes(row: Ints, time: Array | float) -> Edit:
+    """Device work (rows of spans) takes no longer than ``time``, ns; as long as now where that is NaN."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        place = positions_of(scene.graph.work.row, row)
+        durations.work[place] = np.fmin(durations.work[place], time)
+
+    return edit
+
+
+def host_skips(row: Ints) -> Edit:
+    """Host calls (rows of spans) and what they call take no time, and the host does not wait in them; what
+    they launch stays.
+    """
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        chosen = rows_mask(scene, row)
+        durations.segment[scene.inside(chosen).segment] = 0
+        without_sync(scene, durations, chosen)
+
+    return edit
+
+
+def host_time_gone(time: Intervals) -> Edit:
+    """Of host threads, some stretches of time are gone."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        host = scene.graph.host
+        durations.segment[:] = np.maximum(
+            durations.segment - measure(time, host.start, host.end), 0
+        )
+
+    return edit
+
+
+def rows_mask(scene: Scene, row: Ints) -> Mask:
+    """Which rows of spans are among some."""
+    mask = np.zeros(scene.trace["spans"].n, np.bool_)
+    mask[row] = True
+    return mask

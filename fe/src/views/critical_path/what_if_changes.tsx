@@ -124,7 +124,11 @@ function Parameter({ parameter, selects, value, onChange }: ParameterProps) {
   if (values.length)
     return <Select label="Kind" value={value} options={kindsOf(values)} onChange={onChange} />;
   const selector = SELECTOR_OPTIONS.find((option) => option.value === name)?.label ?? name;
-  const label = selects ? selector : (LABELS[name] ?? name);
+  const label = selects
+    ? selector
+    : name === "operator"
+      ? "Only operators named"
+      : "Only calls named";
   return (
     <NameField
       label={label}
@@ -135,12 +139,6 @@ function Parameter({ parameter, selects, value, onChange }: ParameterProps) {
     />
   );
 }
-
-const LABELS: Readonly<Record<string, string>> = {
-  operator: "Only operators named",
-  name: "Only calls named",
-  within: "Within, µs",
-};
 
 const kindsOf = (values: readonly string[]) =>
   values.map((value) => ({ value, label: labelOf(value) }));

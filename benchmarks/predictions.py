@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,8 @@ def child(*words: str, ranks: int = 1) -> str:
         )
         for rank in range(ranks)
     ]
-    printed = [process.communicate() for process in processes]
+    with ThreadPoolExecutor(ranks) as pool:
+        printed = list(pool.map(subprocess.Popen.communicate, processes))
     for process, (_, errors) in zip(processes, printed, strict=True):
         if process.returncode:
             raise SystemExit(f"{' '.join(words)} ended with {process.returncode}:\n{errors}")
@@ -248,7 +250,7 @@ def main() -> None:
     )
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of a program")
     parser.add_argument("--rounds", type=int, default=15, help="recordings of each form")
-    parser.add_argument("--keep", type=Path, help="folder for the recordings")
+    parser.add_argument("--keep", type=Path, help="new folder for the recordings")
     parser.add_argument("--write", action="store_true", help=f"put the table into {TARGET.name}")
     parser.add_argument("--record", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)

@@ -85,7 +85,7 @@ def workers_for_storage(changed: bool) -> Step:
 
 @pair("DataLoader workers 1 → 3, items on slow storage", "dataloader-ready")
 def more_workers(changed: bool) -> Step:
-    return training(Images(seconds=0.004), 3 if changed else 1)
+    return training(Images(seconds=0.006), 3 if changed else 1)
 
 
 @pair("DataLoader workers 0 → 1, items inflated", "dataloader-ready")

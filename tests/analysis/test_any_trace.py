@@ -22,6 +22,9 @@ from torch_tb_profiler.analysis.figures.operators import frames, operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.simulation import Simulation
+from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.health import health_items
@@ -149,6 +152,13 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     average(facts, every)
     insight = build_insight(trace, facts)
     covers(facts, insight["critical_path"])
+    simulation = Simulation(trace, facts, insight)
+    steps = np.arange(facts["steps"].n)
+    replayed, _ = simulation.predict([], steps)
+    half = [read_change(f"scale:kind={kind},factor=0.5") for kind in ("kernel", "operator")]
+    changed, path = simulation.predict(edits(half), steps)
+    assert (changed.predicted <= replayed.predicted + 1).all()
+    assert np.isfinite(path).all()
     built = findings_of(facts, insight)
     for item in (*built["found"], *built["totals"]):
         assert 0 <= (item["recoverable_ns"] or 0) <= (built["step_ns"] or 0)

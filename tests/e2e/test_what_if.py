@@ -24,6 +24,11 @@ def outcome(tab: Tab) -> Locator:
     return tab.frame.get_by_role("region", name="Prediction")
 
 
+def result(tab: Tab) -> str:
+    """The sentence that says what the chosen changes do."""
+    return str(outcome(tab).get_by_role("status").inner_text())
+
+
 def test_changes_are_chosen_by_keys_copied_and_restored(
     open_tab: OpenTab, sample_server: Server
 ) -> None:
@@ -37,7 +42,7 @@ def test_changes_are_chosen_by_keys_copied_and_restored(
     slider = tab.frame.get_by_role("slider", name="Time ×")
     slider.focus()
     tab.page.keyboard.press("Home")
-    tab.becomes(lambda: tab.state().get("what_if"), "dataloader-ready;host:factor=0")
+    tab.becomes(lambda: tab.state().get("what_if", ""), "dataloader-ready;host:factor=0")
     expect(outcome(tab).get_by_role("row", name=re.compile("^Host operator"))).to_contain_text(
         "0 ns"
     )
@@ -47,9 +52,9 @@ def test_changes_are_chosen_by_keys_copied_and_restored(
         rf"torch-tb-profiler whatif {RUN}/\S+ --change dataloader-ready --change host:factor=0",
         copied,
     )
-    said = outcome(tab).get_by_role("status").inner_text()
-    again = open_tab(sample_server).load("critical_path", **tab.settled_state())
-    expect(outcome(again).get_by_role("status")).to_have_text(said)
+    said = result(tab)
+    again = open_tab(sample_server).load(**tab.settled_state())
+    again.becomes(lambda: result(again), said)
     expect(outcome(again)).to_be_in_viewport()
 
 
@@ -68,6 +73,6 @@ def test_nothing_bars_anybody(open_tab: OpenTab, sample_server: Server, dark: bo
     tab = open_tab(sample_server, dark=dark).load(
         "critical_path", run=RUN, what_if="host:factor=0.3;scale:operator=aten::mm,factor=0.5"
     )
-    tab.frame.get_by_text("Each step").click()
+    tab.frame.get_by_text("Each step", exact=True).click()
     tab.idle()
     assert accessibility(tab.frame) == []

@@ -128,7 +128,7 @@ def test_mostly_the_profilers_own_doing_is_not_called_healthy() -> None:
     assert costly(found.findings) == []
     assert not found.healthy
     assert found.headline.startswith(
-        "Nothing was recorded for 996 µs of the 1.00 ms step, and the GPU is active for 10 % of it."
+        "Nothing was recorded for 996 µs of the 1.00 ms step, and the GPU is active for 10.0 % of it."
     )
 
 

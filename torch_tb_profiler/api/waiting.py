@@ -108,7 +108,7 @@ def member_findings(context: TraceContext, member: FleetPlace | None = None) -> 
         context.insight,
         opened.worker.name,
         opened.span.name,
-        None if selection.whole else selection.steps,
+        selection.steps,
     )
     if member is None or member[1] < 0:
         return findings_payload(source)

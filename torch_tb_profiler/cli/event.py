@@ -15,11 +15,13 @@ from torch_tb_profiler.cli.output import Printer, Report, identity
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import timeline_of
+from torch_tb_profiler.runs.single import insight_of, timeline_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.units import and_more, format_count, format_ns
+from torch_tb_profiler.views.critical_path import event_path_payload
+from torch_tb_profiler.views.critical_path_wire import EventPathPayload
 from torch_tb_profiler.views.event import event_payload
 from torch_tb_profiler.views.event_arguments import args_payload, cut
 from torch_tb_profiler.views.timeline_wire import EventPayload, EventRef
@@ -40,10 +42,16 @@ def print_events(opened: Opened, settings: Settings, options: argparse.Namespace
     timeline = timeline_of(opened, settings)
     texts = EventTexts(settings)
     printer = Printer(options)
-    for payload in _payloads(opened, timeline, options.ids):
+    payloads = _payloads(opened, timeline, options.ids)
+    insight = insight_of(opened, settings)
+    for payload in payloads:
         raw = texts.read(opened, payload.ref.event) if options.raw else None
+        path = event_path_payload(opened.trace, opened.facts, insight, payload.ref.event)
         printer.add(
-            Report(partial(_document, opened, payload, raw), partial(_object, opened, payload, raw))
+            Report(
+                partial(_document, opened, payload, path, raw),
+                partial(_object, opened, payload, path, raw),
+            )
         )
     printer.end()
     return 0
@@ -65,19 +73,27 @@ def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[Ev
         raise NotFound(error.message.replace(" on the timeline", ""), hint) from error
 
 
-def _object(opened: Opened, payload: EventPayload, raw: str | None) -> dict[str, Any]:
+def _object(
+    opened: Opened, payload: EventPayload, path: EventPathPayload, raw: str | None
+) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(payload)
-    return identity(opened) | fields | ({} if raw is None else {"raw": raw})
+    on_path = {"critical_path": msgspec.to_builtins(path)}
+    return identity(opened) | fields | on_path | ({} if raw is None else {"raw": raw})
 
 
-def _document(opened: Opened, payload: EventPayload, raw: str | None) -> Document:
+def _document(
+    opened: Opened, payload: EventPayload, path: EventPathPayload, raw: str | None
+) -> Document:
     return Document(
-        f"#{payload.ref.event} {payload.ref.name}", (opened.title,), tuple(_blocks(payload, raw))
+        f"#{payload.ref.event} {payload.ref.name}",
+        (opened.title,),
+        tuple(_blocks(payload, path, raw)),
     )
 
 
-def _blocks(payload: EventPayload, raw: str | None) -> Iterator[Block]:
-    yield from _listing("Event", [*_itself(payload), *_around(payload), *_calls(payload)])
+def _blocks(payload: EventPayload, path: EventPathPayload, raw: str | None) -> Iterator[Block]:
+    about = [*_itself(payload), *_on_path(path), *_around(payload), *_calls(payload)]
+    yield from _listing("Event", about)
     yield from _listing(
         "From Python to the device", [f"{link.kind}: {_event(link.ref)}" for link in payload.chain]
     )
@@ -116,6 +132,14 @@ def _itself(payload: EventPayload) -> Iterator[str]:
         f"Begins {format_ns(payload.ref.start_ns)} after the first event, lasts"
         f" {format_ns(payload.ref.dur_ns)}{f', in {payload.step}' if payload.step else ''}."
     )
+
+
+def _on_path(path: EventPathPayload) -> Iterator[str]:
+    slack = "" if path.slack_ns is None else f"; slack {format_ns(path.slack_ns)}"
+    if path.within_ns:
+        yield f"On the critical path for {format_ns(path.within_ns)}{slack}"
+    elif slack:
+        yield f"Not on the critical path{slack}"
 
 
 def _around(payload: EventPayload) -> Iterator[str]:

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.what_if.table import preset_table
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
@@ -25,6 +26,7 @@ from torch_tb_profiler.views.wire import OverviewPayload
 TOP = 10
 STEPS_SHOWN = 12
 BAR = 30
+PRESETS_SHOWN = 5
 _ALLOCATED_BY = ("line", "operator", "category", "module")
 
 
@@ -50,6 +52,7 @@ def summary_document(
     blocks = (
         findings_block(findings, opened),
         _breakdown(overview),
+        _what_if(context),
         _operators(opened, summary),
         _kernels(opened, summary),
         _memory(context),
@@ -85,6 +88,40 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
         else f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}"
     )
     return Table(title, columns, rows, len(rows))
+
+
+def _what_if(context: TraceContext) -> Block | None:
+    """What the usual changes would save."""
+    rows = preset_table(context.facts, context.insight, context.selection())
+    if not rows.n:
+        return None
+    error = format_share(abs(float(rows["replay_error"][0])))
+    cells = [
+        (
+            words or "",
+            change or "",
+            *(format_ns(float(rows[key][row])) for key in ("predicted_ns", "saved_ns")),
+            format_share(float(rows["saved"][row])),
+        )
+        for row, (words, change) in enumerate(
+            zip(rows.texts("words"), rows.texts("change"), strict=True)
+        )
+    ]
+    columns = (
+        Column("What changes", "text"),
+        Column("Change", "name"),
+        Column("Predicted"),
+        Column("Saved"),
+        Column("Share"),
+    )
+    measured = format_ns(float(rows["measured_ns"][0]))
+    return Table(
+        f"What if, of a step of {measured}; replay error {error}",
+        columns,
+        cells[:PRESETS_SHOWN],
+        rows.n,
+        "each alone; several at once: torch-tb-profiler whatif PATH --change CHANGE …",
+    )
 
 
 def _steps(overview: OverviewPayload) -> Block | None:

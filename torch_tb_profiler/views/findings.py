@@ -37,7 +37,7 @@ MOST_ARTEFACTS = 0.5
 @dataclass(frozen=True)
 class Source:
     """The trace of the findings, and its place in the catalogue. ``steps``: rows of steps that the findings
-    are about, None: those that the rules looked at.
+    are about; with all or None, those that the rules judge.
     """
 
     trace: Trace
@@ -50,7 +50,10 @@ class Source:
     @property
     def analysis(self) -> dict[str, Any]:
         """The findings that count in these steps (``selected.py``)."""
-        return findings_of(self.facts, self.insight, self.steps)
+        chosen = self.steps
+        # Of all steps, the rules leave cold and cut ones out.
+        every = chosen is None or len(chosen) == self.facts["steps"].n
+        return findings_of(self.facts, self.insight, None if every else chosen)
 
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:

@@ -33,6 +33,8 @@ _WEIGHT = {"certain": 1.0, "likely": 0.6, "theoretical": 0.0}
 """Of savings, when the largest cause is chosen."""
 BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
+_EQUAL = 0.9
+"""Share of the greatest weight from which on two causes weigh the same."""
 _MOST, _NOTABLE = 0.5, 0.1
 """Shares of a cause from which on one place is most, or the largest part, of it."""
 LEAST_JUDGED = 0.5
@@ -111,7 +113,7 @@ class Path:
             return "" if _KNOWN.match(text) else cut(_plain(text), _LONGEST_NAME)
         built_in = _BUILT_IN.fullmatch(name)
         inner = _LINE.fullmatch(name)
-        what = built_in["name"] if built_in else line["function"] if inner else short_name(name)
+        what = built_in["name"] if built_in else line["function"] if inner else _plain(name)
         file = "/".join(line["file"].replace("\\", "/").split("/")[-3:])
         return f"{cut(what, _LONGEST_NAME)} at {cut(file, _LONGEST_FILE)}"
 
@@ -148,7 +150,12 @@ def headline(
         else 0.0
         for item in analysis["found"]
     ]
-    best = int(np.argmax(weights)) if weights else -1
+    # Of causes that weigh as much, the first of the rules says most.
+    best = min(
+        (at for at, weight in enumerate(weights) if weight and weight >= _EQUAL * max(weights)),
+        key=lambda at: RULES[analysis["found"][at]["rule"]].place,
+        default=-1,
+    )
     if best < 0 or weights[best] < LEAST:
         return _account(path, analysis, words, the_step)
     item = analysis["found"][best]
@@ -234,7 +241,7 @@ def _account(
     )
     sentences = {
         "computes": f"the {device} computes for {time} of {the_step}{part.where()}{earlier}",
-        "communicates": f"the {device} communicates for {time} of {the_step}{part.where()}",
+        "communicates": f"communication takes {time} of {the_step}{part.where()}",
         "copies": f"the {device} copies for {time} of {the_step}{part.where()}",
         "host": f"the host works for {time} of {the_step}{part.where()}",
         "loads": f"the DataLoader takes {time} of {the_step}{part.where()}",

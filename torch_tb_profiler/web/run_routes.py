@@ -70,7 +70,7 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
         insight.insight,
         opened.worker.name,
         opened.span.name,
-        None if selection.whole else selection.steps,
+        selection.steps,
     )
     if fleet is None:
         return findings_payload(source, progress)

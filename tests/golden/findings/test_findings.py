@@ -15,30 +15,19 @@ from typing import Any
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.findings import Source, findings_payload
 from torch_tb_profiler.views.findings_wire import Finding
 
 HERE = Path(__file__).resolve().parent
-IDLE = (
-    "profiler_overhead",
-    "silent_end",
-    "kernel_loading",
-    "input_bound",
-    "host_backend",
-    "allocator_churn",
-    "host_synchronisation",
-    "launch_bound",
-    "idle_host",
-    "idle_queue",
-    "idle_other",
-)
-BOTH = ("optimizer_unfused",)
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 
@@ -64,26 +53,19 @@ def _compare(name: str, found: dict[str, Any]) -> None:
     assert json.loads(path.read_text(encoding="utf-8")) == found
 
 
-def _fits(made: dict[str, Any]) -> None:
-    """What must hold of any trace."""
-    costing = [item for item in made["found"] if item["recoverable_ns"] is not None]
-    assert sum(item["recoverable_ns"] for item in costing) <= (made["step_ns"] or 0)
-    assert sum(item["share"] for item in costing) <= 1 + 1e-9
-    assert all(item["share"] >= THRESHOLD for item in costing)
-    if made["busy"] is not None:
-        # What the device's idle time is laid at is idle time, all of it but for causes too small to
-        # be told; the rest is work.
-        idle = sum(item["share"] for item in costing if item["rule"] in IDLE)
-        work = sum(item["share"] for item in costing if item["rule"] not in (*IDLE, *BOTH))
-        both = sum(item["share"] for item in costing if item["rule"] in BOTH)
-        assert idle <= 1 - made["busy"] + 1e-9
-        assert work <= made["busy"] + 1e-9
-        if "edges" not in made["unsure"]:
-            assert 1 - made["busy"] - idle - both <= THRESHOLD * len(IDLE) / 2
+def _fits(facts: Facts, insight: Insight) -> dict[str, Any]:
+    """The findings; and what must hold of any trace."""
+    made = findings_of(facts, insight)
+    step = made["step_ns"] or 0
     for item in made["found"]:
         assert item["rule"] in RULES
-        assert set(made["unsure"]) <= set(UNSURE)
         assert len(item["rows"]) == min(item["count"], 20)
+        if item["costs"]:
+            assert 0 <= item["recoverable_ns"] <= step
+            assert THRESHOLD <= item["share"] <= 1
+    assert all(0 <= total["recoverable_ns"] <= step for total in made["totals"])
+    assert set(made["unsure"]) <= set(UNSURE)
+    return made
 
 
 def _evidence(item: Finding) -> str:
@@ -93,15 +75,19 @@ def _evidence(item: Finding) -> str:
 def test_samples(samples: Path) -> None:
     found = {}
     for key, opened, insight in _opened(samples):
-        _fits(insight.about["findings"])
+        _fits(opened.facts, insight)
         page = findings_payload(
-            Source(opened.trace, opened.facts, opened.worker.name, opened.span.name),
-            insight.about["findings"],
+            Source(opened.trace, opened.facts, insight, opened.worker.name, opened.span.name)
         )
         found[key] = {
             "headline": page.headline,
             "findings": [
-                f"{item.sentence} [{_evidence(item)}, {item.line}]" for item in page.findings
+                f"{item.certainty}: {item.sentence} [{_evidence(item)}, {item.line}]"
+                for item in page.findings
+            ],
+            "together": [
+                f"{total.certainty}: {format_ns(page.step_ns)} → {format_ns(total.step_ns)}"
+                for total in page.totals
             ],
             "unsure": page.unsure,
         }
@@ -109,14 +95,19 @@ def test_samples(samples: Path) -> None:
 
 
 def test_public_traces(real_traces: Path) -> None:
-    """Rule, share of the step in per cent, pieces of evidence."""
+    """The headline; rule, share of the step in per cent, certainty, pieces of evidence."""
     found = {}
-    for key, _, insight in _opened(real_traces):
-        made = insight.about["findings"]
-        _fits(made)
+    for key, opened, insight in _opened(real_traces):
+        made = _fits(opened.facts, insight)
+        page = findings_payload(
+            Source(opened.trace, opened.facts, insight, opened.worker.name, opened.span.name)
+        )
         found[key] = [
-            f"{item['rule']} {'-' if item['share'] is None else format(item['share'], '.0%')}"
-            f" {item['count']}"
-            for item in made["found"]
+            page.headline,
+            *(
+                f"{item['rule']} {'-' if item['share'] is None else format(item['share'], '.0%')}"
+                f" {item['certainty'] or '-'} {item['count']}"
+                for item in made["found"]
+            ),
         ]
     _compare("public_traces.json", found)

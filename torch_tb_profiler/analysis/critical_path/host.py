@@ -152,11 +152,15 @@ def blocking_calls(trace: Trace, facts: Facts) -> Mask:
 
 
 def main_track(trace: Trace, facts: Facts, host: HostSegments) -> int:
-    """The thread of the steps' annotations; without steps the one that was active longest; −1 none."""
+    """The thread of the steps' annotations; without steps the one that was active longest, in Python alone
+    only if no thread did anything else: a thread that reports now and then sleeps there; −1 none.
+    """
     steps, spans = facts["steps"], trace["spans"]
     if steps.n:
         same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
         if same.any():
             return int(spans["track"][np.argmax(same)])
-    active = np.bincount(host.track, weights=np.where(host.span >= 0, host.end - host.start, 0))
+    active = np.where(host.span >= 0, host.end - host.start, 0)
+    worked = np.where(host.cause == PathCause.PYTHON, 0, active)
+    active = np.bincount(host.track, weights=worked if worked.any() else active)
     return int(active.argmax()) if len(active) else -1

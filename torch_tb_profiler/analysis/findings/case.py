@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
+from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -162,9 +163,12 @@ class Case:
         """When that device had nothing to do within the windows, and what it waited for."""
         spans, work = self.trace["spans"], self.work
         end = spans["start"] + spans["dur"]
-        return find_gaps(
+        gaps = find_gaps(
             work.row, work.start, work.end, work.launch, spans["start"], end, self.judged
         )
+        # Before such work the device was busy with what was launched before the recording.
+        known = self.scene.graph.work
+        return gaps.take(~np.isin(gaps.next, known.row[known.begin == Begin.EARLIER]))
 
     @cached_property
     def main_track(self) -> int:

@@ -40,7 +40,7 @@ export function RankedFindings({ findings, links }: FindingListProps) {
     <>
       {firm.length ? <FindingList findings={firm} links={links} /> : null}
       {first ? (
-        <details class="findings-theoretical">
+        <details class="findings-theoretical" open={!firm.length}>
           <summary>
             {formatCount(theoretical.length)}
             {firm.length ? " more" : ""}, theoretical: {first.title}, {gainText(first)}

@@ -49,20 +49,10 @@ function OverviewPage({
         onFindings={() => list.current?.scrollIntoView({ block: "start" })}
       />
       <Notes notes={payload.notes} />
-      {devices.length ? (
-        <Panel
-          title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"}
-          term="device"
-        >
-          <Devices devices={devices} words={vocabulary} />
-        </Panel>
-      ) : null}
-      <Breakdown {...props} payload={payload} />
-      <div class="overview-row judged" ref={list}>
+      <div class="judged" ref={list}>
         <Panel
           title="What to change"
           term="findings"
-          class="wide"
           note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
         >
           <Findings
@@ -72,14 +62,28 @@ function OverviewPage({
             hrefOf={props.hrefOf}
           />
         </Panel>
-        <div class="overview narrow">
-          <Panel title="Trace health" term="health" note={<HealthNote items={payload.health} />}>
-            <Health items={payload.health} />
-          </Panel>
-          <Panel title="Configuration" class="facts-wide">
-            <Configuration facts={payload.configuration} />
-          </Panel>
-        </div>
+      </div>
+      <Breakdown {...props} payload={payload} />
+      {devices.length ? (
+        <Panel
+          title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"}
+          term="device"
+        >
+          <Devices devices={devices} words={vocabulary} />
+        </Panel>
+      ) : null}
+      <div class="overview-row">
+        <Panel
+          title="Trace health"
+          term="health"
+          class="wide"
+          note={<HealthNote items={payload.health} />}
+        >
+          <Health items={payload.health} />
+        </Panel>
+        <Panel title="Configuration" class="facts-wide narrow">
+          <Configuration facts={payload.configuration} />
+        </Panel>
       </div>
       <MissingList missing={payload.missing} />
     </div>

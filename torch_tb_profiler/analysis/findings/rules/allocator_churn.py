@@ -19,6 +19,8 @@ _ALLOCATES = re.compile(
 
 
 def _claim(case: Case) -> Candidate | None:
+    if not len(case.work.row):
+        return None
     row = case.runtime_calls(_ALLOCATES)
     return Candidate(
         *gaps_after(case, row), {"calls": len(row) / len(case.steps)}, edit=host_skips(row)

@@ -2,7 +2,7 @@
 collective is in progress and no thread runs an operator.
 
 Change: communication runs wholly beside computation, and no step is shorter than its communication;
-on a host alone, that time is gone. Likely.
+of collectives that the path does not hold, the host's time beside them is gone. Likely.
 Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
 from this one.
 """
@@ -30,7 +30,7 @@ def _claim(case: Case) -> Candidate | None:
         piece = row[number]
     total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
     numbers = {"collectives": case.per_step(row), "total": total}
-    if len(case.work.row):
+    if len(case.work.row) or (case.scene.work_causes == PathCause.COMMUNICATION).any():
         return Candidate(piece, start, end, numbers, change="overlap")
     return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
 
@@ -55,7 +55,7 @@ RULE = Rule(
         ("Communication hooks", links.DOCS + "ddp_comm_hooks.html"),
         ("DistributedDataParallel", links.DOCS + "notes/ddp.html"),
     ),
-    host_sentence="""For {gain} of the {step} ({share}) a collective is in progress and no
-    thread runs an operator; the collectives ({collectives} per {step}) take {total} in total.""",
+    host_sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
+    shorter; the collectives ({collectives} per {step}) take {total} in total.""",
     numbers={"collectives": ("Collectives", "count"), "total": ("Their time", "ns")},
 )

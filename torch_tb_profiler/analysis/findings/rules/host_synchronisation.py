@@ -20,6 +20,8 @@ _PAGEABLE = "Pageable"
 
 
 def _claim(case: Case) -> Candidate | None:
+    if not len(case.work.row):
+        return None
     row, steps = _synchronising(case), len(case.steps)
     spans, operator = case.trace["spans"], case.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)

@@ -137,7 +137,9 @@ def _doing(part: BlamedWork | None) -> str:
 
 def _longer(part: BlamedWork | None) -> str:
     """The end of the headline: what of that rank takes longer."""
-    return f"; its {_doing(part)} takes {format_ns(part.held)} longer" if part else ""
+    if part is None:
+        return ""
+    return f"; in the worst step, its {_doing(part)} takes {format_ns(part.held)} longer"
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
@@ -164,7 +166,7 @@ RULE = Rule(
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
     cause="{worker} holds this rank back: {gain} of {the_step}{where}",
-    without="With all ranks as fast as this one",
+    without="With {worker} as fast as the others",
     details=LATE_ITSELF.details,
     numbers=LATE_ITSELF.numbers,
 )

@@ -24,7 +24,13 @@ from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.api.waiting import FleetPlace, fleet_places, member_findings, waiting_columns
+from torch_tb_profiler.api.waiting import (
+    FleetPlace,
+    fleet_places,
+    member_findings,
+    one_fleet,
+    waiting_columns,
+)
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
@@ -339,14 +345,21 @@ class RunFrames(Frames, Sequence[TraceFrames]):
                 lambda context, member: tables.critical_path(context, steps, member)
             )
         _one_of(ranks, ("all",))
-        [*fleets] = {id(fleet): fleet for fleet, _ in self._members}.values()
-        if len(fleets) != 1:
-            raise BadRequest(
-                f"The traces are {len(fleets)} recordings, a path goes through one.",
-                "Open one run folder, or take some of its traces by a slice.",
-            )
+        fleet = one_fleet(self._members, "a path goes through one")
         own = steps if steps is not None or not self._traces else self._traces[0].context.steps
-        return tables.ranks_path(fleets[0], own)
+        return tables.ranks_path(fleet, own)
+
+    def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
+        """As of one trace, by trace. With ``"no-stragglers"`` or ``"no-stragglers:rank=3"`` one row for the run;
+        ``attrs``: ``slowdown``, ``by_worker``, ``by_operation`` and ``steps``.
+
+        Raises:
+            BadRequest: there is no such change or rank; ``no-stragglers`` also: of one rank, or of some steps.
+            IndexError: there is no such step.
+        """
+        if all(text.partition(":")[0] != "no-stragglers" for text in changes):
+            return super().whatif(*changes, steps=steps)
+        return tables.run_what_if([t.context for t in self], self._members, changes, steps)
 
     @property
     def findings(self) -> DataFrame:

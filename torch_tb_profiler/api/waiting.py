@@ -10,7 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.store.columns import Ints
@@ -63,6 +63,21 @@ def fleet_places(traces: Sequence[TraceContext]) -> list[FleetPlace]:
             if trace == key or trace not in memberships:
                 memberships[trace] = fleet, rank
     return [memberships[_key(context.opened)] for context in traces]
+
+
+def one_fleet(members: Sequence[FleetPlace], why: str) -> Fleet:
+    """The one fleet of all members. ``why``: what needs it to be one.
+
+    Raises:
+        BadRequest: there are several, or none.
+    """
+    [*fleets] = {id(fleet): fleet for fleet, _ in members}.values()
+    if len(fleets) != 1:
+        raise BadRequest(
+            f"The traces are {len(fleets)} recordings, {why}.",
+            "Open one run folder, or take some of its traces by a slice.",
+        )
+    return fleets[0]
 
 
 def waiting_columns(member: FleetPlace) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.what_if.changes import Applied, read_change
-from torch_tb_profiler.analysis.what_if.stragglers import Stragglers, run_document
+from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import what_if_document, what_if_table
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import fleet_places
@@ -19,8 +19,6 @@ from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_count, format_ns, format_share
-
-LEAST_RANKS = 2
 
 
 def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.what_if.changes import read_change
-from torch_tb_profiler.analysis.what_if.stragglers import Stragglers, run_document
+from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.ranks_path_wire import SlowOperation, SlowRank, StragglersPayload
-
-LEAST_RANKS = 2
 
 
 def without_simulation(path: str, progress: float, refused: str = "") -> StragglersPayload:

@@ -29,6 +29,8 @@ from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.strings import StringBuilder
 from torch_tb_profiler.units import format_names
 
+LEAST_RANKS = 2
+"""Fewer have nothing to be compared with."""
 MOST_NAMES = 20
 """Operations that are put back one by one: those that differ most from their ideal."""
 

@@ -95,11 +95,16 @@ export function timelineParams(range: Range | null, strips: readonly PathStrip[]
   return { path: "1", ...(shown ? { t: `${shown.t0},${shown.t1 - shown.t0}` } : {}) };
 }
 
-/** The stretches of a strip, their series by place. */
-export function stretchesOf({ stretches }: PathStrip, series: readonly Series[]): Stretch[] {
+/** The stretches of a strip, their series by place; `placeOf`: the rank of each, where there are several. */
+export function stretchesOf(
+  { stretches }: PathStrip,
+  series: readonly Series[],
+  placeOf: (row: number) => string = () => "",
+): Stretch[] {
   const place = new Map(series.map(({ key }, i) => [key, i]));
   return stretches.kind.map((kind, row) => ({
     series: place.get(kind) ?? -1,
+    ...(placeOf(row) ? { label: `${placeOf(row)} · ${labelOf(kind)}` } : {}),
     t0: stretches.start_ns[row] ?? 0,
     t1: stretches.end_ns[row] ?? 0,
   }));

@@ -1,5 +1,6 @@
 /** The critical path through all ranks of a run. */
 
+import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { PATH_RANKS } from "../../api/tables.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -16,6 +17,7 @@ import {
   onTimeline,
   rankOf,
   RANKS_GROUPS,
+  ranksOf,
   readRanksGroup,
   traceOfRank,
   type RanksGroup,
@@ -93,6 +95,7 @@ function Ranks(props: PageProps) {
     setParam("t0", next && String(next.t0));
     setParam("t1", next && String(next.t1));
   };
+  const placeOf = useMemo(() => ranksOf(payload), [payload]);
   const shown = onTimeline(payload, range);
   return (
     <>
@@ -104,12 +107,7 @@ function Ranks(props: PageProps) {
           range={range}
           onRange={setRange}
           within={range ? (rows.data ?? undefined) : undefined}
-          placeOf={(strip, row) =>
-            rankOf(
-              payload.workers,
-              payload.strips.find(({ step }) => step === strip.step)?.stretches.worker[row],
-            )
-          }
+          placeOf={placeOf}
           links={
             shown ? (
               <a

@@ -33,6 +33,13 @@ export const rankOf = (workers: readonly RanksWorker[], place: number | undefine
   return found ? workerName(found) : "";
 };
 
+/** Names the rank of each stretch of a strip. */
+export function ranksOf({ strips, workers }: Pick<RanksPathPayload, "strips" | "workers">) {
+  const stretches = new Map(strips.map((strip) => [strip.step, strip.stretches]));
+  return ({ step }: { step: number }, row: number): string =>
+    rankOf(workers, stretches.get(step)?.worker[row]);
+}
+
 export interface OnRank {
   worker: RanksWorker;
   /** The part of the path, in the times of that rank's own trace. */

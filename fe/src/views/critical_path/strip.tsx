@@ -76,7 +76,10 @@ interface OneStripProps extends Required<Omit<PathStripsProps, "links" | "within
 
 function OneStrip(props: OneStripProps) {
   const { strip, payload, series, titled, onRange, range, placeOf, ...rest } = props;
-  const stretches = useMemo(() => stretchesOf(strip, series), [strip, series]);
+  const stretches = useMemo(
+    () => stretchesOf(strip, series, (row) => placeOf(strip, row)),
+    [strip, series, placeOf],
+  );
   return (
     <>
       {titled ? (

@@ -118,7 +118,7 @@ function Stretches({ series, stretches, id, whole: { t0, t1 }, width }: Stretche
           />
         ))}
         {stretches.map((stretch) => {
-          const text = series[stretch.series]?.label ?? "";
+          const text = stretch.label ?? series[stretch.series]?.label ?? "";
           const room = text.length * LETTER + 8;
           const middle = x((stretch.t0 + stretch.t1) / 2);
           return x(stretch.t1) - x(stretch.t0) < room + 2 ? null : (

@@ -6,6 +6,8 @@ import type { Window } from "./staircase";
 export interface Stretch extends Window {
   /** Place of its series. */
   series: number;
+  /** What stands on it, where that is not the name of its series. */
+  label?: string;
 }
 
 /** Of the whole, per key. */

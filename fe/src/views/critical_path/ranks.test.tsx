@@ -1,0 +1,232 @@
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { useState } from "preact/hooks";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { PATH_KINDS, PATH_RANKS } from "../../api/tables.gen";
+import type { RanksPathPayload, RanksRowsPayload, StragglersPayload } from "../../api/types.gen";
+import { runsStore } from "../../state/runs";
+import type { Params } from "../../state/view";
+import { declaredTable, viewProps } from "../fixtures";
+import { payload as ownPath, rows as ownRows } from "./fixtures";
+import { onTimeline } from "./ranks_model";
+import { Stragglers } from "./stragglers";
+import { CriticalPathView } from "./view";
+import { whatIf } from "./what_if_fixtures";
+
+const parts = declaredTable<RanksPathPayload["parts"]>(PATH_KINDS, 2, {
+  kind: ["kernel", "communication"],
+  path_ns: [80, 20],
+  share: [0.8, 0.2],
+  segments: [2, 1],
+});
+
+const ranks = (over: Partial<RanksPathPayload> = {}): RanksPathPayload => ({
+  progress: 1,
+  ready: 2,
+  workers_total: 2,
+  steps: 1,
+  headline: ["Rank 5 holds the others back by 30 ns of the step, 30 %."],
+  notes: ["The path rests on 2 of 8 ranks: waiting for one of the others is not told apart."],
+  clock: "The clocks are aligned.",
+  workers: [
+    { worker: "w", span: "s", rank: 0, shift_ns: 1000 },
+    { worker: "v", span: "t", rank: 5, shift_ns: -7 },
+  ],
+  parts,
+  strips: [
+    {
+      step: 3,
+      name: "ProfilerStep#9",
+      start_ns: 100,
+      end_ns: 200,
+      stretches: {
+        kind: ["kernel", "kernel", "communication"],
+        start_ns: [100, 120, 180],
+        end_ns: [120, 180, 200],
+        segments: [1, 1, 1],
+        name: ["relu", "gemm", "all_reduce"],
+        line: [null, null, null],
+        worker: [0, 1, 0],
+      },
+    },
+  ],
+  ...over,
+});
+
+const rows: RanksRowsPayload = {
+  parts,
+  rows: declaredTable<RanksRowsPayload["rows"]>(PATH_RANKS, 2, {
+    name: ["gemm", "all_reduce"],
+    worker: [1, 0],
+    kind: ["kernel", "communication"],
+    path_ns: [60, 20],
+    share: [0.6, 0.2],
+    segments: [1, 1],
+    event: [17, 4],
+  }),
+  pooled: 0,
+};
+
+const stragglers = (over: Partial<StragglersPayload> = {}): StragglersPayload => ({
+  progress: 1,
+  refused: "",
+  path: "run",
+  steps: 7,
+  measured_ns: 12_600,
+  replayed_ns: 12_600,
+  replay_error: 0,
+  predicted_ns: 11_340,
+  low_ns: 11_000,
+  high_ns: 12_000,
+  slowdown: 1.2,
+  by_worker: [
+    { worker: "v", rank: 5, slowdown: 1.19 },
+    { worker: "w", rank: 0, slowdown: 1 },
+  ],
+  by_operation: [{ name: "gemm", slowdown: 1.06 }],
+  ...over,
+});
+
+let answer: RanksPathPayload;
+let slow: StragglersPayload;
+let asked: URL[];
+beforeEach(() => {
+  answer = ranks();
+  slow = stragglers();
+  asked = [];
+  vi.stubGlobal("fetch", (address: string) => {
+    const url = new URL(address);
+    asked.push(url);
+    const { pathname } = url;
+    const body = pathname.endsWith("ranks/rows")
+      ? rows
+      : pathname.endsWith("ranks")
+        ? answer
+        : pathname.endsWith("stragglers")
+          ? slow
+          : pathname.endsWith("rows")
+            ? ownRows()
+            : pathname.endsWith("what_if")
+              ? whatIf()
+              : ownPath();
+    return Promise.resolve(new Response(JSON.stringify(body)));
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+  runsStore.set({ payload: null, error: null });
+});
+
+const text = (): string => document.body.textContent;
+const link = (name: string): string | null =>
+  screen.getByRole("link", { name }).getAttribute("href");
+const hrefOf = vi.fn((view: string, params: Params = {}, selection?: { worker: string }) => {
+  const query = new URLSearchParams(params).toString();
+  return `#${view}@${selection?.worker ?? ""}?${query}`;
+});
+
+function Page({ start }: { start: Params }) {
+  const [params, setParams] = useState<Params>(start);
+  const setParam = (key: string, value: string | null): void =>
+    setParams((before) =>
+      Object.fromEntries(
+        Object.entries({ ...before, [key]: value ?? "" }).filter(([, known]) => known),
+      ),
+    );
+  const props = viewProps(params, { setParam, setSteps: vi.fn() });
+  return <CriticalPathView {...props} hrefOf={hrefOf} />;
+}
+
+/** A run with so many workers. */
+function listRun(count: number): void {
+  const workers = Array.from({ length: count }, (_, i) => ({
+    name: i ? `w${i}` : "w",
+    rank: i,
+    rank_source: "file" as const,
+    world_size: count,
+    spans: [],
+  }));
+  const runs = [{ name: "r", synthetic: false, workers }];
+  runsStore.set({ payload: { runs } as never, error: null });
+}
+
+describe("the choice", () => {
+  it("stands where the run has several ranks, and asks for the path through all of them", async () => {
+    listRun(2);
+    render(<Page start={{ t0: "1000", t1: "1010", by: "track" }} />);
+    fireEvent.click(screen.getByRole("radio", { name: "All ranks" }));
+    await waitFor(() => expect(text()).toContain("Rank 5 holds the others back"));
+    const own = asked.filter(({ pathname }) => pathname.endsWith("ranks/rows"));
+    expect(own.map(({ searchParams }) => [...searchParams.keys()])).toEqual([
+      ["run", "worker", "span"],
+    ]);
+    fireEvent.click(screen.getByRole("radio", { name: "This rank" }));
+    await waitFor(() => expect(text()).toContain("Kernel: 75 % of the critical path"));
+  });
+
+  it("is not there for a single rank", async () => {
+    listRun(1);
+    render(<Page start={{}} />);
+    await waitFor(() => expect(text()).toContain("Kernel: 75 %"));
+    expect(screen.queryByRole("radio", { name: "All ranks" })).toBeNull();
+  });
+});
+
+describe("the path through all ranks", () => {
+  it("names the rank of each stretch and leads to that rank's timeline", async () => {
+    render(<Page start={{ ranks: "all", by: "event" }} />);
+    await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
+    expect(text()).toContain("rests on 2 of 8 ranks");
+    expect(text()).toContain("The clocks are aligned.");
+    const strip = screen.getByRole("slider");
+    fireEvent.keyDown(strip, { key: "ArrowRight" });
+    fireEvent.keyDown(strip, { key: "ArrowRight" });
+    expect(strip.getAttribute("aria-valuetext")).toBe(
+      "rank 5, Kernel, gemm, 60 ns, 20 ns after the step began",
+    );
+    expect(link("Show on the timeline of rank 5")).toBe("#trace@v?path=1&t=113%2C60");
+    expect(link("gemm")).toBe("#trace@v?sel=17&path=1");
+    expect(link("rank 0")).toBe("#critical_path@w?");
+  });
+
+  it("waits for the workers", async () => {
+    answer = ranks({ progress: 0.5, ready: 1, strips: [], parts: { ...parts, kind: [] } });
+    render(<Page start={{ ranks: "all" }} />);
+    await waitFor(() => expect(text()).toContain("1 of 2 are here"));
+  });
+
+  it("shows a part on the rank that has most of it", () => {
+    expect(onTimeline(ranks(), { t0: 100, t1: 125 })).toMatchObject({
+      worker: { rank: 0 },
+      params: { t: "1100,20" },
+    });
+    expect(onTimeline(ranks({ strips: [] }), null)).toBeNull();
+  });
+});
+
+describe("without stragglers", () => {
+  const show = (): void => {
+    const props = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
+    render(<Stragglers {...props} />);
+  };
+  const press = (): boolean =>
+    fireEvent.click(screen.getByRole("button", { name: "Simulate the run without stragglers" }));
+
+  it("is simulated when asked for, and lists only what makes the run longer", async () => {
+    show();
+    expect(asked).toHaveLength(0);
+    press();
+    await waitFor(() => expect(text()).toContain("12.6 µs → 11.3 µs"));
+    expect(text()).toContain("× 1.200");
+    const list = screen.getByRole("list", { name: "With only this rank as it was" });
+    expect(list.textContent).toBe("rank 5× 1.190");
+  });
+
+  it("says why a run is not simulated, and the command that does it", async () => {
+    slow = stragglers({ refused: "The traces hold too many events.", slowdown: null });
+    show();
+    press();
+    await waitFor(() => expect(text()).toContain("The traces hold too many events."));
+    expect(text()).toContain("torch-tb-profiler whatif run --change no-stragglers");
+  });
+});

@@ -156,10 +156,11 @@ describe("the choice", () => {
     render(<Page start={{ t0: "1000", t1: "1010", by: "track" }} />);
     fireEvent.click(screen.getByRole("radio", { name: "All ranks" }));
     await waitFor(() => expect(text()).toContain("Rank 5 holds the others back"));
-    const own = asked.filter(({ pathname }) => pathname.endsWith("ranks/rows"));
-    expect(own.map(({ searchParams }) => [...searchParams.keys()])).toEqual([
-      ["run", "worker", "span"],
-    ]);
+    const keys = (): string[][] =>
+      asked
+        .filter(({ pathname }) => pathname.endsWith("ranks/rows"))
+        .map(({ searchParams }) => [...searchParams.keys()]);
+    await waitFor(() => expect(keys()).toEqual([["run", "worker", "span"]]));
     fireEvent.click(screen.getByRole("radio", { name: "This rank" }));
     await waitFor(() => expect(text()).toContain("Kernel: 75 % of the critical path"));
   });

@@ -104,7 +104,7 @@ export function stretchesOf(
   const place = new Map(series.map(({ key }, i) => [key, i]));
   return stretches.kind.map((kind, row) => ({
     series: place.get(kind) ?? -1,
-    ...(placeOf(row) ? { label: `${placeOf(row)} · ${labelOf(kind)}` } : {}),
+    ...(placeOf(row) ? { label: placeOf(row) } : {}),
     t0: stretches.start_ns[row] ?? 0,
     t1: stretches.end_ns[row] ?? 0,
   }));

@@ -42,7 +42,7 @@ def test_changes_are_chosen_by_keys_copied_and_restored(
     slider = tab.frame.get_by_role("slider", name="Time ×")
     slider.focus()
     tab.page.keyboard.press("Home")
-    tab.becomes(lambda: tab.state().get("what_if"), "dataloader-ready;host:factor=0")
+    tab.becomes(lambda: tab.state().get("what_if", ""), "dataloader-ready;host:factor=0")
     expect(outcome(tab).get_by_role("row", name=re.compile("^Host operator"))).to_contain_text(
         "0 ns"
     )

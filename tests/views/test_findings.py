@@ -132,6 +132,43 @@ def test_mostly_the_profilers_own_doing_is_not_called_healthy() -> None:
     )
 
 
+def _captured(kernels: int) -> list[Event]:
+    """A host that records kernels into a graph, and one that runs."""
+    calls = [span("cuda_runtime", "cudaLaunchKernel", 20 + 10 * n, 5) for n in range(kernels)]
+    return [
+        *steps((0, 1000)),
+        span("cuda_runtime", "cudaStreamBeginCapture", 10, 5),
+        *calls,
+        span("cuda_runtime", "cudaStreamEndCapture", 900, 5),
+        *launched("k", 999, 920, 925, 20),
+    ]
+
+
+def test_a_graph_capture_is_recognised() -> None:
+    found = page(_captured(20), **NVIDIA)
+    assert not found.healthy
+    assert costly(found.findings) == []
+    assert found.headline.startswith(
+        "A graph is captured: its kernels are recorded and do not run, so an idle GPU is expected."
+    )
+
+
+def test_the_edge_of_a_recording_is_no_loss() -> None:
+    """A kernel that was launched at once began 600 µs later: the device was busy with what is not in the trace."""
+    found = page(
+        [
+            *launched("first", 9, 1, 600, 38),
+            span("cuda_runtime", "cudaMemcpyWithStream", 5, 646, correlation=1),
+            span("gpu_memcpy", "Memcpy DtoD", 640, 10, 7, correlation=1),
+            *launched("k", 2, 652, 654, 40),
+            *launched("l", 3, 656, 695, 10),
+        ],
+        **NVIDIA,
+    )
+    assert costly(found.findings) == []
+    assert "with work from before the recording, which is no loss" in found.headline
+
+
 @pytest.mark.parametrize(
     "name", ["aten::{gain}", "{0}", "{", "}{", "%s", "a" * 5000, "<script>", "\x1b[0m"]
 )

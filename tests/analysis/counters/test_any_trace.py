@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.analysis.figures import everything
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
@@ -96,7 +97,7 @@ def test_counters_hold_together(listed: list[dict[str, Any]]) -> None:
     insight = build_insight(trace, facts)
     _check_ties(trace, facts)
     _check_samples(trace, facts, insight)
-    payload = counters_table_payload(trace, facts, insight, select(facts), 1000)
+    payload = counters_table_payload(trace, facts, insight, everything(facts), 1000)
     found = json.loads(to_json(payload))
     assert len(found["profiled"]["kernel"]) == sum(
         event["cat"] == "cuda_profiler_range" for event in listed

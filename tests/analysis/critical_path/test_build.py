@@ -170,3 +170,18 @@ path    arrrrkkkkkkkkkkkkkkkkkkkkcccccccccccccssa
 )
 def test_the_path_covers_every_step_of_real_traces(path: Path, real_traces: Path) -> None:
     covers(*path_of(opened(path)[0]))
+
+
+def test_a_thread_that_only_sleeps_in_python_is_not_the_main_one() -> None:
+    trace = trace_of(
+        events(
+            """
+    main    [aten::mm  ]  [aten::mm  ]
+    other  /sleep                         /
+    """,
+            {"sleep": "report.py(3): sleep"},
+        )
+    )
+    _, path = path_of(trace)
+    assert PathCause.OPERATOR in path["cause"]
+    assert PathCause.PYTHON not in path["cause"]

@@ -85,6 +85,17 @@ def test_a_wait_is_not_to_blame_for_more_than_it_lasts() -> None:
     assert item(found, "host_synchronisation")["recoverable_ns"] == pytest.approx(60_000, rel=0.03)
 
 
+def test_a_wait_for_what_was_not_recorded_saves_nothing() -> None:
+    """Work from before the recording: without the wait, nobody knows when it would have been done."""
+    entries = [
+        *steps((0, 650)),
+        span("cuda_runtime", "cudaStreamSynchronize", 5, 600),
+        *launched("k", 1, 610, 612, 300),
+        *launched("l", 2, 620, 913, 80),
+    ]
+    assert "host_synchronisation" not in rules(made(entries))
+
+
 def test_a_wait_without_a_gap_behind_it_costs_nothing() -> None:
     found = drawn("""
     main   (ProfilerStep#1                              )

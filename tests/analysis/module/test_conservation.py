@@ -177,7 +177,7 @@ def test_flame_graphs_hold_all_of_it(trace: Opened) -> None:
             else np.isin(operators["step"], selection.steps)
         )
         assert int(frames.host[frames.parent < 0].sum()) == int(
-            operators["host_self"][stacked & taken].sum()
+            (operators["host_self"] + operators["runtime"])[stacked & taken].sum()
         )
 
 

@@ -59,7 +59,7 @@ def _rounds_to_0(trace: Trace, row: Ints) -> Mask:
     arguments = trace["device_args"]
     blocks, used = np.unique(arguments["block"][row], return_inverse=True)
     threads = [
-        math.prod(map(int, _NUMBER.findall(trace.strings[number]))) if number >= 0 else np.inf
+        math.prod(map(int, _NUMBER.findall(trace.strings[number]))) if number >= 0 else np.nan
         for number in blocks.tolist()
     ]
     share = np.array(threads, np.float64)[used] * arguments["blocks_per_sm"][row] / _THREADS

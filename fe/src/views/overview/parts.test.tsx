@@ -17,7 +17,7 @@ import { rowsOf } from "../rows";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const quiet = { lead: "", findings: 0, onFindings: () => undefined };
+const quiet = { lead: "", findings: 0, onFindings: () => undefined, onOdd: null };
 
 describe("Headline", () => {
   it("leads with the answer of the findings, and to them", () => {
@@ -30,6 +30,7 @@ describe("Headline", () => {
         lead="Up to 34 % is recoverable."
         findings={2}
         onFindings={onFindings}
+        onOdd={null}
       />,
     );
     expect(document.querySelector(".headline-first")?.textContent).toContain(
@@ -45,6 +46,16 @@ describe("Headline", () => {
     expect(document.querySelector(".headline-more")?.textContent).toContain(
       "GPU 0 was busy 55.5 %",
     );
+  });
+
+  it("leads from the odd step to its own findings", () => {
+    const onOdd = vi.fn();
+    const payload = overview({
+      headline: [{ key: "odd", text: "Step 7 is odd.", tone: "attention" }],
+    });
+    render(<Headline {...quiet} payload={payload} onOdd={onOdd} />);
+    screen.getByText("Why").click();
+    expect(onOdd).toHaveBeenCalledOnce();
   });
 
   it("draws names from the trace as text", () => {

@@ -37,9 +37,11 @@ interface HeadlineProps {
   /** How many findings there are below. */
   findings: number;
   onFindings: () => void;
+  /** Selects the odd step, so that the headline and the findings are of it; null where it is selected or none is odd. */
+  onOdd: (() => void) | null;
 }
 
-export function Headline({ payload, lead, findings, onFindings }: HeadlineProps) {
+export function Headline({ payload, lead, findings, onFindings, onOdd }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
@@ -50,7 +52,8 @@ export function Headline({ payload, lead, findings, onFindings }: HeadlineProps)
       )}
       {payload.headline.map((sentence) => (
         <p key={sentence.key} class={`headline-more tone-${sentence.tone}`}>
-          {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}
+          {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}{" "}
+          {sentence.key === "odd" && onOdd ? <Button onClick={onOdd}>Why</Button> : null}
         </p>
       ))}
     </section>

@@ -39,6 +39,8 @@ function OverviewPage({
   ...props
 }: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }) {
   const { devices, vocabulary } = payload;
+  const { steps, setSteps } = props;
+  const odd = payload.steps.odd.findIndex(Boolean);
   const list = useRef<HTMLDivElement>(null);
   return (
     <div class="overview">
@@ -46,6 +48,7 @@ function OverviewPage({
         payload={payload}
         lead={findings.data?.headline ?? (findings.error ? "" : null)}
         findings={findings.data?.findings.length ?? 0}
+        onOdd={odd < 0 || onlyStep(steps) === odd ? null : () => setSteps(withOnly(steps, odd))}
         onFindings={() => list.current?.scrollIntoView({ block: "start" })}
       />
       <Notes notes={payload.notes} />

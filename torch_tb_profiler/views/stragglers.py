@@ -7,9 +7,17 @@ from collections.abc import Callable, Sequence
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.what_if.changes import read_change
-from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
+from torch_tb_profiler.analysis.what_if.stragglers import (
+    LEAST_RANKS,
+    MOST_NAMES,
+    Stragglers,
+    run_document,
+)
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.ranks_path_wire import SlowOperation, SlowRank, StragglersPayload
+
+MOST_SIMULATED = 1 << 26
+"""Events, times simulations: one for each rank and operation. 0.7 µs each (measured), so three quarters of a minute."""
 
 
 def without_simulation(path: str, progress: float, refused: str = "") -> StragglersPayload:
@@ -42,12 +50,12 @@ def stragglers_payload(
     if len(workers) < LEAST_RANKS:
         return without_simulation(path, 1.0, "There is only one rank to look at.")
     spans = sum(rank.spans for rank in figures.ranks)
-    if spans > most_spans:
+    if spans > most_spans or spans * (len(workers) + MOST_NAMES) > MOST_SIMULATED:
         return without_simulation(
             path,
             1.0,
-            f"The traces hold {format_count(spans)} events, more than the {format_count(most_spans)} that are"
-            " simulated here. The command line takes any number.",
+            f"The traces of {format_count(len(workers))} ranks hold {format_count(spans)} events: that would take too long here."
+            " The command line simulates any number.",
         )
     traces = [open_rank(number) for number in range(len(workers))]
     if sum(trace is not None for trace in traces) < LEAST_RANKS:

@@ -8,12 +8,13 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tests.analysis.figures import everything
 from tests.loading import load
 from tests.samples.conftest import document
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
-from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
@@ -30,10 +31,12 @@ SETTINGS = Settings(use_cache=False)
 def figures(opened: Opened) -> dict[str, Any]:
     """The engine's figures in the shape of the generator's."""
     trace, facts = opened.trace, opened.facts
-    strings, whole = trace.strings, select(opened.facts)
+    strings, whole = trace.strings, everything(opened.facts)
     steps = facts["steps"]
-    operators, kernels = operator_rows(facts, whole, "name"), kernel_rows(facts, whole, "name")
-    sums = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+    kernels = kernel_rows(facts, whole, "name")
+    sums = ("calls", "device_self", "device_total", "host_self", "host_total")
+    per_step, names = facts["operator_steps"], facts["operators"]["name"]
+    used, own = np.unique(names[per_step["operator"]], return_inverse=True)
     return {
         "events": {"total": opened.span.events},
         "steps": [
@@ -45,10 +48,14 @@ def figures(opened: Opened) -> dict[str, Any]:
             }
             for row in range(steps.n)
         ],
+        # As PyTorch counts them: nested calls of one name each, runtime calls apart.
         "operators": by_name(
             {"name": strings[int(name)]}
-            | {key: int(operators[key][row]) for key in ("calls", *sums)}
-            for row, name in enumerate(operators["name"])
+            | {
+                key if key == "calls" else f"{key}_ns": int(per_step[key][own == number].sum())
+                for key in sums
+            }
+            for number, name in enumerate(used)
         ),
         "kernels": by_name(
             {"name": strings[int(name)]}

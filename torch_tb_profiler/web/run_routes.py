@@ -56,7 +56,7 @@ def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
     return (tuple(member.id for member in fleet.members) if fleet else ()), progress
 
 
-@route("/findings", also=_others, report="trace")
+@route("/findings", also=_others, report="steps")
 def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_wire.FindingsPayload:
     """What costs step time: rule, sentence, ``recoverable_ns`` per step (simulated), how certain that is,
     the most expensive events, the source line if known, what to try and when that does not help.

@@ -29,7 +29,7 @@ class ProfiledKernels:
     """One entry per profiled range in time order; arrays of shape (ranges,) unless said otherwise.
 
     launches: the launches of the ranges, and how they were matched.
-    step: step of the launch, row of ``facts["steps"]``; −1 outside all or unknown.
+    step: step of the launch, if it is known, else of the range, row of ``facts["steps"]``; −1 outside all or unknown.
     operators: rows of spans of the operators around each launch, outermost first; those of range i
         are ``operators[first[i]:first[i + 1]]``.
     first: int64 of shape (ranges + 1,).
@@ -57,7 +57,8 @@ def profiled_kernels(trace: Trace, facts: Facts) -> ProfiledKernels:
     """Every range with counters of a trace."""
     links = facts["span_links"]
     launches = match_ranges(trace, links["parent"], links["launch"])
-    step = np.append(links["step"], -1)[launches.launch].astype(np.int64)
+    known = np.where(launches.launch >= 0, launches.launch, launches.row)
+    step = links["step"][known].astype(np.int64)
     operators, first = _operators(trace, links["parent"], launches.launch)
     counters, values = _values(trace, launches.row)
     traffic, moved = _traffic(counters, values)

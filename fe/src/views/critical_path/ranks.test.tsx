@@ -160,7 +160,7 @@ describe("the choice", () => {
       asked
         .filter(({ pathname }) => pathname.endsWith("ranks/rows"))
         .map(({ searchParams }) => [...searchParams.keys()]);
-    await waitFor(() => expect(keys()).toEqual([["run", "worker", "span"]]));
+    await waitFor(() => expect(keys()).toEqual([["run", "worker", "span", "by"]]));
     fireEvent.click(screen.getByRole("radio", { name: "This rank" }));
     await waitFor(() => expect(text()).toContain("Kernel: 75 % of the critical path"));
   });

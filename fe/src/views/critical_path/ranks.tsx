@@ -86,7 +86,7 @@ function Ranks(props: PageProps) {
   const rows = useResource(
     "critical_path/ranks/rows",
     viewQuery(props, {
-      by: by === "rank" ? "" : by,
+      by,
       t0: range ? String(range.t0) : "",
       t1: range ? String(range.t1) : "",
     }),

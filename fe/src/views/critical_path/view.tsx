@@ -69,7 +69,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
   const rows = useResource(
     "critical_path/rows",
     viewQuery(props, {
-      by: by === "place" ? "" : by,
+      by,
       t0: range ? String(range.t0) : "",
       t1: range ? String(range.t1) : "",
     }),

@@ -244,7 +244,10 @@ export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
   const [name, setName] = useState("");
   // Names to choose from are asked for when somebody is about to choose one.
   const [used, setUsed] = useState(false);
-  const { data } = useResource(used ? "critical_path/rows" : null, used ? viewQuery(view) : null);
+  const { data } = useResource(
+    used ? "critical_path/rows" : null,
+    used ? viewQuery(view, { by: "place" }) : null,
+  );
   const declared = catalogue.find((change) => change.name === picked) ?? catalogue[0];
   if (!declared) return null;
   const about = (key: string): ChangeParameter | undefined =>

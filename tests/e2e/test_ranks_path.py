@@ -20,14 +20,14 @@ def test_all_ranks_name_the_straggler_and_lead_to_its_timeline(
 ) -> None:
     tab = open_tab(sample_server).load("critical_path", run=RUN, steps="0")
     tab.frame.get_by_role("radio", name="All ranks").check(force=True)
-    tab.becomes(lambda: tab.state().get("ranks"), "all")
+    tab.becomes(lambda: tab.state().get("ranks", ""), "all")
     expect(tab.frame.locator(".headline-first")).to_contain_text("Rank 5 holds the others back by")
     tab.frame.get_by_role("slider", name=re.compile("^Critical path of")).focus()
     tab.page.keyboard.press("End")
     tab.page.keyboard.press("Enter")
     expect(tab.frame.locator(".path-reading")).to_contain_text("rank 5")
     tab.frame.get_by_role("link", name="Show on the timeline of rank 5").click()
-    tab.becomes(lambda: tab.state().get("worker"), "rank5")
+    tab.becomes(lambda: tab.state().get("worker", ""), "rank5")
     assert tab.state()["view"] == "trace"
 
 

@@ -11,6 +11,7 @@ from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.critical_path.build import build_critical_path
+from torch_tb_profiler.analysis.critical_path.device import Begin, device_work
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -185,3 +186,17 @@ def test_a_thread_that_only_sleeps_in_python_is_not_the_main_one() -> None:
     _, path = path_of(trace)
     assert PathCause.OPERATOR in path["cause"]
     assert PathCause.PYTHON not in path["cause"]
+
+
+def test_a_long_wait_that_other_work_covered_ended_with_that_work() -> None:
+    drawing = """
+main    [ProfilerStep#1                                                            ]
+main     <l #1><l #2><l #3><l #4><l #5>
+gpu 7        {a #1                    }{c #2 }{d #3 }                 {b #5        }
+gpu 20                                      {ncclKernel #4          }
+"""
+    trace = trace_of(events(drawing, scale=100))
+    work = device_work(trace, derive(trace))
+    b = len(work.row) - 1
+    assert Begin(work.begin[b]) == Begin.OTHER_STREAM
+    assert work.end[work.elsewhere[b]] == work.start[b] - 100_000

@@ -32,6 +32,8 @@ NEAR_FACTOR, NEAR_LEAST_NS = 4, 2_000
 """Work that begins within so many usual gaps after other work has ended is taken to follow it."""
 CLOCK_NS = 50_000
 """Work that by the device's clock begins so much before what it is known to have waited for ends did wait."""
+COVERED = 0.1
+"""Share of a wait that may be left once what was waited for has ended."""
 LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
 """A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
 
@@ -52,7 +54,7 @@ class Begin(IntEnum):
     LAUNCH = 2
     """It was launched onto an idle stream."""
     OTHER_STREAM = 3
-    """Its stream waited for an event behind work of another; or inferred: such work had just ended."""
+    """Its stream waited for an event behind work of another; or inferred: such work had just ended, or covered most of its wait."""
     EARLIER = 4
     """Inferred: it is the first work of its stream that was recorded and began long after its launch."""
 
@@ -130,6 +132,9 @@ def device_work(
         & (start - other_end <= nearest)
         & ~(near & (before >= 0))
     )
+    # Most of a wait without a reason passed while other work ran, and it was over shortly after.
+    covered = (begin == Begin.UNKNOWN) & (other_end > np.maximum(ended, returned))
+    other |= covered & (start - other_end <= np.minimum(long, COVERED * (start - ended)))
     begin[other | held] = Begin.OTHER_STREAM
     elsewhere = np.where(held, recorded, elsewhere)
     awaits = _awaited(trace, stream, launch, called, start, end)

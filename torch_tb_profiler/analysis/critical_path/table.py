@@ -223,7 +223,7 @@ def _taken(insight: Insight, selection: Selection, window: Window | None) -> _Ta
     sums = insight["critical_path_steps"]
     chosen = mask(selection, sums["step"])
     if window is None:
-        own = sums.take(chosen)
+        own = sums if chosen.all() else sums.take(chosen)
         return _Taken(own, own["time"], own["segments"], own["event"])
     path, (begin, end) = insight["critical_path"], window
     row = np.flatnonzero((path["end"] > begin) & (path["start"] < end))

@@ -37,6 +37,14 @@ def test_other_changes_are_told_of_each_trace(run: RunFrames) -> None:
     assert list(run[:2].whatif("no-sync")["worker"]) == ["rank0", "rank1"]
 
 
+def test_the_usual_changes_are_those_that_each_would_be_alone() -> None:
+    trace = torch_tb_profiler.open(REPOSITORY / "samples" / "cnn_workers_0")
+    usual = trace.whatif()
+    assert usual["saved_ns"].is_monotonic_decreasing
+    for change, predicted in zip(usual["change"], usual["predicted_ns"], strict=True):
+        assert trace.whatif(change)["predicted_ns"].item() == pytest.approx(predicted, abs=2)
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
-from torch_tb_profiler.analysis.what_if.table import WHAT_IF, what_if_table
+from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what_if_table
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
 from torch_tb_profiler.api.waiting import FleetPlace, one_fleet, path_insight
@@ -53,6 +53,8 @@ def what_if(context: TraceContext, changes: Sequence[str], chosen: Steps) -> Dat
     """See ``what_if.table.WHAT_IF``."""
     applied = [read_change(text) for text in changes]
     selection = context.selection(chosen)
+    if not applied:
+        return table_frame(preset_table(context.facts, context.insight, selection))
     return table_frame(what_if_table(context.facts, context.simulation, applied, selection))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.what_if.changes import Applied, read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
-from torch_tb_profiler.analysis.what_if.table import what_if_document, what_if_table
+from torch_tb_profiler.analysis.what_if.table import preset_table, what_if_document, what_if_table
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import fleet_places
 from torch_tb_profiler.cli.document import Column, Document, Table
@@ -32,7 +32,11 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
     facts, selection = context.facts, context.selection()
 
     def document() -> Document:
-        rows = what_if_table(facts, context.simulation, changes, selection)
+        rows = (
+            what_if_table(facts, context.simulation, changes, selection)
+            if changes
+            else preset_table(facts, context.insight, selection)
+        )
         texts = {key: rows.texts(key) for key in ("change", "words")}
         cells = [
             (

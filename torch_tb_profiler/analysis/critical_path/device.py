@@ -114,7 +114,7 @@ def device_work(
     usual = float(np.median(gap[queued])) if queued.any() else 0.0
     nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
     near = gap <= nearest
-    long = max(LONG_LEAST_NS, LONG_FACTOR * usual)
+    long = long_gap(usual)
     # While its launch call runs, work may be launched already or not: a near end decides.
     follows = (before >= 0) & np.where(
         launch >= 0, (ended >= returned) | ((ended > called) & near), near
@@ -179,6 +179,13 @@ def _awaited(
     other = (stream[a] != stream[b]) & (end[a] <= start[b])
     awaits[b[other]] = a[other]
     return awaits
+
+
+def long_gap(usual: float) -> float:
+    """From when on a gap, ns, is no longer how long the next work of a stream takes to start; ``usual``: the gap of a
+    full stream.
+    """
+    return max(LONG_LEAST_NS, LONG_FACTOR * usual)
 
 
 def ending_order(work: DeviceWork) -> Ints:

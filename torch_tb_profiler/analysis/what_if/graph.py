@@ -30,12 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
-from torch_tb_profiler.analysis.critical_path.device import (
-    LONG_FACTOR,
-    LONG_LEAST_NS,
-    Begin,
-    DeviceWork,
-)
+from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork, long_gap
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
@@ -171,8 +166,7 @@ def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:
 def _after(work: DeviceWork, joined: Ints, other: Ints) -> Array:
     """The usual gap; where work began so much later that the gap is no reason, as much later as it did."""
     gap = work.start[joined] - work.end[other]
-    long = max(LONG_LEAST_NS, LONG_FACTOR * work.gap)
-    unknown = (work.begin[joined] == Begin.OTHER_STREAM) & (gap > long)
+    unknown = (work.begin[joined] == Begin.OTHER_STREAM) & (gap > long_gap(work.gap))
     return np.where(unknown, gap, work.gap)
 
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
@@ -189,9 +190,8 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     order = np.lexsort((kind, time, track))
     track, time, kind, reach = track[order], time[order], kind[order], reach[order]
     previous = np.arange(-1, len(order) - 1)
-    bounds = np.flatnonzero(np.append(True, track[1:] != track[:-1])[: len(track)])
     waits = np.flatnonzero(reach < time)
-    for first, last in pairwise([*bounds.tolist(), len(order)]):
+    for first, last in _runs(track):
         own = waits[slice(*np.searchsorted(waits, (first, last)))]
         reached = first + np.searchsorted(time[first:last], reach[own], side="right") - 1
         previous[own] = np.minimum(reached, own - 1)
@@ -202,15 +202,19 @@ def _before(track: Ints, time: Ints, kind: Ints, reach: Ints) -> Ints:
     return before
 
 
+def _runs(ordered: Ints) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of each run of equal values."""
+    bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    return pairwise([*bounds.tolist(), len(ordered)])
+
+
 def places(host: HostSegments, track: Ints, time: Ints) -> Places:
     """Where some moments of threads lie."""
     if not len(host.start):
         return Places(np.zeros(len(time), np.int64), np.zeros(len(time)), time.astype(np.float64))
     segment = np.zeros(len(track), np.int64)
     order = np.argsort(track, kind="stable")
-    ordered = track[order]
-    bounds = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
-    for first, last in pairwise([*bounds.tolist(), len(order)]):
+    for first, last in _runs(track[order]):
         rows = order[first:last]
         own = host.of_track(int(track[rows[0]]))
         slot = np.searchsorted(host.start[own], time[rows], side="right") - 1

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.ranks import build_ranks, replay_ranks
 from torch_tb_profiler.analysis.what_if.replay import Durations, measured_durations, step_times
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction
-from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.analysis.what_if.table import edits, prediction_document
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -309,19 +309,12 @@ def run_document(
     """
     equalised = [number for applied in changes for number in _ranks(applied, ranks)]
     others = [applied for applied in changes if applied.change.name != "no-stragglers"]
-    measured, replayed, simulated = stragglers.steps(equalised, edits(others))
-    prediction = Prediction.of(measured, replayed, simulated)
-    low, high = prediction.interval
+    prediction = Prediction.of(*stragglers.steps(equalised, edits(others)))
+    plain = prediction_document(prediction, changes, stragglers.step_names)
     slowdown = stragglers.slowdown()
-    steps = max(len(measured), 1)
+    per_step = plain.pop("steps")
     return {
-        "measured_ns": round(float(measured.sum()) / steps),
-        "replayed_ns": round(float(replayed.sum()) / steps),
-        "replay_error": prediction.error,
-        "predicted_ns": round(float(prediction.predicted.sum()) / steps),
-        "low_ns": round(low),
-        "high_ns": round(high),
-        "changes": [{"change": str(applied), "words": applied.words} for applied in changes],
+        **plain,
         "slowdown": slowdown.total,
         "by_worker": [
             {"rank": ranks[index], "slowdown": value} for index, value in slowdown.by_rank.items()
@@ -329,21 +322,7 @@ def run_document(
         "by_operation": [
             {"name": name, "slowdown": value} for name, value in slowdown.by_name.items()
         ],
-        "steps": [
-            {
-                "name": name,
-                "measured_ns": round(one),
-                "replayed_ns": round(two),
-                "predicted_ns": round(three),
-            }
-            for name, one, two, three in zip(
-                stragglers.step_names,
-                measured.tolist(),
-                replayed.tolist(),
-                prediction.predicted.tolist(),
-                strict=True,
-            )
-        ],
+        "steps": per_step,
     }
 
 

@@ -93,9 +93,15 @@ def preset_steps(simulation: Simulation, numbers: Sequence[int]) -> Table:
 
 
 def preset_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
-    """The usual changes that save time in the selected steps, from what was simulated with the insight."""
-    rows = kept_predictions(facts, insight, selection)
-    return _saving(facts, [([read_change(text)], row) for text, row in rows.items() if text])
+    """The usual changes that save time in the selected steps, the most first, from what was simulated with the
+    insight.
+    """
+    rows = [
+        ([read_change(text)], row)
+        for text, row in kept_predictions(facts, insight, selection).items()
+        if text and _predicted(row) < LEAST * _measured(row)
+    ]
+    return prediction_table(facts, sorted(rows, key=lambda pair: _predicted(pair[1])))
 
 
 def kept_predictions(facts: Facts, insight: Insight, selection: Selection) -> dict[str, Prediction]:
@@ -152,16 +158,9 @@ def predicted_steps(facts: Facts, prediction: Prediction, selection: Selection) 
 def what_if_table(
     facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
 ) -> DisplayTable:
-    """All changes together in one row; without any, each preset that saves time, the most first."""
-    sets = [list(changes)] if changes else [[read_change(text)] for text in PRESETS]
-    rows = [(own, simulation.predict(edits(own), selection.steps)[0]) for own in sets]
-    return prediction_table(facts, rows) if changes else _saving(facts, rows)
-
-
-def _saving(facts: Facts, rows: Sequence[tuple[Sequence[Applied], Prediction]]) -> DisplayTable:
-    """A row per prediction that saves time, the most first."""
-    some = [(own, row) for own, row in rows if _predicted(row) < LEAST * _measured(row)]
-    return prediction_table(facts, sorted(some, key=lambda pair: _predicted(pair[1])))
+    """All changes together in one row."""
+    prediction, _ = simulation.predict(edits(changes), selection.steps)
+    return prediction_table(facts, [(changes, prediction)])
 
 
 LEAST = 0.999
@@ -210,35 +209,36 @@ def what_if_document(
 ) -> dict[str, Any]:
     """The prediction for all changes together as plain values; times in integer ns, per step."""
     prediction, path = simulation.predict(edits(changes), selection.steps)
-    low, high = prediction.interval
     names = facts.strings.many(facts["steps"]["name"][selection.steps])
+    plain = prediction_document(prediction, changes, names)
     steps = max(len(selection.steps), 1)
+    kinds = {
+        kind: round(time / steps)
+        for kind, time in zip(KINDS, path.tolist(), strict=True)
+        if round(time / steps)
+    }
+    per_step = plain.pop("steps")
+    return {**plain, "by_kind_ns": kinds, "steps": per_step}
+
+
+def prediction_document(
+    prediction: Prediction, changes: Sequence[Applied], names: Sequence[str]
+) -> dict[str, Any]:
+    """A prediction of some steps as plain values; ``names``: of the steps."""
+    low, high = prediction.interval
+    lengths = (prediction.measured, prediction.replayed, prediction.predicted)
+    keys = ("measured_ns", "replayed_ns", "predicted_ns")
+    measured, replayed, predicted = (round(_mean(values)) for values in lengths)
     return {
-        "measured_ns": round(_measured(prediction)),
-        "replayed_ns": round(_mean(prediction.replayed)),
+        "measured_ns": measured,
+        "replayed_ns": replayed,
         "replay_error": prediction.error,
-        "predicted_ns": round(_predicted(prediction)),
+        "predicted_ns": predicted,
         "low_ns": round(low),
         "high_ns": round(high),
         "changes": [{"change": str(applied), "words": applied.words} for applied in changes],
-        "by_kind_ns": {
-            kind: round(time / steps)
-            for kind, time in zip(KINDS, path.tolist(), strict=True)
-            if round(time / steps)
-        },
         "steps": [
-            {
-                "name": name,
-                "measured_ns": round(measured),
-                "replayed_ns": round(replayed),
-                "predicted_ns": round(predicted),
-            }
-            for name, measured, replayed, predicted in zip(
-                names,
-                prediction.measured.tolist(),
-                prediction.replayed.tolist(),
-                prediction.predicted.tolist(),
-                strict=True,
-            )
+            {"name": name, **dict(zip(keys, map(round, times), strict=True))}
+            for name, *times in zip(names, *(values.tolist() for values in lengths), strict=True)
         ],
     }

@@ -88,6 +88,20 @@ export function readRange(params: Params, strips: readonly PathStrip[]): Range |
     : null;
 }
 
+/** Writes a chosen part into the link. */
+export const rangeSetter =
+  (setParam: (key: string, value: string | null) => void) =>
+  (next: Range | null): void => {
+    setParam("t0", next && String(next.t0));
+    setParam("t1", next && String(next.t1));
+  };
+
+/** What the rows of a part are asked with. */
+export const rangeQuery = (range: Range | null): { t0: string; t1: string } => ({
+  t0: range ? String(range.t0) : "",
+  t1: range ? String(range.t1) : "",
+});
+
 /** What the timeline shows of a part, with the path over it; of the first drawn step without one. */
 export function timelineParams(range: Range | null, strips: readonly PathStrip[]): Params {
   const [first] = strips;

@@ -1,10 +1,12 @@
+import type { ComponentChildren } from "preact";
 import type { PathRowsPayload, Vocabulary } from "../../api/types.gen";
 import { PATH_EVENTS } from "../../api/tables.gen";
+import { formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
-import type { Column } from "../../widgets";
+import { type Column, Panel, Select } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { exactly } from "../grid_params";
-import { GROUPS, labelOf, type PathGroup } from "./model";
+import { GROUPS, labelOf, type PathGroup, type Range } from "./model";
 import { halvedColumns } from "./what_if_links";
 
 type HrefOf = ViewProps["hrefOf"];
@@ -39,4 +41,28 @@ export function pathColumns(
     words,
   );
   return [...columns, ...halvedColumns(rows, by, hrefOf)];
+}
+
+interface OnThePathProps {
+  term: string;
+  range: Range | null;
+  by: string;
+  groups: readonly { value: string; label: string }[];
+  onGroup: (next: string) => void;
+  children: ComponentChildren;
+}
+
+/** The panel of what is on the path, or on a chosen part of it, with a choice of what a row is one of. */
+export function OnThePath({ term, range, by, groups, onGroup, children }: OnThePathProps) {
+  return (
+    <Panel
+      title="On the path"
+      term={term}
+      note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
+      actions={<Select label="Group by" value={by} options={groups} onChange={onGroup} />}
+      flush
+    >
+      {children}
+    </Panel>
+  );
 }

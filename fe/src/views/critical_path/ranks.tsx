@@ -3,15 +3,16 @@
 import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { PATH_RANKS } from "../../api/tables.gen";
-import { formatCount, formatTime } from "../../base/units";
+import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { type Column, Grid, Panel, Progress, Segmented, Select } from "../../widgets";
+import { type Column, Grid, Panel, Progress, Segmented } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { workerName } from "../distributed/model";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, Nothing, Notes } from "../loaded";
-import { labelOf, readRange, type Range } from "./model";
+import { labelOf, rangeQuery, rangeSetter, readRange } from "./model";
+import { OnThePath } from "./parts";
 import {
   drawnText,
   onTimeline,
@@ -85,16 +86,9 @@ function Ranks(props: PageProps) {
   const by = readRanksGroup(params.by);
   const rows = useResource(
     "critical_path/ranks/rows",
-    viewQuery(props, {
-      by,
-      t0: range ? String(range.t0) : "",
-      t1: range ? String(range.t1) : "",
-    }),
+    viewQuery(props, { by, ...rangeQuery(range) }),
   );
-  const setRange = (next: Range | null): void => {
-    setParam("t0", next && String(next.t0));
-    setParam("t1", next && String(next.t1));
-  };
+  const setRange = rangeSetter(setParam);
   const placeOf = useMemo(() => ranksOf(payload), [payload]);
   const shown = onTimeline(payload, range);
   return (
@@ -120,24 +114,17 @@ function Ranks(props: PageProps) {
           }
         />
       </Panel>
-      <Panel
-        title="On the path"
+      <OnThePath
         term="critical_path_ranks"
-        note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
-        actions={
-          <Select
-            label="Group by"
-            value={by}
-            options={RANKS_GROUPS}
-            onChange={(next) => setParam("by", next === "rank" ? null : next)}
-          />
-        }
-        flush
+        range={range}
+        by={by}
+        groups={RANKS_GROUPS}
+        onGroup={(next) => setParam("by", next === "rank" ? null : next)}
       >
         <Loaded resource={rows} shape={[300]} diagnosisHref={hrefOf("diagnosis")}>
           {(data) => <RanksTable {...props} data={data} by={by} />}
         </Loaded>
-      </Panel>
+      </OnThePath>
       <Stragglers {...props} />
     </>
   );

@@ -1,12 +1,11 @@
 /** The Critical Path page: what the end of each step waited for, back to its begin. */
 
 import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
-import { formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { onlyStep, viewQuery, withOnly, type ViewProps } from "../../state/view";
-import { Figure, Grid, Panel, Select, StackedBars } from "../../widgets";
+import { Figure, Grid, Panel, StackedBars } from "../../widgets";
 import { useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing } from "../loaded";
@@ -14,14 +13,15 @@ import {
   barsOf,
   GROUPS,
   readGroup,
+  rangeQuery,
+  rangeSetter,
   readRange,
   seriesOf,
   stepTable,
   timelineParams,
   type PathGroup,
-  type Range,
 } from "./model";
-import { pathColumns } from "./parts";
+import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathStrips } from "./strip";
 import { WhatIf } from "./what_if";
@@ -66,18 +66,8 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
   const { strips } = payload;
   const range = readRange(params, strips);
   const by = readGroup(params.by);
-  const rows = useResource(
-    "critical_path/rows",
-    viewQuery(props, {
-      by,
-      t0: range ? String(range.t0) : "",
-      t1: range ? String(range.t1) : "",
-    }),
-  );
-  const setRange = (next: Range | null): void => {
-    setParam("t0", next && String(next.t0));
-    setParam("t1", next && String(next.t1));
-  };
+  const rows = useResource("critical_path/rows", viewQuery(props, { by, ...rangeQuery(range) }));
+  const setRange = rangeSetter(setParam);
   const several = payload.steps.step.length > 1;
   const [first] = strips;
   return (
@@ -106,24 +96,17 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         />
       </Panel>
       <WhatIf {...props} />
-      <Panel
-        title="On the path"
+      <OnThePath
         term="critical_path"
-        note={range ? `only the chosen ${formatTime(range.t1 - range.t0)}` : null}
-        actions={
-          <Select
-            label="Group by"
-            value={by}
-            options={GROUPS}
-            onChange={(next) => setParam("by", next === "place" ? null : next)}
-          />
-        }
-        flush
+        range={range}
+        by={by}
+        groups={GROUPS}
+        onGroup={(next) => setParam("by", next === "place" ? null : next)}
       >
         <Loaded resource={rows} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
           {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
         </Loaded>
-      </Panel>
+      </OnThePath>
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>

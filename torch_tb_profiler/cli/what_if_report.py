@@ -63,19 +63,7 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
         heading = f"Step of {measured}, mean of {format_count(steps)}; replay error {error}"
         tables = [Table(heading, columns, cells, rows.n)]
         if changes:
-            whole = max(sum(plain["by_kind_ns"].values()), 1)
-            kinds = sorted(plain["by_kind_ns"].items(), key=lambda pair: -pair[1])
-            tables.append(
-                Table(
-                    "Critical path after it",
-                    (Column("Kind", "text"), Column("On the path"), Column("Share")),
-                    [
-                        (KINDS[kind], format_ns(time), format_share(time / whole))
-                        for kind, time in kinds
-                    ],
-                    len(kinds),
-                )
-            )
+            tables.append(_kinds(plain["by_kind_ns"]))
         return Document(opened.title, (opened.span.path,), tuple(tables))
 
     return Report(
@@ -84,6 +72,18 @@ def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
             **identity(opened),
             **what_if_document(facts, context.simulation, changes, selection),
         },
+    )
+
+
+def _kinds(times: dict[str, int]) -> Table:
+    """What the changed steps are spent on, the most first."""
+    whole = max(sum(times.values()), 1)
+    kinds = sorted(times.items(), key=lambda pair: -pair[1])
+    return Table(
+        "Critical path after it",
+        (Column("Kind", "text"), Column("On the path"), Column("Share")),
+        [(KINDS[kind], format_ns(time), format_share(time / whole)) for kind, time in kinds],
+        len(kinds),
     )
 
 

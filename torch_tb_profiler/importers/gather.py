@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
+from torch_tb_profiler.importers.chunks import Batch
 from torch_tb_profiler.importers.counter_args import counters_of
-from torch_tb_profiler.importers.cutter import Batch
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import (
     ABSENT,
@@ -63,6 +63,13 @@ _ARG_OF = {
     ("collective_args", "sequence"): "collective_sequence",
 }
 """(table, column) → field of ``Args``, where it is not called as the column."""
+BLOBS_OF = {
+    "operator_args": ("dims", "types", "strides", "concrete", "hierarchy", "stack"),
+    "device_args": ("grid", "block"),
+    "instants": ("args",),
+    "collective_args": ("collective", "dtype", "group"),
+}
+"""Columns whose values are argument texts, by number."""
 _TYPE_OF_ARG = {f.name: f.type for f in msgspec.structs.fields(Args)}
 _NO_ARGS = Args()
 _INSTANT = "cpu_instant_event"

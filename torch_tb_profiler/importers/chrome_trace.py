@@ -37,7 +37,7 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     with Decoders(settings) as decoders:
         reader = EventReader(window, settings.chunk_bytes, counts, decoders)
         seen = 0
-        for piece in reader.batches():
+        for piece in reader.pieces():
             if isinstance(piece, Part):
                 merge(gathered, piece, seen)
             else:

@@ -54,7 +54,7 @@ class Sent(NamedTuple):
 
 
 class EventReader:
-    """Reads the top level of a trace: ``batches()`` yields the events and fills ``header``."""
+    """Reads the top level of a trace: ``pieces()`` yields the events and fills ``header``."""
 
     def __init__(
         self,
@@ -83,8 +83,15 @@ class EventReader:
         """Entries of ``traceEvents`` so far, lost ones included."""
         return self._ledger.entries
 
-    def batches(self) -> Iterator[Batch | Part]:
-        """All events in file order.
+    def batches(self) -> Iterator[Batch]:
+        """All events in file order, of a reader without decoders; see ``pieces``."""
+        for piece in self.pieces():
+            assert isinstance(piece, Batch)
+            yield piece
+
+    def pieces(self) -> Iterator[Batch | Part]:
+        """All events in file order, and what was gathered elsewhere of those in between. A part is
+        valid until the next piece is asked for.
 
         Raises:
             NotATrace: the text is neither an object with ``traceEvents`` nor an array of events.

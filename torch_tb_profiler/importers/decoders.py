@@ -33,7 +33,9 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, own_roles
 
 PAYS_BYTES = 64 << 20
-"""Text still to come for which processes are started."""
+"""Text still to come for each process that is started: one takes as long to start as to decode 20 MB
+(measured), and needs 40 MB of memory.
+"""
 MOST_REFUSED = 16
 """Chunks that no process could decode, before all are decoded here: each costs what was sent after it."""
 _START = (
@@ -55,8 +57,10 @@ class Decoders:
     """Processes that are started when they pay. A context manager that ends them; one thread uses it."""
 
     def __init__(self, settings: Settings) -> None:
-        """``settings.import_processes``: how many; with one, none is ever started."""
-        self._most = settings.import_processes if sys.platform != "win32" else 1
+        """``settings.import_processes``: how many at most; with one, none is ever started."""
+        self._most = settings.import_processes or settings.workers
+        if sys.platform == "win32":
+            self._most = 1
         self._categories = settings.categories
         self._text_bytes = 2 * settings.chunk_bytes
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -81,8 +85,9 @@ class Decoders:
         if self._most < 2:
             return False
         if not self._processes:
-            if text_to_come >= PAYS_BYTES:
-                self._start()
+            processes = min(self._most, text_to_come // PAYS_BYTES)
+            if processes > 1:
+                self._start(processes)
             return False
         while self._waiting and _has_answer(self._waiting[-1]):
             if not _read(self._waiting.pop(), 1):
@@ -142,14 +147,14 @@ class Decoders:
         if self._refused > MOST_REFUSED:
             self._end()
 
-    def _start(self) -> None:
-        size = CHUNKS_EACH * self._most * _slot_bytes(self._text_bytes)
+    def _start(self, processes: int) -> None:
+        size = CHUNKS_EACH * processes * _slot_bytes(self._text_bytes)
         with contextlib.suppress(OSError), _memory_file() as file:
             file.truncate(size)
             self._memory = mmap.mmap(file.fileno(), size)
-            for _ in range(self._most):
+            for _ in range(processes):
                 self._processes.append(self._process(file.fileno(), size))
-        if len(self._processes) < self._most:
+        if len(self._processes) < processes:
             self._end()
         self._waiting = list(self._processes)
 
@@ -190,14 +195,15 @@ def main(descriptor: int, size: int, text_bytes: int, categories: str) -> None:
     while task := sys.stdin.buffer.read(_TASK.size):
         slot, length, offset = _TASK.unpack(task)
         start = slot * _slot_bytes(text_bytes)
-        part = _decoded(memory[start : start + length], offset, roles)
+        part = decoded(memory[start : start + length], offset, roles)
         start += _aligned(text_bytes)
         sizes = _laid(part, memory, start, (slot + 1) * _slot_bytes(text_bytes)) if part else []
         answers.write(_COUNT.pack(len(sizes)) + struct.pack(f"={len(sizes)}q", *sizes))
         answers.flush()
 
 
-def _decoded(text: bytes, offset: int, roles: Mapping[str, Role]) -> Part | None:
+def decoded(text: bytes, offset: int, roles: Mapping[str, Role]) -> Part | None:
+    """What a chunk, as ``bracketed`` makes it, holds; None if it must be decoded where it was cut."""
     counts = DefectCounts()
     ledger, gathered = Ledger(counts), Gatherer(counts, roles)
     try:

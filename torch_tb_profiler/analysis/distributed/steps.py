@@ -104,7 +104,8 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Coll
     group: that each belongs to, −1 none.
     """
     inside = group >= 0
-    start, end, wait, group = start[inside], end[inside], wait[inside], group[inside]
+    start, end, wait = start[inside], end[inside], wait[inside]
+    group = group[inside].astype(np.int64)
     first = int(start.min()) if len(start) else 0
     start, end = start - first, end - first
     # The groups are laid out one after the other on one time axis, so one union serves all.

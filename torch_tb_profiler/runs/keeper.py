@@ -25,6 +25,7 @@ from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.store import damaged
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -51,6 +52,7 @@ class Making:
     progress: float = 0.0
     done: bool = False
     error: str = ""
+    code: str = ""
 
 
 Hear = Callable[[Making, News], None]
@@ -115,6 +117,8 @@ class Keeper:
         with self._changed:
             most = max(1, self.settings.open_traces)
             mapped = self._mapped.setdefault(product.name, Memo(most))
+        if damaged.take(self.located(path)):
+            mapped.drop(path)
         opened = mapped.get(path, lambda: self.read(product, path))
         CacheFolder.touch(self.located(path))
         return opened
@@ -253,6 +257,13 @@ class Keeper:
             if making.error:
                 if self._making.get(making.job.key) is making:
                     del self._making[making.job.key]
+                if making.code == SidecarError.code:
+                    raise NotReady(
+                        f"The trace is imported again, and the {product.label} is made of that: what"
+                        " was kept of it is damaged or gone.",
+                        "Wait a moment.",
+                        progress=0.0,
+                    )
                 raise ImportFailed(
                     f"The {product.label} could not be made: {making.error}",
                     "Try again; TensorBoard's log may say more.",
@@ -262,6 +273,9 @@ class Keeper:
         """Called by the queue's threads."""
         if news.code == "no_space" and self._move(job):
             return
+        if news.code == SidecarError.code:
+            # What it is made of; the worker saw that, this process did not.
+            damaged.report(job.location)
         ended = news.outcome is not None or news.error is not None
         with self._changed:
             making = self._making.get(job.key)
@@ -269,7 +283,7 @@ class Keeper:
                 return
             making.progress = news.progress or making.progress
             if ended:
-                making.done, making.error = True, news.error or ""
+                making.done, making.error, making.code = True, news.error or "", news.code
                 if making.hearers or not making.error:
                     del self._making[job.key]
             hearers = list(making.hearers.values())

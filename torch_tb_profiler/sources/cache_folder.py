@@ -16,6 +16,7 @@ from pathlib import Path
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import words
+from torch_tb_profiler.sources.private_folder import make_private
 
 SUFFIX = ".safetensors"
 _DAY_SECONDS = 86_400.0
@@ -44,15 +45,20 @@ class CacheFolder:
             return
         folder = _configured(settings)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-            self.path, self.lasting = folder, True
+            if why := make_private(folder, ours=not settings.cache_dir):
+                why += "; name a folder of your own, or take that away"
+            else:
+                tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
+            why = f"is not writable ({words(error)})"
+        if why:
             self.path = self._make_own()
             self.note = (
-                f"The cache folder {folder} is not writable ({words(error)}): imports are kept in"
-                f" {self.path} until this process ends."
+                f"The cache folder {folder} {why}: imports are kept in {self.path} until this"
+                " process ends."
             )
+        else:
+            self.path, self.lasting = folder, True
 
     def _make_own(self) -> Path:
         path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))

@@ -26,7 +26,7 @@ from torch_tb_profiler.api.export import TABLES, table, write_table
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers import chrome_trace
+from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
 from torch_tb_profiler.runs.import_job import outcome_of, read
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -103,10 +103,8 @@ def _expect(holds: bool, what: str) -> None:
 def _counted() -> Iterator[dict[str, int]]:
     """The entries that become no row of their own: metadata, and ends of joined begins."""
     counted = {"read": 0, "metadata": 0, "ends": 0}
-    pair, assemble = chrome_trace.pair_begin_end, chrome_trace.assemble
-
     def paired(*args: Any, **more: Any) -> Any:
-        joined = pair(*args, **more)
+        joined = pair_begin_end(*args, **more)
         counted["ends"] = len(joined)
         return joined
 
@@ -116,8 +114,8 @@ def _counted() -> Iterator[dict[str, int]]:
         return assemble(gathered, *args, **more)
 
     with (
-        mock.patch.object(chrome_trace, "pair_begin_end", paired),
-        mock.patch.object(chrome_trace, "assemble", assembled),
+        mock.patch("torch_tb_profiler.importers.chrome_trace.pair_begin_end", paired),
+        mock.patch("torch_tb_profiler.importers.chrome_trace.assemble", assembled),
     ):
         yield counted
 

@@ -103,6 +103,7 @@ def _expect(holds: bool, what: str) -> None:
 def _counted() -> Iterator[dict[str, int]]:
     """The entries that become no row of their own: metadata, and ends of joined begins."""
     counted = {"read": 0, "metadata": 0, "ends": 0}
+
     def paired(*args: Any, **more: Any) -> Any:
         joined = pair_begin_end(*args, **more)
         counted["ends"] = len(joined)

@@ -54,7 +54,7 @@ class Settings:
     """JSON file with device peaks that override the device table (see ``hardware/peaks.py``)."""
     models: str = ""
     """Python file that registers custom performance models (see ``hardware/user_models.py``)."""
-    max_table_rows: int = 100_000
+    max_table_rows: int = 10_000
     """Rows of a table payload; the rest is pooled in one row, "other"."""
 
     @staticmethod

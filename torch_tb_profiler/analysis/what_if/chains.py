@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.graph import NONE
 from torch_tb_profiler.analysis.what_if.replay import Delays
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -100,18 +101,17 @@ def find_chains(first: Ints, second: Ints) -> Chains:
     n = len(first)
     alone = second == NONE
     plain = _heirs(first, alone & (first != NONE))
-    key_of = _roots(first, plain)
     leads = np.zeros(n, np.bool_)
     leads[first[plain]] = True
     some = ~(alone | leads | alone[first] | leads[first]) & alone[second]
     launched = _heirs(first, some)
-    head = np.where(launched, key_of[second], NONE)
+    head = np.where(launched, nearest(first, ~plain)[second], NONE)
     launched &= ~launched[first] | (head == head[first])
-    key_of = _roots(first, plain | launched)
-    order = np.argsort(key_of, kind="stable")
+    key = ~(plain | launched)
+    order = np.argsort(nearest(first, key), kind="stable")
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
-    keys = np.flatnonzero(~(plain | launched))
+    keys = np.flatnonzero(key)
     starts = place[keys]
     chain = np.repeat(np.arange(len(keys)), np.diff(starts, append=n))
     member = np.flatnonzero(launched)
@@ -142,13 +142,4 @@ def _heirs(first: Ints, some: Mask) -> Mask:
     for part in (some & ~followed, some & followed):
         row = np.flatnonzero(part)
         heir[first[row]] = row
-    return some & (heir[first] == np.arange(len(first)))
-
-
-def _roots(first: Ints, member: Mask) -> Ints:
-    """The key point at the begin of each point's chain; of a key point itself."""
-    roots: list[int] = []
-    put = roots.append
-    for point, (before, follows) in enumerate(zip(first.tolist(), member.tolist(), strict=True)):
-        put(roots[before] if follows else point)
-    return np.array(roots, np.int64)
+    return np.asarray(some & (heir[first] == np.arange(len(first))))

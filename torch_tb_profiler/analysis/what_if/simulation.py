@@ -214,7 +214,7 @@ def _add_host(
 ) -> None:
     """Adds what threads did before some host points: their last ``length`` ns."""
     since, until = graph.since, graph.until
-    whole = until.clock(durations.segment) - since.clock(durations.segment)
+    whole = until.since(since, durations.segment)
     part = np.divide(length, whole[points], out=np.zeros(len(points)), where=whole[points] > 0)
     cover = np.zeros(len(durations.segment) + 1)
     first, last = since.segment[points], until.segment[points]

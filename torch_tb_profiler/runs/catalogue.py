@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -258,13 +259,15 @@ class Catalogue:
         if (index := self.keeper.kept(RANKS, path)) is not None:
             return index
         try:
+            if not os.path.isfile(self.keeper.located(sidecar)):
+                raise SidecarError("Its import is gone.", "It is imported again.")
+            insight = self.keeper.ask(INSIGHT, sidecar)
+            if isinstance(insight, float):
+                return insight
             trace, facts, _ = self.keeper.open(IMPORT, sidecar)
         except SidecarError as error:
             self._import_again(entry, sidecar, error)
             return 0.0
-        insight = self.keeper.ask(INSIGHT, sidecar)
-        if isinstance(insight, float):
-            return insight
         return self.keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:

@@ -90,7 +90,7 @@ def path_tables(
 
 
 def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:
-    event, cause, time = walk.work()
+    event, cause, time = walk.work(trace, facts)
     step = facts["span_links"]["step"][event].astype(np.int64)
     inside = step >= 0
     event, cause, time, step = (column[inside] for column in (event, cause, time, step))

@@ -45,7 +45,12 @@ class Walk:
     """
 
     def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
-        self._trace, self._facts, self._spans = trace, facts, trace["spans"]
+        # Copies, so that a walk keeps no file mapped.
+        spans, steps = trace["spans"], facts["steps"]
+        self._start, self._dur, self._track = (
+            spans[key].copy() for key in ("start", "dur", "track")
+        )
+        self._steps = {key: steps[key].copy() for key in ("start", "end", "host_end")}
         self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
         self._locks = evidence.locks
         self._jumps = find_jumps(
@@ -73,12 +78,12 @@ class Walk:
 
     def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
         """``(start, end, cause, event)`` of the path of a step, in time order."""
-        steps = self._facts["steps"]
+        steps = self._steps
         begin, end = int(steps["start"][step]), int(steps["end"][step])
         pieces, _ = self.leg(self.end_of(step), begin)
         return in_order(pieces, begin, end)
 
-    def work(self) -> tuple[Ints, Array, Ints]:
+    def work(self, trace: Trace, facts: Facts) -> tuple[Ints, Array, Ints]:
         """``(event, cause, time)`` of everything that the device and the threads did, without communication,
         waiting and what nothing was recorded of.
         """
@@ -87,7 +92,7 @@ class Walk:
         busy = np.isin(host.cause, _BUSY) | (host.track == self.main) & np.isin(host.cause, _MAIN)
         if self.main >= 0:
             on_main = host.of_track(self.main)
-            busy[on_main] &= ~waiting(self._trace, self._facts, host, work, self.main, self._locks)
+            busy[on_main] &= ~waiting(trace, facts, host, work, self.main, self._locks)
         return (
             np.concatenate((work.row[own], host.span[busy])),
             np.concatenate((self._causes[own], host.cause[busy])),
@@ -96,14 +101,14 @@ class Walk:
 
     def end_of(self, step: int) -> Place:
         """Where the end of a step is."""
-        steps = self._facts["steps"]
+        steps = self._steps
         begin, end, host_end = (int(steps[key][step]) for key in ("start", "end", "host_end"))
         return Place(end, self._last_device(begin, end, host_end), self.main)
 
     def begin_of(self, event: int, time: int) -> Place:
         """Where an event begins, or the moment of it at ``time``."""
         device = int(positions_of(self._work.row, np.array([event]))[0])
-        return Place(time, device, int(self._spans["track"][event]))
+        return Place(time, device, int(self._track[event]))
 
     def leg(self, place: Place, floor: int) -> tuple[list[Piece], int]:
         """Goes back from a place to ``floor``, or to where another rank was late; returns what was noted and the
@@ -131,7 +136,7 @@ class Walk:
         """Goes back along device work from ``time``; returns where it comes out, ``(time, track, −1)``, or the
         communication at which another rank was late, ``(time, −1, its position)``.
         """
-        work, spans = self._work, self._spans
+        work = self._work
         if work.end[device] < time:
             self._note(int(work.end[device]), PathCause.NOT_RECORDED)
         while True:
@@ -146,10 +151,10 @@ class Walk:
                 return time, -1, -1
             if how in (Begin.LAUNCH, Begin.EARLIER):
                 call = int(work.launch[last])
-                returned = min(time, int(spans["start"][call] + spans["dur"][call]))
+                returned = min(time, int(self._start[call] + self._dur[call]))
                 cause = PathCause.LAUNCH if how == Begin.LAUNCH else PathCause.BEFORE_RECORDING
                 self._note(returned, cause, int(work.row[last]))
-                return returned, int(spans["track"][call]), -1
+                return returned, int(self._track[call]), -1
             if not self._waits(time):
                 return time, self.main, -1
             device = int(self._before[last])

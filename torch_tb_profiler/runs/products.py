@@ -174,6 +174,7 @@ INSIGHT: DerivedProduct[Insight] = DerivedProduct(
     build=_build_insight,
     choices=lambda settings: _peaks_version(settings.peaks),
 )
+DERIVED: tuple[DerivedProduct[Any], ...] = (TIMELINE, INSIGHT)
 make_timeline = TIMELINE.make
 
 

@@ -11,7 +11,8 @@ check every reply (``soak_clients.py``). Meanwhile worker processes are killed, 
 filled (small ones in memory, where the system lets us mount them: as root) and the clock of the server's
 processes jumps (``soak_chaos.py``; ``time.time`` is replaced in them, the system's clock stays).
 
-At the end the disturbances stop, every file must be right, and the server is ended. ``--rate`` is
+At the end the disturbances stop, every file must be right, and the server is ended; another one is killed
+while it imports. ``--rate`` is
 requests per second of all clients together. ``--write`` puts the table into ``soak.md``.
 """
 
@@ -33,7 +34,7 @@ from typing import Any
 from soak_chaos import Chaos, leftovers
 from soak_clients import LIVE, SINGLE, Client, Connection, World, Wrong, refer, settled
 from soak_logdir import ChangingLogdir, make_constant
-from soak_server import Disk, Server, process
+from soak_server import START_SECONDS, Disk, Server, process
 from soak_table import Row, report, verdict
 
 HERE = Path(__file__).resolve().parent
@@ -113,11 +114,11 @@ class Soak:
             thread.join()
         faults = self.last_look(world, watcher)
         watcher.close()
-        left = server.end()
+        orphans = server.end()
         found = {
             "wrong": [*world.ledger.wrong, *faults],
-            "orphans": left,
             "leftovers": leftovers([disk.path for disk in disks]),
+            "orphans": [*orphans, *server.killed(START_SECONDS)],
         }
         counts = Counter({f"changes: {name}": n for name, n in live.changes.items()})
         text = report(self.options, rows, world.ledger, chaos.counts + counts, found, disks)

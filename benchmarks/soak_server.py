@@ -195,6 +195,24 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        return self._outlived()
+
+    def killed(self, seconds: float) -> list[int]:
+        """Start it anew with nothing kept, kill it while it imports; the processes that outlived it."""
+        for path in self.cache.iterdir():
+            path.unlink()
+        self.seen.clear()
+        self.start()
+        end = time.monotonic() + seconds
+        while not self.workers() and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(1)
+        self.workers()
+        self.process.kill()
+        self.process.wait()
+        return self._outlived()
+
+    def _outlived(self) -> list[int]:
         end = time.monotonic() + END_SECONDS
         while (left := self._left()) and time.monotonic() < end:
             time.sleep(0.2)

@@ -85,7 +85,7 @@ def verdict(rows: list[Row], found: Mapping[str, list[Any]]) -> tuple[bool, list
         held.append((flat, f"{name}: median {median:.0f} {unit}, {more:+.1f} after: {words}"))
     for key, words in (
         ("wrong", "wrong replies"),
-        ("orphans", "processes outlived the server"),
+        ("orphans", "processes outlived the server, ended (SIGTERM) or killed"),
         ("leftovers", "half-written files or temporary folders left"),
     ):
         held.append((not found[key], f"{len(found[key])} {words}"))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
+from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
-from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
@@ -31,6 +32,20 @@ class _Traces:
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         context = self._context(run, worker, span)
         return OpenedInsight(context.opened, context.insight, f"{run}\n{worker}\n{span}")
+
+    def ask_ranks(
+        self, run: str, names: Sequence[tuple[str, str]]
+    ) -> list[OpenedRank | float | ProfilerError]:
+        return [self._ask_rank(run, worker, span) for worker, span in names]
+
+    def _ask_rank(self, run: str, worker: str, span: str) -> OpenedRank | ProfilerError:
+        try:
+            found = self.ask_insight(run, worker, span)
+        except ProfilerError as error:
+            return error
+        opened = found.opened
+        index = build_index(opened.trace, opened.facts, found.insight)
+        return OpenedRank(opened.worker, opened.span, index, found.id)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         return self._context(run, worker, span).opened

@@ -10,7 +10,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.distributed.coordinates import (
     Dimension,
-    ProcessGroup,
     coordinates,
 )
 from torch_tb_profiler.analysis.distributed.run import RunFigures
@@ -161,11 +160,7 @@ def _dimensions(run: RunOfRanks, workers: Sequence[RunWorker]) -> tuple[Dimensio
     numbers = [worker.rank for worker in workers]
     used = [row for row, number in enumerate(numbers) if number is not None]
     used = [row for row in used if numbers.count(numbers[row]) == 1]
-    groups = (
-        ProcessGroup(group.name, group.description, group.ranks)
-        for rank in run.figures.ranks
-        for group in rank.groups
-    )
+    groups = (group for rank in run.figures.ranks for group in rank.groups)
     ranks = [number for row in used if (number := numbers[row]) is not None]
     found = coordinates(ranks, groups, [workers[row].node for row in used])
     return tuple(_spread_out(dimension, used, len(workers)) for dimension in found)

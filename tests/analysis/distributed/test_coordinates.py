@@ -11,14 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.analysis.distributed.coordinates import (
     Dimension,
-    ProcessGroup,
     coordinates,
     dimension_name,
 )
 
 NAMES = ("pp", "dp", "cp", "tp")
+
+
+def group_of(name: str, description: str, ranks: tuple[int, ...]) -> ProcessGroup:
+    return ProcessGroup(name, ranks, description, "nccl", len(ranks))
 
 
 def lines(sizes: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -32,11 +36,11 @@ def lines(sizes: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, ...]
 def mesh(sizes: tuple[int, ...], described: bool) -> list[ProcessGroup]:
     """All groups of a mesh, and the default one; without descriptions torch only counts them."""
     count = math.prod(sizes)
-    groups = [ProcessGroup("0", "default_pg", tuple(range(count)))]
+    groups = [group_of("0", "default_pg", tuple(range(count)))]
     for axis in range(len(sizes)):
         for ranks in lines(sizes, (axis,)):
             text = f"mesh_{NAMES[axis - len(sizes)]}" if described else "undefined"
-            groups.append(ProcessGroup(str(len(groups)), text, ranks))
+            groups.append(group_of(str(len(groups)), text, ranks))
     return groups
 
 
@@ -98,7 +102,7 @@ def test_the_coordinates_of_a_mesh_are_recovered(
     """Also with the groups of any two of its dimensions joined, as Megatron makes them, in any order of ranks and groups."""
     rng, groups = random.Random(seed), mesh(sizes, described)
     for axes in itertools.combinations(range(len(sizes)), 2):
-        groups += [ProcessGroup("", "MODEL_PARALLEL_GROUP", ranks) for ranks in lines(sizes, axes)]
+        groups += [group_of("", "MODEL_PARALLEL_GROUP", ranks) for ranks in lines(sizes, axes)]
     ranks = list(range(math.prod(sizes)))
     rng.shuffle(ranks)
     rng.shuffle(groups)
@@ -120,12 +124,12 @@ def test_the_coordinates_of_a_mesh_are_recovered(
 
 def test_experts_run_along_the_dimensions_of_the_mesh() -> None:
     groups = [
-        ProcessGroup("", text, ranks)
+        group_of("", text, ranks)
         for text, axes in (("TENSOR_MODEL_PARALLEL_GROUP", (1,)), ("DATA_PARALLEL_GROUP", (0,)))
         for ranks in lines((8, 2), axes)
     ]
     groups += [
-        ProcessGroup("", "EXPERT_MODEL_PARALLEL_GROUP", tuple(range(first, first + 8)))
+        group_of("", "EXPERT_MODEL_PARALLEL_GROUP", tuple(range(first, first + 8)))
         for first in (0, 8)
     ]
     found = coordinates(range(16), groups)
@@ -134,7 +138,7 @@ def test_experts_run_along_the_dimensions_of_the_mesh() -> None:
 
 
 def test_what_no_group_joins_are_sets() -> None:
-    groups = [ProcessGroup("", "undefined", ranks) for ranks in lines((4, 8), (1,))]
+    groups = [group_of("", "undefined", ranks) for ranks in lines((4, 8), (1,))]
     assert places(coordinates(range(32), groups)) == {
         "groups of 8, stride 1": [rank % 8 for rank in range(32)],
         "group of 8": [rank // 8 for rank in range(32)],
@@ -170,16 +174,16 @@ def test_hosts_are_a_dimension_unless_each_rank_has_its_own() -> None:
     ],
 )
 def test_groups_that_are_no_dimension_are_left_out(groups: list[tuple[int, ...]]) -> None:
-    assert coordinates(range(4), [ProcessGroup("", "", ranks) for ranks in groups]) == ()
+    assert coordinates(range(4), [group_of("", "", ranks) for ranks in groups]) == ()
 
 
 def test_overlapping_groups_of_a_name_say_nothing() -> None:
-    groups = [ProcessGroup("", "mesh_tp", ranks) for ranks in ((0, 1), (1, 2))]
+    groups = [group_of("", "mesh_tp", ranks) for ranks in ((0, 1), (1, 2))]
     assert coordinates(range(4), groups) == ()
 
 
 def test_two_sets_of_one_name_are_told_apart_by_size() -> None:
-    groups = [ProcessGroup("", "mesh_tp", ranks) for ranks in ((0, 1), (2, 3), (0, 1, 2, 3))]
+    groups = [group_of("", "mesh_tp", ranks) for ranks in ((0, 1), (2, 3), (0, 1, 2, 3))]
     assert places(coordinates(range(4), groups)) == {
         "TP of 2": [0, 1, 0, 1],
         "TP of 4": [0, 1, 2, 3],
@@ -199,7 +203,7 @@ def test_two_sets_of_one_name_are_told_apart_by_size() -> None:
 )
 def test_any_groups_are_read(groups: list[tuple[str, list[int]]], ranks: list[int]) -> None:
     """Places lie within their dimension; the independent ones together tell ranks apart."""
-    found = coordinates(ranks, [ProcessGroup("", text, tuple(sorted(m))) for text, m in groups])
+    found = coordinates(ranks, [group_of("", text, tuple(sorted(m))) for text, m in groups])
     for dimension in found:
         assert dimension.place.shape == (len(ranks),)
         assert dimension.place.min(initial=-1) >= -1

@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.distributed import matching
 from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.rank import rank_of as rank_from
+from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 
@@ -132,7 +133,7 @@ def test_a_send_and_its_receive_are_one() -> None:
             f"gpu 0:7 kernel ncclDevKernel_SendRecv@{10 + number}+9 {json.dumps(moved)}"
         )
         facts = derive(trace)
-        return rank_from(trace, facts, build_insight(trace, facts), number)
+        return rank_from(build_index(trace, facts, build_insight(trace, facts)), number)
 
     run_matches = match_ranks([worker(0, "send"), worker(1, "recv")])
     assert places(run_matches) == [[0, 0]]

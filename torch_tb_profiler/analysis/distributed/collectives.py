@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
-from torch_tb_profiler.analysis.facts.header import distributed_info
+from torch_tb_profiler.analysis.facts.header import distributed_info, integer
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -54,6 +54,9 @@ their own, so sends and receives are not matched.
 SYNCHRONISING = ("reducescatter", "allreduce", "allgather", "alltoall", "barrier")
 """Kinds that no rank can finish before every rank has started."""
 
+LONGEST_TEXT = 200
+"""Of descriptions in a header."""
+
 HOST_LIBRARIES = ("gloo", "mpi", "ucc")
 """Libraries whose host region is the transfer itself, not its launch."""
 
@@ -67,7 +70,7 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 class Label:
     """What collectives must share to be the same one on several ranks.
 
-    ranks: of the group; empty if unknown.
+    ranks: of the group, in any form that is equal where they are; empty if unknown.
     message: size and type of what they move; empty where they need not agree.
     """
 
@@ -75,6 +78,17 @@ class Label:
     ranks: tuple[int, ...]
     kind: str
     message: str = ""
+
+
+@dataclass(frozen=True)
+class ProcessGroup:
+    """A process group. ranks: ascending, empty unknown. description, backend: empty unknown. size: −1 unknown."""
+
+    name: str
+    ranks: tuple[int, ...]
+    description: str
+    backend: str
+    size: int
 
 
 @dataclass(frozen=True)
@@ -257,15 +271,37 @@ def _named_kind(name: str) -> str:
     return kind_of(match["kind"] if match else name[:200])
 
 
+def listed_groups(trace: Trace) -> list[ProcessGroup]:
+    """The process groups that the header lists."""
+    listed: Any = distributed_info(trace).get("pg_config")
+    return [
+        _group(group)
+        for group in (listed if isinstance(listed, list) else ())
+        if isinstance(group, dict)
+    ]
+
+
+def _group(listed: dict[str, Any]) -> ProcessGroup:
+    ranks, size = listed.get("ranks"), integer(listed.get("pg_size"))
+    if not isinstance(ranks, list) or not all(
+        type(rank) is int and abs(rank) < 1 << 62 for rank in ranks
+    ):
+        ranks = []
+    description, backend = (
+        str(listed.get(key) or "")[:LONGEST_TEXT] for key in ("pg_desc", "backend_config")
+    )
+    return ProcessGroup(
+        str(listed.get("pg_name")),
+        tuple(sorted(ranks)),
+        description,
+        backend,
+        -1 if size is None else size,
+    )
+
+
 def ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
-    """The ranks of every process group that the header lists, by group name."""
-    groups: Any = distributed_info(trace).get("pg_config")
-    ranks_of_group = {}
-    for group in groups if isinstance(groups, list) else ():
-        ranks = group.get("ranks") if isinstance(group, dict) else None
-        if isinstance(ranks, list) and all(type(rank) is int for rank in ranks):
-            ranks_of_group[str(group.get("pg_name"))] = tuple(sorted(ranks))
-    return ranks_of_group
+    """The ranks of every process group of which the header lists them, by group name."""
+    return {group.name: group.ranks for group in listed_groups(trace) if group.ranks}
 
 
 def match_collectives(ranks: Sequence[Collectives]) -> Matches:

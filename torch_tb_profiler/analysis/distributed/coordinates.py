@@ -19,10 +19,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
+from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.store.columns import Ints
 
 MOST_GROUPS = 1 << 15
@@ -69,14 +69,6 @@ _ANY_GROUP = {
     "ucc",
 }
 _WORD = re.compile(r"[a-z]+", re.ASCII)
-
-
-class ProcessGroup(NamedTuple):
-    """A process group. ``ranks``: ascending; ``description``: empty where none was given."""
-
-    name: str
-    description: str
-    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)

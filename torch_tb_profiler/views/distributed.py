@@ -115,7 +115,7 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
         rank_source=worker.rank_source,
         state=worker.state,
         message=worker.message,
-        node=named[1] if named else rank.host_name if rank is not None else "",
+        node=node_of(worker.worker, rank),
         process=named[2] if named else rank.process if rank is not None else "",
         backend=rank.backend if rank is not None else None,
         devices=[_device(device) for device in rank.devices] if rank is not None else [],
@@ -123,6 +123,12 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
         error_ns=aligned.error if aligned is not None and tied else None,
         collectives=len(rank) if rank is not None else 0,
     )
+
+
+def node_of(worker: str, rank: Rank | None) -> str:
+    """The host of a worker, by its name or its trace; empty if unknown."""
+    named = _HOST_AND_PROCESS.match(worker)
+    return named[1] if named else rank.host_name if rank is not None else ""
 
 
 def _device(device: Device) -> str:

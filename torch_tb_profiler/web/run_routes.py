@@ -13,6 +13,7 @@ from torch_tb_profiler.views import (
     diff_wire,
     distributed_wire,
     findings_wire,
+    overview_ranks_wire,
     ranks_path_wire,
     wire,
 )
@@ -20,6 +21,11 @@ from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
 from torch_tb_profiler.views.distributed import PlacedWorker, distributed_payload
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
+from torch_tb_profiler.views.overview_ranks import (
+    RunOfRanks,
+    overview_ranks_payload,
+    unknown_payload,
+)
 from torch_tb_profiler.views.ranks_path import (
     RanksGroup,
     RanksOfRun,
@@ -92,8 +98,19 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
     and step.
     """
     fleet = fleets.of(opened)
+    return distributed_payload(
+        _placed(fleet),
+        fleet.figures,
+        fleet.blames,
+        round(fleet.progress, 3),
+        fleet.workers_total,
+    )
+
+
+def _placed(fleet: Fleet) -> list[PlacedWorker]:
+    """The workers of a fleet, each with its place among the ranks of the figures."""
     ranks = {member: number for number, member in enumerate(fleet.place)}
-    placed = [
+    return [
         PlacedWorker(
             m.worker.name,
             m.span.name,
@@ -105,9 +122,45 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         )
         for number, m in enumerate(fleet.members)
     ]
-    return distributed_payload(
-        placed, fleet.figures, fleet.blames, round(fleet.progress, 3), fleet.workers_total
+
+
+@route("/overview/ranks", also=_complete, report="trace")
+def overview_ranks(
+    opened: Opened, fleets: Fleets, steps: Steps
+) -> overview_ranks_wire.OverviewRanksPayload:
+    """All workers of the run at a glance, in the steps of the run that the selected ones are: how a few figures spread, who
+    stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 1,024 workers.
+    """
+    return _overview_of_ranks(fleets.of(opened), opened, steps)
+
+
+def _known(backend: Backend, opened: Opened) -> Hashable:
+    return backend.fleets.known(opened)
+
+
+@route("/overview/ranks/known", also=_known)
+def overview_ranks_known(
+    opened: Opened, fleets: Fleets, steps: Steps
+) -> overview_ranks_wire.OverviewRanksPayload:
+    """The same if all of it is known already, else empty; nothing is made."""
+    fleet = fleets.known(opened)
+    if fleet is None:
+        return unknown_payload(len(opened.run.beside(opened.worker)))
+    return _overview_of_ranks(fleet, opened, steps)
+
+
+def _overview_of_ranks(
+    fleet: Fleet, opened: Opened, steps: StepRange
+) -> overview_ranks_wire.OverviewRanksPayload:
+    own = (opened.worker.name, opened.span.name)
+    rank = fleet.names.index(own) if own in fleet.names else -1
+    selection = chosen(opened, steps)
+    every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
+    common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
+    run = RunOfRanks(
+        _placed(fleet), fleet.figures, common, round(fleet.progress, 3), fleet.workers_total
     )
+    return overview_ranks_payload(run)
 
 
 def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | None:

@@ -31,6 +31,7 @@ import type {
   OperatorPayload,
   OperatorStacksPayload,
   OverviewPayload,
+  OverviewRanksPayload,
   PathOverlayPayload,
   PathRowsPayload,
   RanksPathPayload,
@@ -89,6 +90,8 @@ export interface Routes {
   "memory/alive": MemoryAlivePayload;
   findings: FindingsPayload;
   distributed: DistributedPayload;
+  "overview/ranks": OverviewRanksPayload;
+  "overview/ranks/known": OverviewRanksPayload;
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
@@ -202,6 +205,8 @@ export interface Parameters {
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;
+  "overview/ranks": OfTrace & OfSteps;
+  "overview/ranks/known": OfTrace & OfSteps;
   "critical_path/ranks": OfTrace & OfSteps;
   "critical_path/ranks/rows": OfTrace & OfSteps & {
     /** What a row is one of, each on one rank. */

@@ -11,6 +11,7 @@ import type {
   DefinitionsPayload,
   DiagnosisPayload,
   DiffPayload,
+  DistributedMapPayload,
   DistributedPayload,
   EfficiencyPayload,
   EventArgsPayload,
@@ -89,6 +90,7 @@ export interface Routes {
   "memory/alive": MemoryAlivePayload;
   findings: FindingsPayload;
   distributed: DistributedPayload;
+  "distributed/map": DistributedMapPayload;
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
@@ -202,6 +204,10 @@ export interface Parameters {
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;
+  "distributed/map": OfTrace & {
+    /** What of each worker and step; `step` is how long it took. */
+    measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
+  };
   "critical_path/ranks": OfTrace & OfSteps;
   "critical_path/ranks/rows": OfTrace & OfSteps & {
     /** What a row is one of, each on one rank. */

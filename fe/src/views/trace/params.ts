@@ -3,7 +3,7 @@
 import { NO_ROW_STATE, type RowState } from "../../timeline/props";
 import type { Area, ColourBy, Mark, TimeRange } from "../../timeline/types";
 import type { Params } from "../../state/view";
-import { parseRanges, rangesText } from "./ranges";
+import { parseRanges, rangesText } from "../../base/ranges";
 
 type SetParam = (key: string, value: string | null) => void;
 

@@ -6,7 +6,7 @@ import type { Source, TimeRange } from "../../timeline/types";
 import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
 import type { Selection } from "../../state/view";
 import { NameBook } from "./names";
-import { rangesText } from "./ranges";
+import { rangesText } from "../../base/ranges";
 
 export interface Wanted {
   /** In the address; empty where one worker is shown alone, else its place among the run's workers. */

@@ -206,8 +206,9 @@ def parts_text(parts: Sequence[BlamedPart]) -> str:
 
 def outlier_text(worker: Named, outlier: Outlier) -> str:
     """How far a worker is above the others, per step."""
+    called = worker.worker if worker.rank is None else capitalised(_called(worker))
     return (
-        f"{_called(worker)}: {format_ns(round(outlier.mean))} per step; the median of all workers is"
+        f"{called}: {format_ns(round(outlier.mean))} per step; the median of all workers is"
         f" {format_ns(round(outlier.median))}."
     )
 

@@ -362,9 +362,14 @@ export interface Parameters {
     /** At most so many arrows, thinned evenly. */
     arrows?: string;
   };
-  "trace/alignment": OfTrace;
+  "trace/alignment": OfTrace & {
+    /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
+    ranks?: string;
+  };
   "trace/collective": OfTrace & OfContent & {
     /** The event. */
     event: string;
+    /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
+    ranks?: string;
   };
 }

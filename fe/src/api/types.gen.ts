@@ -782,10 +782,11 @@ export interface AlignedWorker {
   matched: number;
 }
 
-/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. At most 64 of `workers_total` workers, those with the nearest ranks. `span_ns`: where the last of their traces ends on the common clock. */
+/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. At most 64 of the `workers_chosen` of `workers_total` workers, those with the nearest ranks. `span_ns`: where the last of their traces ends on the common clock. */
 export interface AlignmentPayload {
   workers: AlignedWorker[];
   span_ns: number;
+  workers_chosen: number;
   workers_total: number;
 }
 

@@ -5,7 +5,7 @@ import { type Quantiles, quantilesOf, type Series, type StackedBar } from "../..
 
 /** Of more workers bars cannot be told apart. */
 export const MOST_BARS = 64;
-const MOST_ODD = 15;
+const MOST_ODD = 12;
 
 /** Workers that have the step. */
 const known = (bars: readonly StackedBar[]): StackedBar[] => bars.filter(({ note }) => !note);

@@ -42,8 +42,12 @@ function MapFigure(props: FigureProps) {
   const columns = useMemo(() => columnNames(map), [map]);
   const order = useMemo(() => orderOf(by, map, workers), [by, map, workers]);
   const note = useNote(payload, map);
+  // Where each row has its name a second one beside it says nothing.
   const marks = useMemo(
-    () => map.outliers.map(({ worker }) => ({ row: worker, label: rows[worker] ?? "" })),
+    () =>
+      rows.length > MOST_ROWS
+        ? map.outliers.map(({ worker }) => ({ row: worker, label: rows[worker] ?? "" }))
+        : [],
     [map, rows],
   );
   const [row, column] = [readWorker(params.at, workers), readColumn(params.step, map)];

@@ -252,7 +252,8 @@ function ColumnLabels({ columns, cells, width }: ColumnLabelsProps) {
   return (
     <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
       {columns.map((name, x) =>
-        x % cells.everyColumn ? null : (
+        x % cells.everyColumn ||
+        (cells.everyColumn > 1 && x * cells.width + name.length * LETTER > width) ? null : (
           <text
             key={x}
             x={cells.everyColumn > 1 ? x * cells.width : (x + 0.5) * cells.width}
@@ -276,13 +277,16 @@ interface RowLabelsProps {
   height: number;
 }
 
+/** A label that begins lower would be cut. */
+const LABEL_ROOM = 12;
+
 /** Of a band the name of its first row. */
 function RowLabels({ rows, order, cells, gutter, perBand, height }: RowLabelsProps) {
   const first = perBand > 1 ? order.filter((_, place) => place % perBand === 0) : order;
   return (
     <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
       {first.map((row, y) =>
-        y % cells.everyRow ? null : (
+        y % cells.everyRow || (y && y * cells.height + LABEL_ROOM > height) ? null : (
           <text
             key={row}
             x={gutter - 6}

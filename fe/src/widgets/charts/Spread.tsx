@@ -32,9 +32,11 @@ export function Spread({ label, rows, unit }: SpreadProps) {
   return (
     <div class="spread">
       <ul class="spread-names">
-        {rows.map(({ series }) => (
+        {rows.map(({ series, spread }) => (
           <li key={series.key} style={{ height: `${ROW}px` }}>
+            <span class="swatch" style={{ background: series.color }} />
             {series.term ? <Term id={series.term}>{series.label}</Term> : series.label}
+            <span class="number muted">{format(Math.round(spread.median), unit)}</span>
           </li>
         ))}
       </ul>

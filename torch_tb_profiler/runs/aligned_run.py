@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align, unix_begin
 from torch_tb_profiler.analysis.distributed.collectives import (
@@ -42,10 +40,8 @@ class Companion:
 
 @dataclass(frozen=True)
 class AlignedRun:
-    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of
+    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each rank of
     ``matches``, which of the ``names`` (worker, span) it is.
-
-    ``matches`` comes without ``end``.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -156,10 +152,8 @@ def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
     aligned = align([unix_begin(o.trace) for _, o in opened], matches)
     ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
     names = tuple((c.worker.name, c.span.name) for c in members)
-    # Only which rows match is asked for later, and of large runs these are many.
-    small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
     places = tuple(i for i, _ in opened)
-    run = AlignedRun(names, places, tuple(aligned), small, max(ends, default=0))
+    run = AlignedRun(names, places, tuple(aligned), matches, max(ends, default=0))
     # Workers come one after another while a run is imported: what was aligned for fewer of them is
     # of no use.
     runs.clear()

@@ -113,8 +113,8 @@ class Keeper:
             SidecarError: it is not there, damaged, or of another version.
         """
         with self._changed:
-            most = self.settings.open_traces if product.mapped is None else product.mapped
-            mapped = self._mapped.setdefault(product.name, Memo(max(1, most)))
+            most = max(1, self.settings.open_traces)
+            mapped = self._mapped.setdefault(product.name, Memo(most))
         opened = mapped.get(path, lambda: self.read(product, path))
         CacheFolder.touch(self.located(path))
         return opened
@@ -123,6 +123,14 @@ class Keeper:
         """The same, let go when the caller does."""
         return product.read(self.located(path))
 
+    def kept(self, product: Product[T], path: str) -> T | None:
+        """The same, marked as used; None if it is not there."""
+        with suppress(SidecarError):
+            kept = self.read(product, path)
+            CacheFolder.touch(self.located(path))
+            return kept
+        return None
+
     def drop(self, path: str) -> None:
         """Let an imported trace go: its file changed or is gone."""
         if IMPORT.name in self._mapped:
@@ -130,9 +138,7 @@ class Keeper:
 
     def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
         """What was kept, else what ``build`` makes in this process, which is then kept."""
-        with suppress(SidecarError):
-            kept = self.read(product, path)
-            CacheFolder.touch(self.located(path))
+        if (kept := self.kept(product, path)) is not None:
             return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.

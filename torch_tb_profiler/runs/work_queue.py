@@ -270,7 +270,12 @@ class WorkQueue:
 
     def _task(self, job: Job) -> dict[str, Any]:
         task = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
-        return {**task, "settings": asdict(self._settings)}
+        settings = asdict(self._settings)
+        if not settings["import_processes"]:
+            with self._changed:
+                jobs = len(self._running) + len(self._waiting)
+            settings["import_processes"] = max(1, self._settings.workers // max(1, jobs))
+        return {**task, "settings": settings}
 
     def _hang(self) -> Death:
         seconds = self._settings.import_timeout_seconds

@@ -31,6 +31,8 @@ from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.store.timeline import Timeline
@@ -44,6 +46,8 @@ TIMELINE_LAYOUT = "timeline 1"
 """The same for timeline sidecars."""
 INSIGHT_LAYOUT = "insight 2"
 """The same for insight sidecars."""
+RANKS_LAYOUT = "ranks 1"
+"""The same for rank indexes."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
@@ -110,6 +114,16 @@ def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
     """
     arrays = {**_arrays_of_texts(insight.strings), **_arrays_of("insight", insight.tables)}
     _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
+
+
+def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
+    """Write a rank index.
+
+    Raises:
+        OSError: the folder is not writable.
+    """
+    arrays = {**_arrays_of_texts(index.strings), **_arrays_of("ranks", index.tables)}
+    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT})
 
 
 def _arrays_of_texts(strings: StringTable) -> dict[str, Array]:
@@ -180,7 +194,7 @@ def _checksum(blocks: Iterable[Any]) -> str:
     return f"{total:08x}"
 
 
-def _verify(data: mmap.mmap, size: int, stated: str, arrays: dict[str, Array]) -> None:
+def _verify(data: mmap.mmap | bytes, size: int, stated: str, arrays: dict[str, Array]) -> None:
     """Raise ValueError if the file changed; covers header, facts and strings, of a small file all."""
     if 8 + size + sum(array.nbytes for array in arrays.values()) != len(data):
         raise ValueError("the file is truncated or has grown")
@@ -234,14 +248,31 @@ def read_insight(path: str | os.PathLike[str]) -> Insight:
     )
 
 
+def read_ranks(path: str | os.PathLike[str]) -> RankIndex:
+    """Read a rank index; nothing of the file stays open or mapped.
+
+    Raises:
+        SidecarError: as ``read``.
+    """
+    return _read_file(
+        path,
+        RANKS_LAYOUT,
+        lambda arrays, _: RankIndex(_texts_of(arrays), _tables_of("ranks", RANK_TABLES, arrays)),
+        copied=True,
+    )
+
+
 def _read_file(
     path: str | os.PathLike[str],
     layout: str,
     rebuild: Callable[[dict[str, Array], dict[str, Any]], T],
+    *,
+    copied: bool = False,
 ) -> T:
+    data: mmap.mmap | bytes
     try:
         with open(path, "rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = file.read() if copied else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         size = int.from_bytes(data[:8], "little")
         if not 0 < size <= min(MAX_HEADER_BYTES, len(data) - 8):
             raise ValueError("the header length is wrong")
@@ -260,7 +291,7 @@ def _read_file(
         ) from error
 
 
-def _mapped(data: mmap.mmap, base: int, entry: dict[str, Any]) -> Array:
+def _mapped(data: mmap.mmap | bytes, base: int, entry: dict[str, Any]) -> Array:
     start, end = entry["data_offsets"]
     (count,) = entry["shape"]
     dtype = np.dtype(_NUMPY[entry["dtype"]])

@@ -115,7 +115,7 @@ def distributed_payload(
                 member,
             )
         ),
-        matched=figures.matched.matches.row.shape[1],
+        matched=len(figures.matched.matches),
         unmatched=unmatched_of(figures.matched.unmatched, [worker.place for worker in placed]),
         clock=clock_text(figures),
         skew_ns=figures.skew,

@@ -224,7 +224,7 @@ def unmatched_of(unlike: Sequence[UnmatchedCollectives], places: Sequence[int]) 
         Unmatched(
             kind=WORDS.get(item.kind, item.kind),
             group=item.group or None,
-            counts=[item.counts[rank] if rank >= 0 else 0 for rank in places],
+            counts=[item.counts.get(rank, 0) for rank in places],
             reason=_REASONS[item.reason],
         )
         for item in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
@@ -243,14 +243,14 @@ def clock_text(figures: RunFigures) -> str:
         if errors
         else ""
     )
-    if not figures.waits.arrival_rule.any() and figures.matched.matches.row.shape[1]:
+    if not figures.waits.arrival_rule.any() and len(figures.matched.matches):
         return (
             "The traces do not align the workers' clocks: the shortest duration of each collective"
             " counts as transfer, the rest as waiting." + left
         )
     if all(method == "collectives" for method in methods):
         return (
-            f"The clocks are aligned on the ends of {format_count(figures.matched.matches.row.shape[1])}"
+            f"The clocks are aligned on the ends of {format_count(len(figures.matched.matches))}"
             " collectives." + left
         )
     if all(method == "clock" for method in methods):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,11 +51,24 @@ class AlignedRun:
     span_ns: int
 
 
-def companions(source: Source, asked: Opened) -> list[Companion]:
-    """For each of the ``MOST_WORKERS`` workers of nearest rank the best overlapping span."""
+def companions(
+    source: Source, asked: Opened, ranks: Collection[int] | None = None
+) -> list[Companion]:
+    """For each of the ``MOST_WORKERS`` workers of nearest rank, or of those of ``ranks``, the best overlapping span.
+    No other worker is opened.
+    """
     return [
         companion(source, asked, worker)
-        for worker in nearest(asked.run.beside(asked.worker), asked.worker)
+        for worker in nearest(chosen_workers(asked, ranks), asked.worker)
+    ]
+
+
+def chosen_workers(asked: Opened, ranks: Collection[int] | None) -> list[Worker]:
+    """The asked worker and those beside it that have one of ``ranks``, in their order; None: all."""
+    return [
+        worker
+        for worker in asked.run.beside(asked.worker)
+        if ranks is None or worker.name == asked.worker.name or worker.rank in ranks
     ]
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from msgspec import structs
 
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
+from torch_tb_profiler.analysis.distributed.measures import Outlier
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.units import format_count, format_ns, format_share
@@ -172,7 +174,16 @@ def all_called(workers: Sequence[DistributedWorker | RanksWorker], places: Seque
     return word + (f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0])
 
 
-def _called(worker: DistributedWorker | RanksWorker) -> str:
+class Named(Protocol):
+    """A worker and its rank."""
+
+    @property
+    def worker(self) -> str: ...
+    @property
+    def rank(self) -> int | None: ...
+
+
+def _called(worker: Named) -> str:
     return worker.worker if worker.rank is None else f"rank {worker.rank}"
 
 
@@ -191,6 +202,15 @@ def parts_text(parts: Sequence[BlamedPart]) -> str:
         told = f"{cut(part.name, LONGEST_NAME)}{f' in {where}' if where else ''}"
         texts.append(f"{told} ({part.kind}), by {format_ns(part.held_ns)}")
     return "; ".join(texts)
+
+
+def outlier_text(worker: Named, outlier: Outlier) -> str:
+    """How far a worker is above the others, per step."""
+    called = worker.worker if worker.rank is None else capitalised(_called(worker))
+    return (
+        f"{called}: {format_ns(round(outlier.mean))} per step; the median of all workers is"
+        f" {format_ns(round(outlier.median))}."
+    )
 
 
 def world_size(figures: RunFigures) -> int | None:

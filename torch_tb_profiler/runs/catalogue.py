@@ -19,7 +19,7 @@ from torch_tb_profiler.errors import (
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange, open_at, run_name
+from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange, is_of, open_at, run_name
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot, State
@@ -395,7 +395,9 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             with contextlib.suppress(SidecarError):
-                return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
+                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                if is_of(outcome.identity, entry.found):
+                    return outcome, "", ""
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:
@@ -438,8 +440,11 @@ class Catalogue:
         with self._lock:
             if entry.making is not making or self._closing:
                 return
-            if news.outcome is not None:
-                entry.settle(Outcome(**news.outcome))
+            outcome = Outcome(**news.outcome) if news.outcome is not None else None
+            if outcome is not None and is_of(outcome.identity, entry.found):
+                entry.settle(outcome)
+            elif outcome is not None:
+                self._fail(entry, "The file changed before it was read.", "source_error")
             elif news.error is not None:
                 self._fail(entry, news.error, news.code)
             else:

@@ -132,12 +132,21 @@ class Keeper:
         if IMPORT.name in self._mapped:
             self._mapped[IMPORT.name].drop(path)
 
-    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What was kept, else what ``build`` makes in this process, which is then kept."""
+    def make_here(
+        self,
+        product: Product[T],
+        path: str,
+        build: Callable[[], T],
+        fits: Callable[[T], bool] = lambda kept: True,
+    ) -> T:
+        """What was kept, if it ``fits``, else what ``build`` makes in this process, which is then
+        kept.
+        """
         with suppress(SidecarError):
             kept = self.read(product, path)
-            CacheFolder.touch(self.located(path))
-            return kept
+            if fits(kept):
+                CacheFolder.touch(self.located(path))
+                return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.
         with suppress(OSError):

@@ -38,6 +38,8 @@ from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
 from torch_tb_profiler.store.model import Facts, SourceFile, Trace
+from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.store.timeline import Timeline
@@ -51,6 +53,8 @@ TIMELINE_LAYOUT = "timeline 2"
 """The same for timeline sidecars."""
 INSIGHT_LAYOUT = "insight 3"
 """The same for insight sidecars."""
+RANKS_LAYOUT = "ranks 1"
+"""The same for rank indexes."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
@@ -146,6 +150,16 @@ def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
     _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
 
 
+def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
+    """Write a rank index.
+
+    Raises:
+        OSError: the folder is not writable.
+    """
+    arrays = {**_arrays_of_texts(index.strings), **_arrays_of("ranks", index.tables)}
+    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT})
+
+
 def _arrays_of_texts(strings: StringTable) -> dict[str, Array]:
     return {"strings.offsets": strings.offsets, "strings.blob": strings.blob}
 
@@ -218,7 +232,7 @@ def _checksum_of_facts(header: bytes, arrays: Mapping[str, Array]) -> str:
 
 
 def _verify(
-    path: str, data: mmap.mmap, size: int, metadata: dict[str, str], arrays: _Arrays
+    path: str, data: mmap.mmap | bytes, size: int, metadata: dict[str, str], arrays: _Arrays
 ) -> None:
     """Raise ValueError if header, facts or strings changed, or anything in a small file; fill in
     ``arrays.checks`` for the rest.
@@ -280,14 +294,31 @@ def read_insight(path: str | os.PathLike[str]) -> Insight:
     )
 
 
+def read_ranks(path: str | os.PathLike[str]) -> RankIndex:
+    """Read a rank index; nothing of the file stays open or mapped.
+
+    Raises:
+        SidecarError: as ``read``.
+    """
+    return _read_file(
+        path,
+        RANKS_LAYOUT,
+        lambda arrays, _: RankIndex(_texts_of(arrays), _tables_of("ranks", RANK_TABLES, arrays)),
+        copied=True,
+    )
+
+
 def _read_file(
     path: str | os.PathLike[str],
     layout: str,
     rebuild: Callable[[_Arrays, dict[str, Any]], T],
+    *,
+    copied: bool = False,
 ) -> T:
+    data: mmap.mmap | bytes
     try:
         with open(path, "rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = file.read() if copied else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         size = int.from_bytes(data[:8], "little")
         if not 0 < size <= min(MAX_HEADER_BYTES, len(data) - 8):
             raise ValueError("the header length is wrong")
@@ -306,7 +337,7 @@ def _read_file(
         ) from error
 
 
-def _mapped(data: mmap.mmap, base: int, entry: dict[str, Any]) -> Array:
+def _mapped(data: mmap.mmap | bytes, base: int, entry: dict[str, Any]) -> Array:
     start, end = entry["data_offsets"]
     (count,) = entry["shape"]
     dtype = np.dtype(_NUMPY[entry["dtype"]])

@@ -118,6 +118,7 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
+            self.keeper.keep_clean()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True

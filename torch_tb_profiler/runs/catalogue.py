@@ -20,7 +20,15 @@ from torch_tb_profiler.errors import (
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at, run_name
+from torch_tb_profiler.runs.entries import (
+    Arrangement,
+    Entry,
+    Key,
+    arrange,
+    is_of,
+    open_at,
+    run_name,
+)
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
@@ -111,6 +119,7 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
+            self.keeper.keep_clean()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -249,7 +258,7 @@ class Catalogue:
                 self._expect_ready(entry)
                 sidecar = entry.sidecar
             index = self._index(entry, sidecar)
-        except NotReady:
+        except (NotReady, SidecarError):  # damage: it is made again when asked for once more
             return 0.0
         except ProfilerError as error:
             return error
@@ -471,7 +480,9 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             with contextlib.suppress(SidecarError):
-                return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
+                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                if is_of(outcome.identity, entry.found):
+                    return outcome, "", ""
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:
@@ -514,8 +525,11 @@ class Catalogue:
         with self._lock:
             if entry.making is not making or self._closing:
                 return
-            if news.outcome is not None:
-                entry.settle(Outcome(**news.outcome))
+            outcome = Outcome(**news.outcome) if news.outcome is not None else None
+            if outcome is not None and is_of(outcome.identity, entry.found):
+                entry.settle(outcome)
+            elif outcome is not None:
+                self._fail(entry, "The file changed before it was read.", "source_error")
             elif news.error is not None:
                 self._fail(entry, news.error, news.code)
             else:

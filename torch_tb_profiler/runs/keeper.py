@@ -30,7 +30,7 @@ from torch_tb_profiler.runs.products import (
 )
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import damaged
 from torch_tb_profiler.units import format_bytes
@@ -92,10 +92,12 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
+        self._closed = threading.Event()
         self.queue = WorkQueue(settings, self._hear, LocalProcesses(quiet))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
+        self._closed.set()
         self.queue.close()
         with self._changed:
             for making in self._making.values():
@@ -103,6 +105,19 @@ class Keeper:
         with self._folder_lock:
             if self._folder is not None:
                 self._folder.close()
+
+    def keep_clean(self) -> None:
+        """Remove what was kept of files that are gone, now and once a day, while this is open."""
+
+        def clean() -> None:
+            while True:
+                with suppress(OSError):
+                    self.folder().remove_gone()
+                if self._closed.wait(DAY_SECONDS):
+                    return
+
+        # On its own: a file system that does not answer holds up nothing else.
+        threading.Thread(target=clean, name="profiler-cache", daemon=True).start()
 
     @property
     def note(self) -> str:
@@ -181,9 +196,18 @@ class Keeper:
         for name, mapped in self._mapped.items():
             mapped.drop(paths.get(name))
 
-    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What was kept, else what ``build`` makes in this process, which is then kept."""
-        if (kept := self.kept(product, path)) is not None:
+    def make_here(
+        self,
+        product: Product[T],
+        path: str,
+        build: Callable[[], T],
+        fits: Callable[[T], bool] = lambda kept: True,
+    ) -> T:
+        """What was kept, if it ``fits``, else what ``build`` makes in this process, which is then
+        kept.
+        """
+        kept = self.kept(product, path)
+        if kept is not None and fits(kept):
             return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.

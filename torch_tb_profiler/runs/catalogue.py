@@ -53,6 +53,7 @@ from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.store.memory import share_freed_memory
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class Catalogue:
             if self._threads or self._closing:
                 return
             self.keeper.keep_clean()
+            share_freed_memory()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True

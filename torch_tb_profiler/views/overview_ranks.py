@@ -87,6 +87,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         for worker in spread.outliers.tolist()
     ]
     return OverviewRanksPayload(
+        known=True,
         progress=run.progress,
         workers=workers,
         workers_total=run.workers_total,
@@ -115,7 +116,8 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
 def unknown_payload(workers_total: int) -> OverviewRanksPayload:
     """The payload while nobody has asked for the ranks of the run."""
     return OverviewRanksPayload(
-        progress=None,
+        known=False,
+        progress=0.0,
         workers=[],
         workers_total=workers_total,
         steps=0,

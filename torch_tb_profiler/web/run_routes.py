@@ -135,7 +135,7 @@ def overview_ranks(
 
 
 def _known(backend: Backend, opened: Opened) -> Hashable:
-    return backend.fleets.known(opened)
+    return backend.fleets.known_beside(opened)
 
 
 @route("/overview/ranks/known", also=_known)
@@ -143,7 +143,7 @@ def overview_ranks_known(
     opened: Opened, fleets: Fleets, steps: Steps
 ) -> overview_ranks_wire.OverviewRanksPayload:
     """The same if all of it is known already, else empty; nothing is made."""
-    fleet = fleets.known(opened)
+    fleet = fleets.known_beside(opened)
     if fleet is None:
         return unknown_payload(len(opened.run.beside(opened.worker)))
     return _overview_of_ranks(fleet, opened, steps)

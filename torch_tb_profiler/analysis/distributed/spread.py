@@ -135,17 +135,21 @@ def _pieces(spread: Spread) -> Ints:
 
 def where(members: Ints, dimensions: Sequence[Dimension]) -> dict[Dimension, list[int]]:
     """Places in one or two dimensions that exactly these ranks have, in the fewest dimensions; empty if there are none.
+    One rank has its place in each dimension that tells ranks apart.
 
     Ranks 2, 3, 6, 7 of the eight drawn in ``coordinates``: DP 1. Ranks 2 and 3: PP 0 and DP 1.
     """
     if not dimensions:
         return {}
+    if len(members) == 1:
+        own = {each: int(each.place[members[0]]) for each in dimensions[::-1] if each.independent}
+        return {each: [place] for each, place in own.items() if place >= 0}
     inside = np.zeros(len(dimensions[0].place), np.bool_)
     inside[members] = True
     covers = []
     for dimension in dimensions:
         places = np.unique(dimension.place[members])
-        if places[0] < 0 or len(places) > dimension.size // 2:
+        if (dimension.place < 0).any() or len(places) > dimension.size // 2:
             continue
         cover = np.isin(dimension.place, places)
         if np.array_equal(cover, inside):

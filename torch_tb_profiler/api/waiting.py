@@ -102,14 +102,15 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     fleet, rank = member
     figures = fleet.figures
     own, waits = figures.ranks[rank], figures.waits
-    row = figures.matched.matches.row[rank]
-    shared = np.flatnonzero(row >= 0)
+    matches = figures.matched.matches
+    entry = matches.of_rank(rank)
+    row, shared = matches.row[entry], matches.match[entry]
     match, wait, last = (np.full(len(own), -1, np.int64) for _ in range(3))
     skewed = np.zeros(len(own), np.bool_)
-    match[row[shared]] = shared
-    wait[row[shared]] = waits.wait[rank, shared]
-    last[row[shared]] = waits.last[shared]
-    skewed[row[shared]] = waits.spoiled[shared]
+    match[row] = shared
+    wait[row] = waits.wait[entry]
+    last[row] = waits.last[shared]
+    skewed[row] = waits.spoiled[shared]
     transfer: Ints = np.where(wait >= 0, own.end - own.start - wait, -1)
     workers = [worker for worker, _ in fleet.names]
     return {

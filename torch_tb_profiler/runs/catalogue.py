@@ -138,7 +138,7 @@ class Catalogue:
             if self._snapshot is None:
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
-                notes = filter(None, (*self._remarks, *listed, self.keeper.note))
+                notes = filter(None, (*self._remarks, *listed, self.keeper.note, self._disk_note()))
                 snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
@@ -151,6 +151,11 @@ class Catalogue:
                 version = hashlib.sha256(content).hexdigest()[:16]
                 self._snapshot = replace(snapshot, version=version)
             return self._snapshot
+
+    def _disk_note(self) -> str:
+        used = [e for e in self._entries.values() if e.listed and e.state is not State.FAILED]
+        waiting = (e.found for e in used if e.state is not State.READY)
+        return self.keeper.disk_note((e.found for e in used), waiting)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         """An imported trace with its facts.

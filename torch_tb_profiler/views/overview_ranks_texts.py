@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
+from torch_tb_profiler.analysis.distributed.measures import WORTH
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.distributed.spread import FARTHEST, LEAST, RankFigure, Spread
+from torch_tb_profiler.analysis.distributed.spread import GAP, RankFigure, Spread
+from torch_tb_profiler.analysis.facts.steps import ODD_DEVIATIONS
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.units import (
     format_bytes,
@@ -68,11 +70,11 @@ def value_text(figure: RankFigure, value: float) -> str:
 
 def rules() -> list[str]:
     """What counts as an outlier and as alike."""
-    share = format_limit(LEAST)
     return [
-        f"A rank stands out if its distance from the median is more than {format_number(FARTHEST)} usual deviations (1.4826 × the median"
-        f" absolute deviation) and more than {share} of the median step, for bytes of the median, for shares {share} of the step.",
-        f"Ranks are alike if no figure has a gap of more than {share} between them.",
+        f"A rank stands out if it is more than {format_number(ODD_DEVIATIONS)} usual deviations (1.4826 × the median absolute deviation)"
+        f" and more than {format_limit(WORTH)} of the median step from the median; for memory {format_limit(WORTH)} of its median.",
+        f"Ranks are alike if no figure has a gap of more than {format_limit(GAP)} of the step, or of the memory, between them, and they"
+        " stand out in the same figures.",
     ]
 
 

@@ -19,7 +19,11 @@ from torch_tb_profiler.views import (
 )
 from torch_tb_profiler.views.diff import Recording, compared, diff_payload
 from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.distributed import PlacedWorker, distributed_payload
+from torch_tb_profiler.views.distributed import (
+    PlacedWorker,
+    distributed_map_payload,
+    distributed_payload,
+)
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.overview_ranks import (
     RunOfRanks,
@@ -94,8 +98,8 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
     """The workers of a run side by side, each with the span recorded at the same time as the requested
     one; missing insights are made from now on. Lists of lists are ``[worker][step]``. ``blame``: for
     every step the worker whose work on the critical path through all ranks takes longest beside that of the
-    others, and which work that is. At most 1,024 workers and 32,768 pairs of worker
-    and step.
+    others, and which work that is. At most 1,024 workers; where workers × steps exceed 32,768 a column holds several consecutive
+    steps.
     """
     fleet = fleets.of(opened)
     return distributed_payload(
@@ -105,6 +109,21 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         round(fleet.progress, 3),
         fleet.workers_total,
     )
+
+
+@route("/distributed/map", also=_complete, report="trace")
+def distributed_map(
+    opened: Opened,
+    fleets: Fleets,
+    measure: Annotated[
+        distributed_wire.Measure, OneOf("What of each worker and step; `step` is how long it took.")
+    ] = "late",
+) -> distributed_wire.DistributedMapPayload:
+    """One measure of all workers and steps of that view, for its heat map. Where workers × steps exceed 131,072 a cell holds the
+    largest of several consecutive steps.
+    """
+    fleet = fleets.of(opened)
+    return distributed_map_payload(_placed(fleet), fleet.figures, measure, round(fleet.progress, 3))
 
 
 def _placed(fleet: Fleet) -> list[PlacedWorker]:

@@ -394,8 +394,12 @@ class Catalogue:
 
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
-            with contextlib.suppress(SidecarError):
+            try:
                 return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
+            except SidecarError:
+                pass
+            except SourceError as error:  # the cache is at a URL
+                return None, error.message, error.code
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:

@@ -9,22 +9,25 @@ that is mapped from then on, and makes it again when the cause of a failure has 
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
-from torch_tb_profiler.runs.executor import LocalProcesses
+from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError, SourceError
+from torch_tb_profiler.runs.executor import Executor, LocalProcesses
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.products import IMPORT, DerivedProduct, Product, content_version
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
+from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.cluster_link import ClusterLink
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -62,10 +65,16 @@ class Keeper:
     """
 
     def __init__(
-        self, settings: Settings, makers: Mapping[str, str] | None = None, *, quiet: bool = False
+        self,
+        settings: Settings,
+        makers: Mapping[str, str] | None = None,
+        *,
+        quiet: bool = False,
+        alone: bool = False,
     ) -> None:
         """``makers``: product's name → what makes it instead, for tests; ``quiet``: nobody reads
-        what worker processes print.
+        what worker processes print; ``alone``: a cluster that cannot be reached is not replaced by
+        processes of this machine.
         """
         self.settings = settings
         self._makers = makers or {}
@@ -74,7 +83,7 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
-        self.queue = WorkQueue(settings, self._hear, LocalProcesses(quiet))
+        self.queue = WorkQueue(settings, self._hear, _executor(settings, quiet, alone))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
@@ -88,8 +97,17 @@ class Keeper:
 
     @property
     def note(self) -> str:
-        """Why things are kept in another folder than the one that was asked for; else empty."""
-        return self._folder.note if self._folder is not None else ""
+        """Why things are kept in another folder than the one that was asked for, and what is wrong
+        with the cluster; else empty.
+        """
+        folder = self._folder.note if self._folder is not None else ""
+        cluster = self.link.note if self.link is not None else ""
+        return " ".join(filter(None, (folder, cluster)))
+
+    @property
+    def link(self) -> ClusterLink | None:
+        """The connection to the cluster that does the work; None if none is asked for."""
+        return getattr(self.queue.executor, "link", None)
 
     def folder(self) -> CacheFolder:
         """The cache folder, looked for when it is first needed."""
@@ -121,7 +139,21 @@ class Keeper:
 
     def read(self, product: Product[T], path: str) -> T:
         """The same, let go when the caller does."""
-        return product.read(self.located(path))
+        location = self._copied(path)
+        try:
+            return product.read(location)
+        except SidecarError:
+            self.folder().discard(path)
+            raise
+
+    def _copied(self, path: str) -> str:
+        folder = self.folder()
+        try:
+            return str(folder.copied(path))
+        except OSError as error:
+            if error.errno in FULL and folder.fall_back():
+                return str(folder.copied(path))
+            raise
 
     def drop(self, path: str) -> None:
         """Let an imported trace go: its file changed or is gone."""
@@ -139,6 +171,8 @@ class Keeper:
         with suppress(OSError):
             product.write(self.located(path), built)
             self.folder().trim()
+            with suppress(SourceError):
+                self.folder().publish(self.located(path))
         return built
 
     def get(self, product: DerivedProduct[T], sidecar: str) -> T:
@@ -230,8 +264,7 @@ class Keeper:
             # It may have been finished since that look.
             if path not in self._making and (made := self.made(product, sidecar)) is not None:
                 return made
-            location = self.located(sidecar)
-            size = os.path.getsize(location) if os.path.exists(location) else 0
+            location, size = self.located(sidecar), self.folder().bytes_of(sidecar)
             return self._begin(product, location, path, size, PROCESS_BYTES + 2.0 * size)
 
     def _wait(self, product: DerivedProduct[Any], making: Making) -> None:
@@ -268,6 +301,8 @@ class Keeper:
                     del self._making[job.key]
             hearers = list(making.hearers.values())
             self._changed.notify_all()
+        if news.outcome is not None and self._folder is not None:
+            self._folder.appeared(job.sidecar)
         for hear in hearers:
             hear(making, news)
         if news.outcome is not None and self._folder is not None:
@@ -285,6 +320,15 @@ class Keeper:
             making.job = replace(job, sidecar=self.located(job.key))
             self.queue.submit(making.job, making.priority)
         return True
+
+
+def _executor(settings: Settings, quiet: bool, alone: bool) -> Executor:
+    # What is kept for this process alone, no other machine can write.
+    if not settings.scheduler or not settings.use_cache:
+        return LocalProcesses(quiet)
+    from torch_tb_profiler.runs.cluster import Cluster
+
+    return Cluster(settings, quiet, alone)
 
 
 def text_bytes(name: str, size: int) -> int:

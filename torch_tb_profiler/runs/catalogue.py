@@ -85,6 +85,7 @@ class Catalogue:
         self._unfinished = set(self._logdirs)
         self._arrangement: Arrangement | None = None
         self._snapshot: Snapshot | None = None
+        self._kept_note = ""
         self._closing = False
         self._wake = {name: threading.Event() for name in self._logdirs}
         self._threads: list[threading.Thread] = []
@@ -95,6 +96,8 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
+            if self.keeper.link is not None:
+                self.keeper.link.connect()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -120,10 +123,11 @@ class Catalogue:
     def snapshot(self) -> Snapshot:
         """What is known now; the same object until something changes."""
         with self._lock:
-            if self._snapshot is None:
+            if self._snapshot is None or self._kept_note != self.keeper.note:
+                self._kept_note = self.keeper.note
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
-                notes = filter(None, (*self._remarks, *listed, self.keeper.note))
+                notes = filter(None, (*self._remarks, *listed, self._kept_note))
                 snapshot = Snapshot(
                     "",
                     bool(self._unfinished),

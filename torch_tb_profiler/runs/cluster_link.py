@@ -21,7 +21,7 @@ from typing import Any
 
 from torch_tb_profiler.runs.cluster_task import TOPIC, carry_out, offer, program_version, resource
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import is_web, words
+from torch_tb_profiler.sources.places import is_web, shown, words
 from torch_tb_profiler.units import format_bytes
 
 CONNECT_SECONDS = 5.0
@@ -89,11 +89,11 @@ class ClusterLink:
         self._thread: threading.Thread | None = None
         self._attempted = self._closed = False
         self._lost_at = float("-inf")
-        self._note = ""
+        self.problem = self._note = ""
         self._tries: Counter[str] = Counter()
 
     def connect(self) -> None:
-        """Begin to look for the scheduler; returns at once."""
+        """Begin to look for the scheduler; returns at once. ``problem`` says why it is not found."""
         with self._changed:
             if self._thread is None and not self._closed:
                 self._thread = threading.Thread(
@@ -122,7 +122,7 @@ class ClusterLink:
             session = self._session
         ours, dashboard = self._ours(session), session.dashboard if session else ""
         return ClusterState(
-            self._settings.scheduler,
+            shown(self._settings.scheduler),
             session is not None,
             len(ours),
             len(session.offers) - len(ours) if session else 0,
@@ -139,6 +139,12 @@ class ClusterLink:
         if session is None or not session.alive:
             return None
         return session if self._ours(session) or not session.offers else None
+
+    def await_attempt(self) -> None:
+        """Return when it is known whether the scheduler answers."""
+        self.connect()
+        with self._changed:
+            self._changed.wait_for(lambda: self._attempted or self._closed)
 
     def await_session(self) -> Iterator[Session | None]:
         """None while the cluster may come (back) in a moment, then it, or nothing where it does not."""
@@ -212,7 +218,7 @@ class ClusterLink:
 
     @property
     def _address(self) -> str:
-        return self._settings.scheduler
+        return shown(self._settings.scheduler)
 
     def _ours(self, session: Session | None) -> list[Offer]:
         offers = list(session.offers.values()) if session else []
@@ -253,7 +259,7 @@ class ClusterLink:
         make: Any = distributed.Client
         session = Session(
             make(
-                self._address,
+                self._settings.scheduler,
                 timeout=CONNECT_SECONDS,
                 name="torch_tb_profiler",
                 set_as_default=False,
@@ -262,8 +268,9 @@ class ClusterLink:
         try:
             session.client.subscribe_topic(TOPIC, lambda event: _hear(session, event[1]))
             with contextlib.suppress(Exception):  # not every scheduler has a dashboard
-                link = session.client.dashboard_link or ""
-                session.dashboard = link if is_web(link) else ""
+                if "dashboard" in session.client.scheduler_info(n_workers=0)["services"]:
+                    link = session.client.dashboard_link or ""
+                    session.dashboard = link if is_web(link) else ""
             self._look(session)
         except BaseException:
             _end(session)
@@ -291,16 +298,17 @@ class ClusterLink:
         """Say what of the workers is wrong."""
         others = {a: o for a, o in session.offers.items() if o.version != self._version}
         ours = len(session.offers) - len(others)
-        note = ""
+        self.problem = note = ""
         if others:
             address, other = next(iter(others.items()))
             has = f"has {other.version}" if other.version else "cannot import torch_tb_profiler"
             rest = f" and {len(others) - 1} more" if len(others) > 1 else ""
             note = (
                 f"The worker {address} of the Dask scheduler {self._address} {has}{rest}, where"
-                f" {self._version} is needed: install the same version there. "
+                f" {self._version} is needed: install the same version there."
             )
-            note += f"The others are used: {ours}." if ours else self._instead
+            self.problem = "" if ours else note
+            note += f" The others are used: {ours}." if ours else f" {self._instead}"
         elif not session.offers:
             note = f"The Dask scheduler {self._address} has no workers yet: traces wait for one."
         self._note = note
@@ -318,14 +326,16 @@ class ClusterLink:
         if session is not None:
             _end(session)
         if isinstance(error, ImportError):
-            self._note = (
+            self.problem = (
                 "A Dask scheduler needs the package distributed, which cannot be imported"
-                f' ({words(error)}): pip install "torch_tb_profiler[dask]". {self._instead}'
+                f' ({words(error)}): pip install "torch_tb_profiler[dask]".'
             )
+            self._note = f"{self.problem} {self._instead}"
         else:
             self._say(f"The Dask scheduler {self._address} cannot be reached ({words(error)})")
 
     def _say(self, what: str) -> None:
+        self.problem = f"{what}."
         self._note = f"{what}. {self._instead} It is tried again every {RETRY_SECONDS:g} s."
 
 

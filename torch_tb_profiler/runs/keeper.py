@@ -228,6 +228,21 @@ class Keeper:
             making.hearers[hearer] = hear
             return making
 
+    def have_derived(
+        self,
+        product: DerivedProduct[Any],
+        sidecar: str,
+        priority: Priority,
+        hearer: Hashable,
+        hear: Hear,
+    ) -> Making:
+        """Have something made of an imported trace, likewise."""
+        size = self.folder().bytes_of(sidecar)
+        with self._changed:
+            making = self._begin_derived(product, sidecar, size, priority)
+            making.hearers[hearer] = hear
+            return making
+
     def leave(self, making: Making, hearer: Hashable) -> None:
         """Tell somebody no more; what nobody waits for is not made."""
         with self._changed:
@@ -255,6 +270,12 @@ class Keeper:
                 self.queue.submit(job, priority)
             return making
 
+    def _begin_derived(
+        self, product: DerivedProduct[Any], sidecar: str, size: int, priority: Priority = ()
+    ) -> Making:
+        path, memory = product.path(sidecar, self.settings), PROCESS_BYTES + 2.0 * size
+        return self._begin(product, self.located(sidecar), path, size, memory, priority)
+
     def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | Making:
         """What is there, else its making, begun where nobody did."""
         if (made := self.made(product, sidecar)) is not None:
@@ -264,8 +285,7 @@ class Keeper:
             # It may have been finished since that look.
             if path not in self._making and (made := self.made(product, sidecar)) is not None:
                 return made
-            location, size = self.located(sidecar), self.folder().bytes_of(sidecar)
-            return self._begin(product, location, path, size, PROCESS_BYTES + 2.0 * size)
+            return self._begin_derived(product, sidecar, self.folder().bytes_of(sidecar))
 
     def _wait(self, product: DerivedProduct[Any], making: Making) -> None:
         """Return when it lies there."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from torch_tb_profiler._version import __version__
@@ -24,6 +25,8 @@ from torch_tb_profiler.units import format_bytes
 TOPIC = "torch_tb_profiler"
 """Under which the scheduler passes on how far tasks are."""
 PROGRESS_SECONDS = 1.0
+LOOK_SECONDS = 1.0
+"""Between two looks whether a task is still wanted."""
 IDLE_SECONDS = 60.0
 """A process without work is ended after this long."""
 _MAKERS = ("runs.import_job", "analysis.timeline.build", "analysis.insight")
@@ -59,10 +62,10 @@ def carry_out(task: dict[str, Any]) -> dict[str, Any]:
     from distributed import get_worker
 
     dask_worker = get_worker()
-    worker, watch = _take(), _Watch(task["settings"]["import_timeout_seconds"])
-    last = 0.0
+    worker, last = _take(), 0.0
+    watch = _Watch(worker, task, dask_worker)
     try:
-        for answer in watch.over(worker, task):
+        for answer in watch.answers():
             if "outcome" in answer or "error" in answer:
                 _put_back(worker)
                 return _placed(answer, dask_worker.address)
@@ -76,31 +79,32 @@ def carry_out(task: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Watch:
-    """Kills a process that answers nothing for so many seconds."""
+    """Kills a process that answers nothing for so many seconds, or whose task nobody wants any more."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, worker: WorkerProcess, task: dict[str, Any], dask_worker: Any) -> None:
         self.hung = False
+        self._worker, self._task, self._dask_worker = worker, task, dask_worker
+        self._heard = time.monotonic()
+        self._over = threading.Event()
 
-    def over(self, worker: WorkerProcess, task: dict[str, Any]) -> Any:
-        """The answers of a process to a task."""
+    def answers(self) -> Iterator[dict[str, Any]]:
+        """What the process answers to the task."""
+        threading.Thread(target=self._watch, name="profiler-watch", daemon=True).start()
+        try:
+            for answer in self._worker.run(self._task):
+                self._heard = time.monotonic()
+                yield answer
+        finally:
+            self._over.set()
 
-        def end() -> None:
-            self.hung = True
-            worker.kill()
-
-        answers = worker.run(task)
-        while True:
-            timer = threading.Timer(self._seconds, end)
-            timer.daemon = True
-            timer.start()
-            try:
-                answer = next(answers, None)
-            finally:
-                timer.cancel()
-            if answer is None:
+    def _watch(self) -> None:
+        limit = self._task["settings"]["import_timeout_seconds"]
+        while not self._over.wait(min(LOOK_SECONDS, limit / 4)):
+            self.hung = time.monotonic() - self._heard > limit
+            known = self._dask_worker.state.tasks.get(self._task["id"])
+            if self.hung or known is None or known.state == "cancelled":
+                self._worker.kill()
                 return
-            yield answer
 
 
 def _end(

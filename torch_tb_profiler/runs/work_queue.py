@@ -311,6 +311,7 @@ class WorkQueue:
         with self._changed:
             while not self._closed:
                 self._changed.wait(timeout=max(0.02, min(1.0, limit / 4)))
+                self._staff()  # a cluster may have grown
                 now = time.monotonic()
                 for running in self._running.values():
                     worker, silent = running.worker, now - running.heard > limit

@@ -32,6 +32,8 @@ class Settings:
     """A file whose size or time changed within this many seconds is still being written."""
     import_timeout_seconds: float = 3600.0
     """An import without progress for this long is stopped and reported as hung."""
+    import_processes: int = 0
+    """Processes that decode one large trace; 0: as many as cores are free."""
     chunk_bytes: int = 2 << 20
     """Bytes of text decoded at once."""
     cache_dir: str = ""
@@ -58,7 +60,7 @@ class Settings:
     """JSON file with device peaks that override the device table (see ``hardware/peaks.py``)."""
     models: str = ""
     """Python file that registers custom performance models (see ``hardware/user_models.py``)."""
-    max_table_rows: int = 100_000
+    max_table_rows: int = 10_000
     """Rows of a table payload; the rest is pooled in one row, "other"."""
 
     @staticmethod

@@ -208,6 +208,13 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         default="127.0.0.1",
         help="address to listen on (default: %(default)s, this machine only)",
     )
+    parser.add_argument(
+        "--allowed-hosts",
+        metavar="NAMES",
+        default="",
+        help="names that it is reached by beside this machine's own, such as one of a proxy:"
+        " a.example.com,*.b.example.com",
+    )
 
 
 def _import(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.cutter import Batch, EventReader
+from torch_tb_profiler.importers.chunks import Batch
+from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.repair import repair

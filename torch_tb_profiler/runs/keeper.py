@@ -10,7 +10,7 @@ that is mapped from then on, and makes it again when the cause of a failure has 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,12 +19,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError, SourceError
 from torch_tb_profiler.runs.executor import Executor, LocalProcesses
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.products import IMPORT, DerivedProduct, Product, content_version
+from torch_tb_profiler.runs.products import (
+    DERIVED,
+    IMPORT,
+    DerivedProduct,
+    Product,
+    content_version,
+)
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.store import damaged
+from torch_tb_profiler.units import format_bytes
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.cluster_link import ClusterLink
@@ -39,6 +47,12 @@ PROCESS_BYTES = 150 << 20
 """What an import process needs beside half the trace's text (measured, see benchmarks)."""
 SHRUNK = 16
 """Bytes of a trace's text per byte of its compressed file, about."""
+KEPT_SHARE = 1 / 3
+"""Bytes of an import's sidecar per byte of text: 0.19 to 0.49 on the public traces."""
+DERIVED_SHARE = 1.0
+"""Bytes of a timeline or an insight per byte of the import's sidecar, at most, about."""
+DEAD = ("killed", "memory", "died", "hung")
+"""Ends of a worker that could not tidy up."""
 ALL_MEMORY = float("inf")
 
 
@@ -54,6 +68,7 @@ class Making:
     progress: float = 0.0
     done: bool = False
     error: str = ""
+    code: str = ""
 
 
 Hear = Callable[[Making, News], None]
@@ -109,6 +124,29 @@ class Keeper:
         """The connection to the cluster that does the work; None if none is asked for."""
         return getattr(self.queue.executor, "link", None)
 
+    def disk_note(self, files: Iterable[ListedFile], waiting: Iterable[ListedFile]) -> str:
+        """What is kept of files, and of those of them that are not imported yet, in words, where that is
+        more than the folder keeps or half of what its disk has free; else empty.
+        """
+        kept, more = (
+            KEPT_SHARE * sum(text_bytes(found.name, found.size) for found in each)
+            for each in (files, waiting)
+        )
+        limit = self.settings.cache_limit_bytes
+        free = self._folder.free() if self._folder is not None else ALL_MEMORY
+        note = ""
+        if more > free / 2:
+            note = (
+                f"The imports to come take about {format_bytes(round(more))} of disk, their timelines and analyses as much"
+                f" again; {format_bytes(round(free))} are free."
+            )
+        if kept > limit:
+            note += (
+                f" All imports take about {format_bytes(round(kept))}, and the cache folder keeps {format_bytes(limit)}: what is"
+                " looked at least is imported again. TORCH_TB_PROFILER_CACHE_LIMIT_BYTES sets the limit."
+            )
+        return note.strip()
+
     def folder(self) -> CacheFolder:
         """The cache folder, looked for when it is first needed."""
         with self._folder_lock:
@@ -131,8 +169,10 @@ class Keeper:
             SidecarError: it is not there, damaged, or of another version.
         """
         with self._changed:
-            most = self.settings.open_traces if product.mapped is None else product.mapped
-            mapped = self._mapped.setdefault(product.name, Memo(max(1, most)))
+            most = max(1, self.settings.open_traces)
+            mapped = self._mapped.setdefault(product.name, Memo(most))
+        if damaged.take(self.located(path)):
+            mapped.drop(path)
         opened = mapped.get(path, lambda: self.read(product, path))
         CacheFolder.touch(self.located(path))
         return opened
@@ -155,16 +195,24 @@ class Keeper:
                 return str(folder.copied(path))
             raise
 
-    def drop(self, path: str) -> None:
-        """Let an imported trace go: its file changed or is gone."""
-        if IMPORT.name in self._mapped:
-            self._mapped[IMPORT.name].drop(path)
-
-    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What was kept, else what ``build`` makes in this process, which is then kept."""
+    def kept(self, product: Product[T], path: str) -> T | None:
+        """The same, marked as used; None if it is not there."""
         with suppress(SidecarError):
             kept = self.read(product, path)
             CacheFolder.touch(self.located(path))
+            return kept
+        return None
+
+    def drop(self, path: str) -> None:
+        """Let an imported trace go, and what was made of it: its file changed or is gone."""
+        paths = {IMPORT.name: path}
+        paths |= {product.name: product.path(path, self.settings) for product in DERIVED}
+        for name, mapped in self._mapped.items():
+            mapped.drop(paths.get(name))
+
+    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
+        """What was kept, else what ``build`` makes in this process, which is then kept."""
+        if (kept := self.kept(product, path)) is not None:
             return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.
@@ -224,7 +272,8 @@ class Keeper:
         text = text_bytes(found.name, found.size)
         memory = ALL_MEMORY if alone else PROCESS_BYTES + text / 2
         with self._changed:
-            making = self._begin(IMPORT, found.location, path, found.size, memory, priority)
+            disk = KEPT_SHARE * text
+            making = self._begin(IMPORT, found.location, path, found.size, memory, disk, priority)
             making.hearers[hearer] = hear
             return making
 
@@ -258,6 +307,7 @@ class Keeper:
         path: str,
         size: int,
         memory: float,
+        disk: float,
         priority: Priority = (),
     ) -> Making:
         with self._changed:
@@ -265,7 +315,8 @@ class Keeper:
             if making is None:
                 maker = self._makers.get(product.name, product.maker)
                 brief = isinstance(product, DerivedProduct)
-                job = Job(path, maker, location, self.located(path), size, memory, brief)
+                where = self.located(path)
+                job = Job(path, maker, location, where, size, memory, brief, disk)
                 making = self._making[path] = Making(job, priority)
                 self.queue.submit(job, priority)
             return making
@@ -273,8 +324,9 @@ class Keeper:
     def _begin_derived(
         self, product: DerivedProduct[Any], sidecar: str, size: int, priority: Priority = ()
     ) -> Making:
-        path, memory = product.path(sidecar, self.settings), PROCESS_BYTES + 2.0 * size
-        return self._begin(product, self.located(sidecar), path, size, memory, priority)
+        path, location = product.path(sidecar, self.settings), self.located(sidecar)
+        memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
+        return self._begin(product, location, path, size, memory, disk, priority)
 
     def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | Making:
         """What is there, else its making, begun where nobody did."""
@@ -300,6 +352,13 @@ class Keeper:
             if making.error:
                 if self._making.get(making.job.key) is making:
                     del self._making[making.job.key]
+                if making.code == SidecarError.code:
+                    raise NotReady(
+                        f"The trace is imported again, and the {product.label} is made of that: what"
+                        " was kept of it is damaged or gone.",
+                        "Wait a moment.",
+                        progress=0.0,
+                    )
                 raise ImportFailed(
                     f"The {product.label} could not be made: {making.error}",
                     "Try again; TensorBoard's log may say more.",
@@ -309,6 +368,11 @@ class Keeper:
         """Called by the queue's threads."""
         if news.code == "no_space" and self._move(job):
             return
+        if news.code == SidecarError.code:
+            # What it is made of; the worker saw that, this process did not.
+            damaged.report(job.location)
+        if news.code in DEAD:
+            _remove_parts(Path(job.sidecar))
         ended = news.outcome is not None or news.error is not None
         with self._changed:
             making = self._making.get(job.key)
@@ -316,7 +380,7 @@ class Keeper:
                 return
             making.progress = news.progress or making.progress
             if ended:
-                making.done, making.error = True, news.error or ""
+                making.done, making.error, making.code = True, news.error or "", news.code
                 if making.hearers or not making.error:
                     del self._making[job.key]
             hearers = list(making.hearers.values())
@@ -331,7 +395,7 @@ class Keeper:
     def _move(self, job: Job) -> bool:
         """Make something in another folder because its own is full; whether there is one."""
         folder = self.folder()
-        if Path(job.sidecar).parent == folder.spare or not folder.fall_back():
+        if Path(job.sidecar).parent == folder.spare or not folder.fall_back(job.disk):
             return False
         with self._changed:
             making = self._making.get(job.key)

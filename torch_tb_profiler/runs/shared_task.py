@@ -12,7 +12,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import SidecarError, SourceError
 from torch_tb_profiler.runs.import_job import Report, outcome_of
-from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, Product
+from torch_tb_profiler.runs.products import DERIVED, IMPORT, INSIGHT, Product, ranks_path
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 from torch_tb_profiler.sources.places import is_url
@@ -53,14 +53,15 @@ def make_shared(
             return kept
         folder.discard(sidecar)
     outcome = make(location, str(sidecar), settings, report)
+    if product is INSIGHT:
+        folder.publish(ranks_path(str(sidecar)))
     folder.publish(sidecar)
     folder.trim()
     return outcome
 
 
 def _product_of(name: str) -> Product[Any]:
-    derived = (TIMELINE, INSIGHT)
-    return next((p for p in derived if name.endswith(f".{p.name}{SUFFIX}")), IMPORT)
+    return next((p for p in DERIVED if name.endswith(f".{p.name}{SUFFIX}")), IMPORT)
 
 
 def _kept(product: Product[Any], sidecar: Path) -> dict[str, Any] | None:

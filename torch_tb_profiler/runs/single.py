@@ -137,7 +137,7 @@ def _opened(
 ) -> Opened:
     """The trace in its place among the files of its folder, as far as they are known by now."""
     arrangement = arrange(folder)
-    opened = open_at(arrangement.runs, arrangement.places[id(entry)], trace, sidecar)
+    opened = open_at(arrangement, arrangement.places[id(entry)], trace, sidecar)
     return replace(opened, run=replace(opened.run, name=run_title))
 
 

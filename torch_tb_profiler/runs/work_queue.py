@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from torch_tb_profiler.runs.executor import Death, Executor, LocalProcesses, Worker
 from torch_tb_profiler.runs.worker import do_task
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import lack_of_room
 from torch_tb_profiler.sources.places import in_this_process_only, words
 
 IDLE_SECONDS = 20.0
@@ -27,7 +28,7 @@ class Job:
     can be told apart.
 
     ``maker``: ``module:function(location, sidecar, settings, report)``. ``size``: of the file,
-        bytes (-1 unknown); ``memory``: what it may need, bytes.
+        bytes (-1 unknown); ``memory``: what it may need, bytes; ``disk``: what it is to write, about.
     ``brief``: made of an imported trace, in seconds; where somebody waits for it, it runs beside
         imports that fill the budget of cores.
     """
@@ -39,6 +40,7 @@ class Job:
     size: int
     memory: float = 0.0
     brief: bool = False
+    disk: float = 0.0
 
 
 _Waiting = tuple[Priority, int, Job]
@@ -228,7 +230,9 @@ class WorkQueue:
         """Serve one job and return the worker for the next, None when it is gone."""
         self._say(running, News(begun=True))
         try:
-            if self._here_only(running.job):
+            if lack := lack_of_room(running.job.sidecar, running.job.disk):
+                news, alive = News(error=lack, code="no_space"), True
+            elif self._here_only(running.job):
                 news, alive = self._run_here(running), True
             else:
                 worker, news = self._run_apart(running, worker)
@@ -291,8 +295,12 @@ class WorkQueue:
 
     def _task(self, job: Job) -> dict[str, Any]:
         task = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
-        budget = {"size": job.size, "memory": job.memory}
-        return {**task, **budget, "settings": asdict(self._settings)}
+        settings = asdict(self._settings)
+        if not settings["import_processes"]:
+            with self._changed:
+                jobs = len(self._running) + len(self._waiting)
+            settings["import_processes"] = max(1, self._settings.workers // max(1, jobs))
+        return {**task, "size": job.size, "memory": job.memory, "settings": settings}
 
     def _hang(self) -> Death:
         seconds = self._settings.import_timeout_seconds

@@ -17,7 +17,9 @@ from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import is_url, shown, words
+from torch_tb_profiler.sources.private_folder import make_private
 from torch_tb_profiler.sources.remote_cache import RemoteCache, folder_name
+from torch_tb_profiler.units import format_bytes
 
 SUFFIX = ".safetensors"
 _DAY_SECONDS = 86_400.0
@@ -50,15 +52,20 @@ class CacheFolder:
         if is_url(settings.cache_dir):
             self._take_remote(settings.cache_dir)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-            self.path, self.lasting = folder, True
+            if why := make_private(folder, ours=not settings.cache_dir or self.remote is not None):
+                why += "; name a folder of your own, or take that away"
+            else:
+                tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
+            why = f"is not writable ({words(error)})"
+        if why:
             self.path = self._make_own()
             self.note = (
-                f"The cache folder {folder} is not writable ({words(error)}): imports are kept in"
-                f" {self.path} until this process ends."
+                f"The cache folder {folder} {why}: imports are kept in {self.path} until this"
+                " process ends."
             )
+        else:
+            self.path, self.lasting = folder, True
 
     def _make_own(self) -> Path:
         path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
@@ -76,12 +83,12 @@ class CacheFolder:
                 " machine only."
             )
 
-    def fall_back(self) -> bool:
+    def fall_back(self, needed: float = 0.0) -> bool:
         """Write to a folder of this process from now on, as the disk of this one is full; whether
-        there is another one.
+        there is another one, with so many bytes free.
         """
         with self._lock:
-            if self.spare is None and not self._own:
+            if self.spare is None and not self._own and _free(tempfile.gettempdir()) >= needed:
                 with contextlib.suppress(OSError):
                     self.spare = self._make_own()
                     self.note = (
@@ -89,6 +96,10 @@ class CacheFolder:
                         f" {self.spare} until the end of this process."
                     )
             return self.spare is not None
+
+    def free(self) -> float:
+        """Bytes free where new sidecars are written; infinite where that is unknown."""
+        return _free(self.spare or self.path)
 
     def located(self, sidecar: str | Path) -> Path:
         """Where a sidecar of this folder is, or is to be written."""
@@ -191,6 +202,25 @@ class CacheFolder:
         """Remove the folder that was made for this process alone."""
         if self._own:
             self._end()
+
+
+def lack_of_room(sidecar: str, needed: float) -> str:
+    """Why a sidecar of so many bytes is not to be begun, in words; empty where its disk has room."""
+    free = _free(os.path.dirname(sidecar))
+    if free >= needed:
+        return ""
+    return (
+        f"It was not begun: what is kept of it takes about {format_bytes(round(needed))}, and the disk of the cache"
+        f" folder has {format_bytes(round(free))} free. Make room there, or set TORCH_TB_PROFILER_CACHE_DIR."
+    )
+
+
+def _free(folder: str | Path) -> float:
+    """Bytes; infinite where that is unknown."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return float("inf")
 
 
 def _configured(settings: Settings) -> Path:

@@ -19,6 +19,7 @@ PICKLE = re.compile(rb"\x80[\x02-\x05]")
 """The header of a pickle of protocol 2 to 5; no text begins like that."""
 MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
 """A list of lists of numbers, as ``export_memory_timeline`` writes it."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SQLITE = b"SQLite format 3\0"
 """The header of every SQLite database."""
 _SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT")
@@ -105,7 +106,7 @@ def judge(head: Head) -> str | None:
         return _judge_sqlite(head)
     if is_folded(head.text):
         return None
-    text = head.text.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.text.removeprefix(BYTE_ORDER_MARK).lstrip()
     if not text:
         if head.problem:
             return f"Nothing could be inflated: {head.problem}."
@@ -124,6 +125,7 @@ def judge(head: Head) -> str | None:
 
 def is_folded(head: bytes) -> bool:
     """Whether a text begins like folded stacks, ``a;b;c 123`` a line (``export_stacks``, samplers)."""
+    head = head.removeprefix(BYTE_ORDER_MARK)
     if _FOLDED.match(head):
         return True
     return (

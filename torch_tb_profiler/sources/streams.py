@@ -120,7 +120,7 @@ class TextStream:
         self._file = file
         self._state = Inflated()
         self._blocks: queue.Queue[bytes | BaseException | None] = queue.Queue(BLOCKS_AHEAD)
-        self._rest = b""
+        self._rest = memoryview(b"")
         self._ended = False
         self._stop = threading.Event()
         self._thread = threading.Thread(
@@ -155,9 +155,9 @@ class TextStream:
                     "Try again; if it persists, check the file system.",
                 ) from block
             else:
-                self._rest = block
+                self._rest = memoryview(block)
         out, self._rest = self._rest[:n], self._rest[n:]
-        return out
+        return bytes(out)
 
     def close(self) -> None:
         """Stop reading ahead and close the source."""

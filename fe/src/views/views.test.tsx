@@ -356,6 +356,7 @@ describe("TraceView", () => {
     });
     answers["trace/alignment"] = {
       workers: [worker(0), worker(1)],
+      workers_chosen: 2,
       workers_total: 2,
       span_ns: 1_000_010,
     };

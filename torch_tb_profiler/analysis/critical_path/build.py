@@ -105,8 +105,10 @@ def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:
     name = np.concatenate((name, np.full(int(idle.sum()), -1)))
     total = sum_by(step, facts["steps"].n, time)
     first, group = group_rows((step, cause, name))
-    small = sum_by(group, len(first), time) < LEAST_SHARE * total[step[first]]
-    name[small[group]] = -1
+    time = sum_by(group, len(first), time)
+    small = time < LEAST_SHARE * total[step[first]]
+    name[first[small]] = -1
+    step, cause, name = (column[first] for column in (step, cause, name))
     first, group = group_rows((step, cause, name))
     return schema.STEP_WORK.build(
         step=step[first],

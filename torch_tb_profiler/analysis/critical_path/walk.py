@@ -52,6 +52,7 @@ class Walk:
             trace, facts, self._host, self._work, evidence.blocking, self.main, evidence.locks
         )
         self._by_end = ending_order(self._work)
+        self._ends = self._work.end[self._by_end]
         self._causes = device_causes(trace, facts, self._work.row)
         work = self._work
         launched = np.isin(work.begin, (Begin.LAUNCH, Begin.EARLIER))
@@ -214,7 +215,7 @@ class Walk:
     def _last_device(self, begin: int, end: int, host_end: int) -> int:
         """The device work with which a step ends, −1 where it ends on the host."""
         work, by_end = self._work, self._by_end
-        before = int(np.searchsorted(work.end[by_end], end, "right"))
+        before = int(np.searchsorted(self._ends, end, "right"))
         latest = int(by_end[before - 1]) if before else -1
         if latest < 0 or work.end[latest] <= begin:
             return -1

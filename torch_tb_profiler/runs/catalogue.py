@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import (
     ImportFailed,
-    NotFound,
     NotReady,
     ProfilerError,
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at, run_name
+from torch_tb_profiler.runs.entries import (
+    Arrangement,
+    Entry,
+    Key,
+    arrange,
+    open_at,
+    run_name,
+    unknown,
+)
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
@@ -31,14 +37,8 @@ from torch_tb_profiler.runs.model import (
     Snapshot,
     State,
 )
-from torch_tb_profiler.runs.products import (
-    IMPORT,
-    INSIGHT,
-    RANKS,
-    TIMELINE,
-    build_ranks,
-    ranks_path,
-)
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
+from torch_tb_profiler.runs.rank_indexes import rank_index
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
@@ -61,11 +61,6 @@ MOST_TRIES = 5
 """Imports in a row that end so, each tried four times as long after the last one, the second one
 after a quarter of ``RETRY_SECONDS``.
 """
-_UNKNOWN = (
-    "There is no run {0!r}; there are {count}: {known}.",
-    "Run {0!r} has no worker {1!r}; it has {known}.",
-    "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
-)
 
 
 class Catalogue:
@@ -259,21 +254,11 @@ class Catalogue:
         return OpenedRank(worker, span, index, INSIGHT.id(sidecar, self._settings))
 
     def _index(self, entry: Entry, sidecar: str) -> RankIndex | float:
-        """The rank index that is kept, else made with the insight, or of it."""
-        path = ranks_path(INSIGHT.path(sidecar, self._settings))
-        if (index := self.keeper.kept(RANKS, path)) is not None:
-            return index
         try:
-            if not os.path.isfile(self.keeper.located(sidecar)):
-                raise SidecarError("Its import is gone.", "It is imported again.")
-            insight = self.keeper.ask(INSIGHT, sidecar)
-            if isinstance(insight, float):
-                return insight
-            trace, facts, _ = self.keeper.open(IMPORT, sidecar)
+            return rank_index(self.keeper, sidecar)
         except SidecarError as error:
             self._import_again(entry, sidecar, error)
             return 0.0
-        return self.keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
         return OpenedInsight(opened, insight, INSIGHT.id(opened.sidecar, self._settings))
@@ -340,14 +325,7 @@ class Catalogue:
             return NotReady(
                 "The logdir is being read for the first time.", "Wait a moment.", progress=0.0
             )
-        asked = (run, worker, span)
-        for depth, name in enumerate(asked):
-            keys = (key for key in self._arranged().entries if key[:depth] == asked[:depth])
-            known = sorted({key[depth] for key in keys}, key=names.natural)
-            if name not in known:
-                break
-        message = _UNKNOWN[depth].format(*asked, count=len(known), known=_few(known))
-        return NotFound(message, "Choose one of the list.")
+        return unknown(self._arranged().entries, (run, worker, span))
 
     def _arranged(self) -> Arrangement:
         if self._arrangement is None:
@@ -529,8 +507,3 @@ def catalogue_of(
 ) -> Catalogue:
     """The catalogue of ``--logdir`` or ``--logdir_spec``; ``start()`` begins to read."""
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
-
-
-def _few(texts: Iterable[str]) -> str:
-    listed = list(texts)
-    return ", ".join(listed[:5]) + (" ..." if len(listed) > 5 else "") if listed else "none"

@@ -49,7 +49,6 @@ from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
-    from torch_tb_profiler.store.rank_index import RankIndex
 
 MOST_UNREAD = 3
 """Consecutive unreadable imports before giving up."""
@@ -206,7 +205,6 @@ class Catalogue:
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
-        For the workers beside the asked one.
 
         Raises:
             NotFound, ImportFailed: as ``open``.
@@ -221,14 +219,13 @@ class Catalogue:
     def ask_ranks(
         self, run: str, names: Sequence[tuple[str, str]]
     ) -> list[OpenedRank | float | ProfilerError]:
-        """The rank index of each (worker, span) of a run, else how far its insight is, 0 to 1, or why there is none.
-        Without waiting: missing ones are made from now on. No trace is opened where an index is there.
+        """The rank index of each (worker, span), else how far it is, 0 to 1, or why there is none. Missing ones are made
+        from now on; no trace is opened where an index is there.
         """
         keys = [(run, worker, span) for worker, span in names]
         with self._lock:
             entries = self._arranged().entries
-            listed = [entries[key] for key in keys if key in entries]
-        for entry in listed:
+        for entry in (entries[key] for key in keys if key in entries):
             self._look_at(entry)
         with self._lock:
             # What was just looked at may have told its rank: arranged once for all of them.
@@ -238,27 +235,22 @@ class Catalogue:
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
         try:
             with self._lock:
-                if key not in arrangement.entries:
+                if (entry := arrangement.entries.get(key)) is None:
                     raise self._not_found(*key)
-                entry = arrangement.entries[key]
                 self._expect_ready(entry)
                 sidecar = entry.sidecar
-            index = self._index(entry, sidecar)
+            try:
+                index = rank_index(self.keeper, sidecar)
+            except SidecarError as error:
+                self._import_again(entry, sidecar, error)
+                return 0.0
         except NotReady:
             return 0.0
         except ProfilerError as error:
             return error
         if isinstance(index, float):
             return index
-        _, worker, span = arrangement.located[key]
-        return OpenedRank(worker, span, index, INSIGHT.id(sidecar, self._settings))
-
-    def _index(self, entry: Entry, sidecar: str) -> RankIndex | float:
-        try:
-            return rank_index(self.keeper, sidecar)
-        except SidecarError as error:
-            self._import_again(entry, sidecar, error)
-            return 0.0
+        return OpenedRank(*arrangement.located[key][1:], index, INSIGHT.id(sidecar, self._settings))
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
         return OpenedInsight(opened, insight, INSIGHT.id(opened.sidecar, self._settings))

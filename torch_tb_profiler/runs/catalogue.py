@@ -23,6 +23,7 @@ from torch_tb_profiler.runs.entries import (
     Entry,
     Key,
     arrange,
+    is_of,
     open_at,
     run_name,
     unknown,
@@ -45,6 +46,7 @@ from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.store.memory import share_freed_memory
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class Catalogue:
         self._unfinished = set(self._logdirs)
         self._arrangement: Arrangement | None = None
         self._snapshot: Snapshot | None = None
+        self._kept_note = ""
         self._closing = False
         self._wake = {name: threading.Event() for name in self._logdirs}
         self._threads: list[threading.Thread] = []
@@ -105,6 +108,10 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
+            self.keeper.keep_clean()
+            share_freed_memory()
+            if self.keeper.link is not None:
+                self.keeper.link.connect()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -130,10 +137,11 @@ class Catalogue:
     def snapshot(self) -> Snapshot:
         """What is known now; the same object until something changes."""
         with self._lock:
-            if self._snapshot is None:
+            if self._snapshot is None or self._kept_note != self.keeper.note:
+                self._kept_note = self.keeper.note
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
-                notes = filter(None, (*self._remarks, *listed, self.keeper.note, self._disk_note()))
+                notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
                 snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
@@ -242,7 +250,9 @@ class Catalogue:
             try:
                 index = rank_index(self.keeper, sidecar)
             except SidecarError as error:
-                self._import_again(entry, sidecar, error)
+                # What was damaged is removed, and made again when it is asked for once more.
+                if not self.keeper.folder().has(sidecar):
+                    self._import_again(entry, sidecar, error)
                 return 0.0
         except NotReady:
             return 0.0
@@ -440,8 +450,14 @@ class Catalogue:
 
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
-            with contextlib.suppress(SidecarError):
-                return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
+            try:
+                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                if is_of(outcome.identity, entry.found):
+                    return outcome, "", ""
+            except SidecarError:
+                pass
+            except SourceError as error:  # the cache is at a URL
+                return None, error.message, error.code
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:
@@ -484,8 +500,11 @@ class Catalogue:
         with self._lock:
             if entry.making is not making or self._closing:
                 return
-            if news.outcome is not None:
-                entry.settle(Outcome(**news.outcome))
+            outcome = Outcome(**news.outcome) if news.outcome is not None else None
+            if outcome is not None and is_of(outcome.identity, entry.found):
+                entry.settle(outcome)
+            elif outcome is not None:
+                self._fail(entry, "The file changed before it was read.", "source_error")
             elif news.error is not None:
                 self._fail(entry, news.error, news.code)
             else:

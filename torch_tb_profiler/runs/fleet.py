@@ -151,6 +151,15 @@ class Fleets:
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None
 
+    def known_beside(self, asked: Opened) -> Fleet | None:
+        """A fleet of which all is known already and that holds the asked trace, whoever it was made for."""
+        own = (asked.worker.name, asked.span.name)
+        # Another thread may add one meanwhile.
+        for run, fleet in list(self._whole.values())[::-1]:
+            if run is asked.run and own in fleet.names:
+                return fleet
+        return None
+
     def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
         """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""
         opened, fleet = insight.opened, self.known(insight.opened)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, RANKS, build_ranks, ranks_path
@@ -20,7 +18,7 @@ def rank_index(keeper: Keeper, sidecar: str) -> RankIndex | float:
     path = ranks_path(INSIGHT.path(sidecar, keeper.settings))
     if (index := keeper.kept(RANKS, path)) is not None:
         return index
-    if not os.path.isfile(keeper.located(sidecar)):
+    if not keeper.folder().has(sidecar):
         raise SidecarError("Its import is gone.", "It is imported again.")
     # It is made with the insight, so this one is there without it only if the index was removed or damaged.
     insight = keeper.ask(INSIGHT, sidecar)

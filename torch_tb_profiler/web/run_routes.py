@@ -37,6 +37,7 @@ from torch_tb_profiler.views.ranks_path import (
     ranks_path_payload,
     ranks_rows_payload,
 )
+from torch_tb_profiler.views.steps import Selection
 from torch_tb_profiler.views.stragglers import stragglers_payload, without_simulation
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Window
@@ -149,11 +150,11 @@ def overview_ranks(
     """All workers of the run at a glance, in the steps of the run that the selected ones are: how a few figures spread, who
     stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 1,024 workers.
     """
-    return _overview_of_ranks(fleets.of(opened), opened, steps)
+    return _overview_of_ranks(fleets.of(opened), opened, chosen(opened, steps))
 
 
 def _known(backend: Backend, opened: Opened) -> Hashable:
-    return backend.fleets.known(opened)
+    return backend.fleets.known_beside(opened)
 
 
 @route("/overview/ranks/known", also=_known)
@@ -161,18 +162,17 @@ def overview_ranks_known(
     opened: Opened, fleets: Fleets, steps: Steps
 ) -> overview_ranks_wire.OverviewRanksPayload:
     """The same if all of it is known already, else empty; nothing is made."""
-    fleet = fleets.known(opened)
+    fleet, selection = fleets.known_beside(opened), chosen(opened, steps)
     if fleet is None:
         return unknown_payload(len(opened.run.beside(opened.worker)))
-    return _overview_of_ranks(fleet, opened, steps)
+    return _overview_of_ranks(fleet, opened, selection)
 
 
 def _overview_of_ranks(
-    fleet: Fleet, opened: Opened, steps: StepRange
+    fleet: Fleet, opened: Opened, selection: Selection
 ) -> overview_ranks_wire.OverviewRanksPayload:
     own = (opened.worker.name, opened.span.name)
     rank = fleet.names.index(own) if own in fleet.names else -1
-    selection = chosen(opened, steps)
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
     run = RunOfRanks(

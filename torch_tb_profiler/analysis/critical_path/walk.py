@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
 from torch_tb_profiler.analysis.critical_path.device import (
     Begin,
     device_causes,
@@ -29,6 +29,7 @@ _BUSY = (PathCause.OPERATOR, PathCause.RUNTIME)
 _MAIN = (PathCause.PYTHON, PathCause.DATALOADER, PathCause.ANNOTATION)
 """Work of any thread, and what counts as work of the main thread only."""
 NEVER = np.iinfo(np.int64).max
+NO_CAUSE = np.uint8(255)
 
 
 class Place(NamedTuple):
@@ -83,9 +84,9 @@ class Walk:
         pieces, _ = self.leg(self.end_of(step), begin)
         return in_order(pieces, begin, end)
 
-    def work(self, trace: Trace, facts: Facts) -> tuple[Ints, Array, Ints]:
-        """``(event, cause, time)`` of everything that the device and the threads did, without communication,
-        waiting and what nothing was recorded of.
+    def work(self, trace: Trace, facts: Facts) -> tuple[Array, Ints]:
+        """``(cause, time)`` of each row of spans: of everything that the device and the threads did, without
+        communication, waiting and what nothing was recorded of; ``NO_CAUSE`` for all else.
         """
         work, host = self._work, self._host
         own = self._causes != PathCause.COMMUNICATION
@@ -93,11 +94,13 @@ class Walk:
         if self.main >= 0:
             on_main = host.of_track(self.main)
             busy[on_main] &= ~waiting(trace, facts, host, work, self.main, self._locks)
-        return (
-            np.concatenate((work.row[own], host.span[busy])),
-            np.concatenate((self._causes[own], host.cause[busy])),
-            np.concatenate(((work.end - work.start)[own], (host.end - host.start)[busy])),
-        )
+        span = host.span[busy]
+        n = trace["spans"].n
+        time = sum_by(span, n, (host.end - host.start)[busy])
+        time[work.row[own]] = (work.end - work.start)[own]
+        cause = np.full(n, NO_CAUSE)
+        cause[span], cause[work.row[own]] = host.cause[busy], self._causes[own]
+        return cause, time
 
     def end_of(self, step: int) -> Place:
         """Where the end of a step is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +53,7 @@ from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.store.memory import share_freed_memory
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ class Catalogue:
             if self._threads or self._closing:
                 return
             self.keeper.keep_clean()
+            share_freed_memory()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -272,13 +275,15 @@ class Catalogue:
         if (index := self.keeper.kept(RANKS, path)) is not None:
             return index
         try:
+            if not os.path.isfile(self.keeper.located(sidecar)):
+                raise SidecarError("Its import is gone.", "It is imported again.")
+            insight = self.keeper.ask(INSIGHT, sidecar)
+            if isinstance(insight, float):
+                return insight
             trace, facts, _ = self.keeper.open(IMPORT, sidecar)
         except SidecarError as error:
             self._import_again(entry, sidecar, error)
             return 0.0
-        insight = self.keeper.ask(INSIGHT, sidecar)
-        if isinstance(insight, float):
-            return insight
         return self.keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:

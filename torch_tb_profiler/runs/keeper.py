@@ -10,6 +10,7 @@ that is mapped from then on, and makes it again when the cause of a failure has 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -51,6 +52,8 @@ DERIVED_SHARE = 1.0
 DEAD = ("killed", "memory", "died", "hung")
 """Ends of a worker that could not tidy up."""
 ALL_MEMORY = float("inf")
+DESCRIPTORS_PER_MAP = 8
+"""Each map needs a file descriptor; of each kind of sidecar so small a share of all is mapped."""
 
 
 @dataclass(eq=False)
@@ -166,7 +169,7 @@ class Keeper:
             SidecarError: it is not there, damaged, or of another version.
         """
         with self._changed:
-            most = max(1, self.settings.open_traces)
+            most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most))
         if damaged.take(self.located(path)):
             mapped.drop(path)
@@ -373,6 +376,16 @@ class Keeper:
             making.job = replace(job, sidecar=self.located(job.key))
             self.queue.submit(making.job, making.priority)
         return True
+
+
+def descriptors() -> int:
+    """How many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows, where there is no such limit on maps
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 def text_bytes(name: str, size: int) -> int:

@@ -110,6 +110,7 @@ class Catalogue:
         self._unfinished = set(self._logdirs)
         self._arrangement: Arrangement | None = None
         self._snapshot: Snapshot | None = None
+        self._kept_note = ""
         self._closing = False
         self._wake = {name: threading.Event() for name in self._logdirs}
         self._threads: list[threading.Thread] = []
@@ -122,6 +123,8 @@ class Catalogue:
                 return
             self.keeper.keep_clean()
             share_freed_memory()
+            if self.keeper.link is not None:
+                self.keeper.link.connect()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -147,10 +150,11 @@ class Catalogue:
     def snapshot(self) -> Snapshot:
         """What is known now; the same object until something changes."""
         with self._lock:
-            if self._snapshot is None:
+            if self._snapshot is None or self._kept_note != self.keeper.note:
+                self._kept_note = self.keeper.note
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
-                notes = filter(None, (*self._remarks, *listed, self.keeper.note, self._disk_note()))
+                notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
                 snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
@@ -481,10 +485,14 @@ class Catalogue:
 
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
-            with contextlib.suppress(SidecarError):
+            try:
                 outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
                 if is_of(outcome.identity, entry.found):
                     return outcome, "", ""
+            except SidecarError:
+                pass
+            except SourceError as error:  # the cache is at a URL
+                return None, error.message, error.code
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:

@@ -103,7 +103,7 @@ def load_all(
     entries = [Entry("", home, found) for found in listing.files]
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
-        _judge(entry, named=entry.found.location == home)
+        judge(entry, named=entry.found.location == home)
         folders.setdefault(entry.found.folder, []).append(entry)
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
@@ -192,7 +192,7 @@ def _derived(
         return keeper.make_here(product, product.path(opened.sidecar, settings), build)
 
 
-def _judge(entry: Entry, *, named: bool) -> None:
+def judge(entry: Entry, *, named: bool) -> None:
     """Reject what cannot be a trace, unless it was ``named`` by the user."""
     if named or entry.name.by_handler:
         entry.judged = True

@@ -133,8 +133,4 @@ def test_of_large_traces_only_the_longest_steps_are_gone_through() -> None:
 def test_one_worker_is_a_fleet() -> None:
     run = run_of(reached(100, 200))
     found = Fleets(run).of(run.open("run", "rank0", "1"))
-    assert (len(found.place), len(found.blames), found.figures.matched.matches.row.shape) == (
-        1,
-        0,
-        (1, 0),
-    )
+    assert (len(found.place), len(found.blames), len(found.figures.matched.matches)) == (1, 0, 0)

@@ -101,6 +101,15 @@ def test_the_span_at_the_same_place_goes_along() -> None:
     assert ("rank1", "a") not in catalogue.asked
 
 
+def test_of_chosen_ranks_no_other_is_opened() -> None:
+    catalogue = Kept(*((rank, "a", 0, []) for rank in range(5)))
+    asked = catalogue.open("run", "rank1", "a")
+    catalogue.asked.clear()
+    listed = companions(catalogue, asked, frozenset((3, 4, 900)))
+    assert [c.worker.name for c in listed] == ["rank1", "rank3", "rank4"]
+    assert sorted(set(catalogue.asked)) == [("rank3", "a"), ("rank4", "a")]
+
+
 def test_the_span_that_overlaps_goes_along_where_places_differ() -> None:
     """Rank 1 has no recording of the first period."""
     catalogue = Kept(

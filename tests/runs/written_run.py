@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from tests.analysis.figures import opened
+from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.errors import ImportFailed
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Snapshot, Span, State, Worker
+from torch_tb_profiler.errors import ImportFailed, ProfilerError
+from torch_tb_profiler.runs.model import (
+    Opened,
+    OpenedInsight,
+    OpenedRank,
+    Run,
+    Snapshot,
+    Span,
+    State,
+    Worker,
+)
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -76,6 +86,22 @@ class WrittenRun:
         if worker not in self._insights:
             self._insights[worker] = build_insight(opened.trace, opened.facts)
         return OpenedInsight(opened, self._insights[worker], f"content of {self.contents[worker]}")
+
+    def ask_ranks(
+        self, run: str, names: Sequence[tuple[str, str]]
+    ) -> list[OpenedRank | float | ProfilerError]:
+        return [self._ask_rank(run, *name) for name in names]
+
+    def _ask_rank(self, run: str, worker: str, span: str) -> OpenedRank | float | ProfilerError:
+        try:
+            found = self.ask_insight(run, worker, span)
+        except ProfilerError as error:
+            return error
+        if isinstance(found, float):
+            return found
+        opened = found.opened
+        index = build_index(opened.trace, opened.facts, found.insight)
+        return OpenedRank(opened.worker, opened.span, index, found.id)
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         self.asked.append(worker)

@@ -79,6 +79,8 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
         "overlap": OverlapColumns(
             computation_ns=times, overlap_ns=times, communication_ns=times, other_ns=times
         ),
+        "column_begin": [],
+        "counts": [],
         "waiting": WaitingColumns(waiting_ns=[], transfer_ns=[], unsplit_ns=[], late_ns=[]),
         "blame": [blame(step) for step in (1, 2, 3)],
         "operations": {},

@@ -131,8 +131,17 @@ def test_alignment(ddp: Server) -> None:
         (r, True, "collectives", 28) for r in range(3)
     ]
     assert min(w.offset_ns for w in payload.workers) == 0
-    assert payload.workers_total == 3
+    assert (payload.workers_chosen, payload.workers_total) == (3, 3)
     assert payload.span_ns > 60_000_000
+
+
+def test_of_chosen_ranks_only_those_are_aligned(ddp: Server) -> None:
+    payload = ddp.get("/trace/alignment", 1, ranks="2,700")
+    assert [worker["rank"] for worker in payload["workers"]] == [1, 2]
+    assert (payload["workers_chosen"], payload["workers_total"]) == (2, 3)
+    identity, number = ddp.timeline()["id"], collective_kernel(ddp, 0)
+    found = ddp.get("/trace/collective", id=identity, event=number, ranks="2")
+    assert [peer["worker"] for peer in found["peers"]] == ["rank0", "rank2"]
 
 
 def test_a_collective_on_all_workers(ddp: Server) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
+from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
-from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
@@ -31,6 +32,20 @@ class _Traces:
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         context = self._context(run, worker, span)
         return OpenedInsight(context.opened, context.insight, f"{run}\n{worker}\n{span}")
+
+    def ask_ranks(
+        self, run: str, names: Sequence[tuple[str, str]]
+    ) -> list[OpenedRank | float | ProfilerError]:
+        return [self._ask_rank(run, worker, span) for worker, span in names]
+
+    def _ask_rank(self, run: str, worker: str, span: str) -> OpenedRank | ProfilerError:
+        try:
+            found = self.ask_insight(run, worker, span)
+        except ProfilerError as error:
+            return error
+        opened = found.opened
+        index = build_index(opened.trace, opened.facts, found.insight)
+        return OpenedRank(opened.worker, opened.span, index, found.id)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         return self._context(run, worker, span).opened
@@ -87,14 +102,15 @@ def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     fleet, rank = member
     figures = fleet.figures
     own, waits = figures.ranks[rank], figures.waits
-    row = figures.matched.matches.row[rank]
-    shared = np.flatnonzero(row >= 0)
+    matches = figures.matched.matches
+    entry = matches.of_rank(rank)
+    row, shared = matches.row[entry], matches.match[entry]
     match, wait, last = (np.full(len(own), -1, np.int64) for _ in range(3))
     skewed = np.zeros(len(own), np.bool_)
-    match[row[shared]] = shared
-    wait[row[shared]] = waits.wait[rank, shared]
-    last[row[shared]] = waits.last[shared]
-    skewed[row[shared]] = waits.spoiled[shared]
+    match[row] = shared
+    wait[row] = waits.wait[entry]
+    last[row] = waits.last[shared]
+    skewed[row] = waits.spoiled[shared]
     transfer: Ints = np.where(wait >= 0, own.end - own.start - wait, -1)
     workers = [worker for worker, _ in fleet.names]
     return {

@@ -16,7 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
-from torch_tb_profiler.importers.gather import Gatherer, Group
+from torch_tb_profiler.importers.gather import BLOBS_OF, Gatherer, Group
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.tracks import id_text, tracks_table
 from torch_tb_profiler.store import defects as d
@@ -41,12 +41,8 @@ _SIDE_TABLES = (
 )
 _NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
-_TEXTS_OF = {
-    "operator_args": ("dims", "types", "strides", "concrete", "hierarchy"),
-    "device_args": ("grid", "block"),
-    "instants": ("args",),
-}
-_QUOTED_OF = {"operator_args": ("stack",), "collective_args": ("collective", "dtype", "group")}
+_QUOTED = {"stack", "collective", "dtype", "group"}
+"""Columns of ``BLOBS_OF`` that hold one JSON string each."""
 
 
 def in_memory(array: Array) -> Array:
@@ -65,10 +61,9 @@ def assemble(
     blobs = _Blobs(list(gathered.blobs)[1:], strings, counts)
     group = {name: _joined(gathered.groups.pop(name), keep) for name in list(gathered.groups)}
     for name, columns in group.items():
-        for key in _TEXTS_OF.get(name, ()):
-            columns[key] = keep(blobs.plain(columns[key]))
-        for key in _QUOTED_OF.get(name, ()):
-            columns[key] = blobs.unquoted(columns[key])
+        for key in BLOBS_OF.get(name, ()):
+            read = blobs.unquoted if key in _QUOTED else blobs.plain
+            columns[key] = keep(read(columns[key]))
         if "category" in columns and name != "memory":
             columns["category"] = keep(categories[columns["category"]])
         if name in ("spans", "instants"):

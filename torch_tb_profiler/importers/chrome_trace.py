@@ -3,7 +3,8 @@
 ::
 
     text stream ─▶ Window ─▶ EventReader (cut, decode) ─▶ Gatherer (columns) ─▶ assemble ─▶ Trace
-                             └── header keys ───────────────────────────────────────┘
+                             │   └── Decoders, of a large trace ──┘                │
+                             └── header keys ─────────────────────────────────────┘
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
 from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.cutter import EventReader
+from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.legacy import tie_legacy
+from torch_tb_profiler.importers.parts import Part, merge
 from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
@@ -30,12 +33,16 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     """Read a trace; see ``importers.read_trace``."""
     counts = DefectCounts()
     window = Window(stream, progress)
-    reader = EventReader(window, settings.chunk_bytes, counts)
     gathered = Gatherer(counts, own_roles(settings.categories))
-    seen = 0
-    for batch in reader.batches():
-        gathered.add(batch, seen)
-        seen = reader.entries
+    with Decoders(settings) as decoders:
+        reader = EventReader(window, settings.chunk_bytes, counts, decoders)
+        seen = 0
+        for piece in reader.pieces():
+            if isinstance(piece, Part):
+                merge(gathered, piece, seen)
+            else:
+                gathered.add(piece, seen)
+            seen = reader.entries
     if gathered.begin_end:
         joined = pair_begin_end(gathered.begin_end, counts)
         if joined:

@@ -9,6 +9,12 @@ starts between two events and decodes as complete values also ends between two e
 
 When the proof fails, the decoder says why: the array ended before the guess, a value has an
 unexpected type, or the text is damaged. ``walk`` then goes from entry to entry.
+
+Other processes may prove guesses, see ``decoders``; the text is cut on, as if each were right. After
+one that is not, the window goes back to it::
+
+      sent ┌ chunk 5 ┬ chunk 6 ┬ chunk 7 ┐
+           └─ right ─┴─ wrong ─┴ dropped ┘   6 is read here, as it would be alone, then cut anew
 """
 
 from __future__ import annotations
@@ -16,16 +22,16 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-import msgspec
+from typing import NamedTuple
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, EVENTS, RAWS, Event
-from torch_tb_profiler.importers.extent import trailing_at
+from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
+from torch_tb_profiler.importers.decoders import Decoders
+from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
+from torch_tb_profiler.importers.parts import Part
 from torch_tb_profiler.importers.repair import repair
-from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk, one_event
-from torch_tb_profiler.importers.window import Window
+from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk
+from torch_tb_profiler.importers.window import Mark, Window
 from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
 
 HEADER_VALUE_BYTES = 1 << 20
@@ -40,23 +46,24 @@ _NEXT_ENTRY = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 _EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Decoded events of ``size`` bytes at ``offset`` of the inflated text.
+class Sent(NamedTuple):
+    """A chunk that another process decodes: where the window was, and its size."""
 
-    ``text`` is a JSON array of just these events, repaired where damaged.
-    """
-
-    events: list[Event]
-    text: bytes
-    offset: int
+    mark: Mark
     size: int
 
 
 class EventReader:
-    """Reads the top level of a trace: ``batches()`` yields the events and fills ``header``."""
+    """Reads the top level of a trace: ``pieces()`` yields the events and fills ``header``."""
 
-    def __init__(self, window: Window, chunk_bytes: int, counts: DefectCounts) -> None:
+    def __init__(
+        self,
+        window: Window,
+        chunk_bytes: int,
+        counts: DefectCounts,
+        decoders: Decoders | None = None,
+    ) -> None:
+        """``decoders``: processes that decode chunks too; None: this one decodes all."""
         self.header: dict[str, object] = {}
         self.bare_array = False
         self._w = window
@@ -66,6 +73,10 @@ class EventReader:
         self._truncated = False
         self._ledger = Ledger(counts)
         self._between: tuple[bytes, re.Pattern[bytes]] = (b"", _BETWEEN)
+        self._decoders = decoders
+        self._sent: deque[Sent] = deque()
+        self._refused = -1
+        """Offset of the chunk that no other process could decode."""
 
     @property
     def entries(self) -> int:
@@ -73,7 +84,14 @@ class EventReader:
         return self._ledger.entries
 
     def batches(self) -> Iterator[Batch]:
-        """All events in file order.
+        """All events in file order, of a reader without decoders; see ``pieces``."""
+        for piece in self.pieces():
+            assert isinstance(piece, Batch)
+            yield piece
+
+    def pieces(self) -> Iterator[Batch | Part]:
+        """All events in file order, and what was gathered elsewhere of those in between. A part is
+        valid until the next piece is asked for.
 
         Raises:
             NotATrace: the text is neither an object with ``traceEvents`` nor an array of events.
@@ -88,9 +106,9 @@ class EventReader:
             w.advance(1)
             yield from self._object()
         else:
-            what = "only whitespace" if not first else f"text that begins with {w.buffer[:20]!r}"
+            what = "only whitespace" if not first else "neither a JSON object nor a JSON array"
             raise NotATrace(
-                f"The file holds {what}, expected a JSON object or array.",
+                f"The file holds {what}.",
                 "Choose the file that torch.profiler wrote.",
             )
         if not self._found:
@@ -100,7 +118,7 @@ class EventReader:
         if w.skip_space():
             self._counts.add(TRAILING)
 
-    def _object(self) -> Iterator[Batch]:
+    def _object(self) -> Iterator[Batch | Part]:
         w = self._w
         while True:
             first = w.skip_space(b",")
@@ -148,11 +166,14 @@ class EventReader:
             self._truncated = True
             self._counts.add(TRUNCATED)
 
-    def _array(self) -> Iterator[Batch]:
+    def _array(self) -> Iterator[Batch | Part]:
         self._found = True
         w, want, scanned, strangers = self._w, self._chunk, 0, self.bare_array
         while True:
             first = w.skip_space(b",")
+            if self._sent and first in (b"", b"]"):
+                yield from self._receive(0)
+                continue
             if first == b"]":
                 w.advance(1)
                 return
@@ -163,6 +184,14 @@ class EventReader:
             cut, scanned = self._guess(scanned)
             if cut < 0 and not w.ended and len(w.buffer) < PATIENT_BYTES:
                 want = len(w.buffer) + max(self._chunk, len(w.buffer) // 2)
+                continue
+            if cut > 0 and not strangers and self._send(cut):
+                want, scanned = self._chunk, 0
+                yield from self._receive(self._decoders.most_sent - 1 if self._decoders else 0)
+                continue
+            if self._sent:
+                want, scanned = self._chunk, 0
+                yield from self._receive(0)
                 continue
             batch = self._fast(cut) if cut > 0 else None
             if batch is None:
@@ -178,6 +207,40 @@ class EventReader:
                     "Choose the file that torch.profiler wrote.",
                 )
             yield batch
+
+    def _send(self, cut: int) -> bool:
+        """Have another process decode the chunk, if one is there that may."""
+        w = self._w
+        if (
+            self._decoders is None
+            or w.offset == self._refused
+            or not self._decoders.ready(w.text_to_come)
+        ):
+            return False
+        mark = w.mark()
+        if not self._decoders.send(memoryview(w.buffer)[:cut], w.offset):
+            return False
+        self._sent.append(Sent(mark, cut))
+        w.advance(cut)
+        return True
+
+    def _receive(self, most: int) -> Iterator[Part]:
+        """What was decoded elsewhere, in order, until at most so many chunks are out. After one
+        that could not be decoded none is out, and the window is where that one begins.
+        """
+        assert self._decoders is not None
+        while len(self._sent) > most:
+            sent = self._sent.popleft()
+            part = self._decoders.receive()
+            if part is None:
+                self._decoders.drop()
+                self._sent.clear()
+                self._w.rewind(sent.mark)
+                self._refused = sent.mark.offset
+                return
+            self._ledger.entries += part.entries
+            self._w.forget(sent.mark.offset + sent.size)
+            yield part
 
     def _guess(self, scanned: int) -> tuple[int, int]:
         """(end of the last event that seems complete or −1, bytes scanned in vain).
@@ -199,56 +262,9 @@ class EventReader:
 
     def _fast(self, cut: int) -> Batch | None:
         """Decode up to the guess or to the end of the array; None if only the walk can go on."""
-        text = b"".join((b"[", memoryview(self._w.buffer)[:cut], b"]"))
-        try:
-            return self._take(EVENTS.decode(text), text, cut)
-        except msgspec.ValidationError:
-            return self._odd(text, cut)
-        except UnicodeDecodeError:
-            return self._mended(text, cut)
-        except msgspec.DecodeError as error:
-            end = trailing_at(error) - 2
-            if not 0 < end < cut:
-                return None if "truncated" in str(error) else self._mended(text, cut)
-        except DECODE_ERRORS:
-            return None
-        # The array ended before the guess: its bracket precedes the trailing text.
-        end = self._w.buffer.rfind(b"]", 0, end + 1)
-        text = b"".join((b"[", memoryview(self._w.buffer)[: max(end, 0)], b"]"))
-        try:
-            return self._take(EVENTS.decode(text), text, end) if end > 0 else None
-        except DECODE_ERRORS:
-            return self._odd(text, end)
-
-    def _mended(self, text: bytes, end: int) -> Batch | None:
-        """Decode damaged text repaired as a whole; None if that does not help."""
-        mended_counts = DefectCounts()
-        body = repair(text, mended_counts)
-        if body == text:
-            return None
-        try:
-            batch: Batch | None = self._take(EVENTS.decode(body), body, end)
-        except DECODE_ERRORS:
-            batch = self._odd(body, end)
-        if batch is not None:
-            self._counts.absorb(mended_counts)
-        return batch
-
-    def _odd(self, text: bytes, end: int) -> Batch | None:
-        """Decode well-formed text with unexpected types: split by the decoder, then event by event."""
-        try:
-            pieces = [bytes(p) for p in RAWS.decode(text)]
-        except DECODE_ERRORS:
-            return None
-        events, texts = [], []
-        for piece in pieces:
-            decoded = one_event(piece, self._counts)
-            if decoded is None:
-                self._ledger.lose(piece)
-            else:
-                events.append(decoded[0])
-                texts.append(decoded[1])
-        return self._take(events, b"[" + b",".join(texts) + b"]", end)
+        text = bracketed(memoryview(self._w.buffer)[:cut])
+        batch = decode_chunk(text, self._w.offset, self._ledger)
+        return None if batch is None else self._take(batch)
 
     def _slow(self) -> Batch | None:
         """Walk from entry to entry; None if the first one needs more text."""
@@ -257,13 +273,13 @@ class EventReader:
         end = walk.go()
         if not end:
             return None
-        batch = self._take(walk.events, b"[" + b",".join(walk.texts) + b"]", end)
+        text = b"[" + b",".join(walk.texts) + b"]"
+        batch = self._take(Batch(walk.events, text, w.offset, end))
         if walk.gave_up and not w.seek(_NEXT_ENTRY):
             self._cut_off()
         return batch
 
-    def _take(self, events: list[Event], text: bytes, end: int) -> Batch:
-        batch = Batch(events, text, self._w.offset, end)
-        self._w.advance(end)
-        self._ledger.entries += len(events)
+    def _take(self, batch: Batch) -> Batch:
+        self._w.advance(batch.size)
+        self._ledger.entries += len(batch.events)
         return batch

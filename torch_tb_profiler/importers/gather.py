@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
+from torch_tb_profiler.importers.chunks import Batch
 from torch_tb_profiler.importers.counter_args import counters_of
-from torch_tb_profiler.importers.cutter import Batch
 from torch_tb_profiler.importers.decimal_text import INVALID, LONGEST_NS, nanoseconds
 from torch_tb_profiler.importers.events import (
     ABSENT,
@@ -63,6 +63,13 @@ _ARG_OF = {
     ("collective_args", "sequence"): "collective_sequence",
 }
 """(table, column) → field of ``Args``, where it is not called as the column."""
+BLOBS_OF = {
+    "operator_args": ("dims", "types", "strides", "concrete", "hierarchy", "stack"),
+    "device_args": ("grid", "block"),
+    "instants": ("args",),
+    "collective_args": ("collective", "dtype", "group"),
+}
+"""Columns whose values are argument texts, by number."""
 _TYPE_OF_ARG = {f.name: f.type for f in msgspec.structs.fields(Args)}
 _NO_ARGS = Args()
 _INSTANT = "cpu_instant_event"
@@ -244,7 +251,7 @@ class Gatherer:
         for spec, members in _ROLES_OF_ARGS:
             rows = np.flatnonzero(members[roles])
             if spec is schema.COLLECTIVE_ARGS:
-                rows = rows[[len(args[r].collective) > 0 for r in rows.tolist()]]
+                rows = rows[[args[r].collective is not ABSENT for r in rows.tolist()]]
             if len(rows):
                 chosen = [args[r] for r in rows.tolist()]
                 names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
@@ -269,7 +276,12 @@ class Gatherer:
         """A column of a side table, read as the type of its argument asks."""
         kind = _TYPE_OF_ARG[name]
         if name == "dims":
-            return self._raws(a.dims if len(a.dims) else a.dims_old for a in args)
+            dims = [a.dims for a in args]
+            if ABSENT in dims:
+                dims = [
+                    a.dims_old if dim is ABSENT else dim for a, dim in zip(args, dims, strict=True)
+                ]
+            return self._raws(dims)
         if kind == Count:
             return self._ints(args, name)
         values = map(attrgetter(name), args)

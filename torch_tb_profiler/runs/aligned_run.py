@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align, unix_begin
 from torch_tb_profiler.analysis.distributed.collectives import (
@@ -42,10 +40,8 @@ class Companion:
 
 @dataclass(frozen=True)
 class AlignedRun:
-    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each row of
+    """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each rank of
     ``matches``, which of the ``names`` (worker, span) it is.
-
-    ``matches`` comes without ``end``.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -55,11 +51,24 @@ class AlignedRun:
     span_ns: int
 
 
-def companions(source: Source, asked: Opened) -> list[Companion]:
-    """For each of the ``MOST_WORKERS`` workers of nearest rank the best overlapping span."""
+def companions(
+    source: Source, asked: Opened, ranks: Collection[int] | None = None
+) -> list[Companion]:
+    """For each of the ``MOST_WORKERS`` workers of nearest rank, or of those of ``ranks``, the best overlapping span.
+    No other worker is opened.
+    """
     return [
         companion(source, asked, worker)
-        for worker in nearest(asked.run.beside(asked.worker), asked.worker)
+        for worker in nearest(chosen_workers(asked, ranks), asked.worker)
+    ]
+
+
+def chosen_workers(asked: Opened, ranks: Collection[int] | None) -> list[Worker]:
+    """The asked worker and those beside it that have one of ``ranks``, in their order; None: all."""
+    return [
+        worker
+        for worker in asked.run.beside(asked.worker)
+        if ranks is None or worker.name == asked.worker.name or worker.rank in ranks
     ]
 
 
@@ -143,10 +152,8 @@ def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
     aligned = align([unix_begin(o.trace) for _, o in opened], matches)
     ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
     names = tuple((c.worker.name, c.span.name) for c in members)
-    # Only which rows match is asked for later, and of large runs these are many.
-    small = replace(matches, row=matches.row.astype(np.int32), end=matches.end[:, :0].copy())
     places = tuple(i for i, _ in opened)
-    run = AlignedRun(names, places, tuple(aligned), small, max(ends, default=0))
+    run = AlignedRun(names, places, tuple(aligned), matches, max(ends, default=0))
     # Workers come one after another while a run is imported: what was aligned for fewer of them is
     # of no use.
     runs.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,21 +20,45 @@ from torch_tb_profiler.errors import (
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange, open_at, run_name
+from torch_tb_profiler.runs.entries import (
+    Arrangement,
+    Entry,
+    Key,
+    arrange,
+    is_of,
+    open_at,
+    run_name,
+)
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.keeper import Keeper, Making
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline, Snapshot, State
-from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
+from torch_tb_profiler.runs.model import (
+    Opened,
+    OpenedInsight,
+    OpenedRank,
+    OpenedTimeline,
+    Snapshot,
+    State,
+)
+from torch_tb_profiler.runs.products import (
+    IMPORT,
+    INSIGHT,
+    RANKS,
+    TIMELINE,
+    build_ranks,
+    ranks_path,
+)
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.store.memory import share_freed_memory
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
+    from torch_tb_profiler.store.rank_index import RankIndex
 
 MOST_UNREAD = 3
 """Consecutive unreadable imports before giving up."""
@@ -85,6 +110,7 @@ class Catalogue:
         self._unfinished = set(self._logdirs)
         self._arrangement: Arrangement | None = None
         self._snapshot: Snapshot | None = None
+        self._kept_note = ""
         self._closing = False
         self._wake = {name: threading.Event() for name in self._logdirs}
         self._threads: list[threading.Thread] = []
@@ -95,6 +121,10 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
+            self.keeper.keep_clean()
+            share_freed_memory()
+            if self.keeper.link is not None:
+                self.keeper.link.connect()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -120,10 +150,11 @@ class Catalogue:
     def snapshot(self) -> Snapshot:
         """What is known now; the same object until something changes."""
         with self._lock:
-            if self._snapshot is None:
+            if self._snapshot is None or self._kept_note != self.keeper.note:
+                self._kept_note = self.keeper.note
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
-                notes = filter(None, (*self._remarks, *listed, self.keeper.note))
+                notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
                 snapshot = Snapshot(
                     "",
                     bool(self._unfinished),
@@ -136,6 +167,11 @@ class Catalogue:
                 version = hashlib.sha256(content).hexdigest()[:16]
                 self._snapshot = replace(snapshot, version=version)
             return self._snapshot
+
+    def _disk_note(self) -> str:
+        used = [e for e in self._entries.values() if e.listed and e.state is not State.FAILED]
+        waiting = (e.found for e in used if e.state is not State.READY)
+        return self.keeper.disk_note((e.found for e in used), waiting)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         """An imported trace with its facts.
@@ -157,7 +193,9 @@ class Catalogue:
                 progress=0.0,
             ) from None
         entry.unread = 0
-        return open_at(self.snapshot().runs, (run, worker, span), trace, path)
+        with self._lock:
+            arrangement = self._arranged()
+        return open_at(arrangement, (run, worker, span), trace, path)
 
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
         """The same with the trace's timeline.
@@ -200,6 +238,58 @@ class Catalogue:
         insight = self.keeper.ask(INSIGHT, opened.sidecar)
         return insight if isinstance(insight, float) else self._with(opened, insight)
 
+    def ask_ranks(
+        self, run: str, names: Sequence[tuple[str, str]]
+    ) -> list[OpenedRank | float | ProfilerError]:
+        """The rank index of each (worker, span) of a run, else how far its insight is, 0 to 1, or why there is none.
+        Without waiting: missing ones are made from now on. No trace is opened where an index is there.
+        """
+        keys = [(run, worker, span) for worker, span in names]
+        with self._lock:
+            entries = self._arranged().entries
+            listed = [entries[key] for key in keys if key in entries]
+        for entry in listed:
+            self._look_at(entry)
+        with self._lock:
+            # What was just looked at may have told its rank: arranged once for all of them.
+            arrangement = self._arranged()
+        return [self._ask_rank(arrangement, key) for key in keys]
+
+    def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
+        try:
+            with self._lock:
+                if key not in arrangement.entries:
+                    raise self._not_found(*key)
+                entry = arrangement.entries[key]
+                self._expect_ready(entry)
+                sidecar = entry.sidecar
+            index = self._index(entry, sidecar)
+        except (NotReady, SidecarError):  # damage: it is made again when asked for once more
+            return 0.0
+        except ProfilerError as error:
+            return error
+        if isinstance(index, float):
+            return index
+        _, worker, span = arrangement.located[key]
+        return OpenedRank(worker, span, index, INSIGHT.id(sidecar, self._settings))
+
+    def _index(self, entry: Entry, sidecar: str) -> RankIndex | float:
+        """The rank index that is kept, else made with the insight, or of it."""
+        path = ranks_path(INSIGHT.path(sidecar, self._settings))
+        if (index := self.keeper.kept(RANKS, path)) is not None:
+            return index
+        try:
+            if not os.path.isfile(self.keeper.located(sidecar)):
+                raise SidecarError("Its import is gone.", "It is imported again.")
+            insight = self.keeper.ask(INSIGHT, sidecar)
+            if isinstance(insight, float):
+                return insight
+            trace, facts, _ = self.keeper.open(IMPORT, sidecar)
+        except SidecarError as error:
+            self._import_again(entry, sidecar, error)
+            return 0.0
+        return self.keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
+
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
         return OpenedInsight(opened, insight, INSIGHT.id(opened.sidecar, self._settings))
 
@@ -220,19 +310,20 @@ class Catalogue:
         """The entry of a name and its sidecar, if its import is done."""
         with self._lock:
             entry = self._named(run, worker, span)
-            unseen = (
-                entry.state is State.WAITING
-                and entry.making is None
-                and not places.scheme_of(entry.found.location)
-            )
-        if unseen:
-            # The scanner has listed it and not come to it yet: an earlier import may be there
-            # already.
-            self._accept(entry.root, entry.found)
+        self._look_at(entry)
         with self._lock:
             entry = self._named(run, worker, span)
             self._expect_ready(entry)
             return entry, entry.sidecar
+
+    def _look_at(self, entry: Entry) -> None:
+        """See whether an earlier import is there, if the scanner has listed a file and not come to it yet."""
+        if (
+            entry.state is State.WAITING
+            and entry.making is None
+            and not places.scheme_of(entry.found.location)
+        ):
+            self._accept(entry.root, entry.found)
 
     def _named(self, run: str, worker: str, span: str) -> Entry:
         entry = self._arranged().entries.get((run, worker, span))
@@ -394,8 +485,14 @@ class Catalogue:
 
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
-            with contextlib.suppress(SidecarError):
-                return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
+            try:
+                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                if is_of(outcome.identity, entry.found):
+                    return outcome, "", ""
+            except SidecarError:
+                pass
+            except SourceError as error:  # the cache is at a URL
+                return None, error.message, error.code
         if entry.found.size == 0:
             return None, "The file is empty.", "not_a_trace"
         try:
@@ -438,8 +535,11 @@ class Catalogue:
         with self._lock:
             if entry.making is not making or self._closing:
                 return
-            if news.outcome is not None:
-                entry.settle(Outcome(**news.outcome))
+            outcome = Outcome(**news.outcome) if news.outcome is not None else None
+            if outcome is not None and is_of(outcome.identity, entry.found):
+                entry.settle(outcome)
+            elif outcome is not None:
+                self._fail(entry, "The file changed before it was read.", "source_error")
             elif news.error is not None:
                 self._fail(entry, news.error, news.code)
             else:

@@ -19,7 +19,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.cutter import Batch, EventReader
+from torch_tb_profiler.importers.chunks import Batch
+from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.repair import repair
@@ -27,8 +28,9 @@ from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.source_file import open_original, original_text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.streams import TextStream, open_bytes, open_text
+from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.defects import DefectCounts
 
 PIECE_BYTES = 1 << 20
@@ -50,8 +52,9 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
 
     Raises:
         SourceError: the file cannot be opened any more.
+        Outdated: it is not the one that was imported.
     """
-    file, size = open_bytes(opened.span.location)
+    file, size = open_original(opened)
 
     def pieces() -> Iterator[bytes]:
         with file:
@@ -67,6 +70,7 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
 
     Raises:
         SourceError: the file cannot be opened any more.
+        Outdated: it is not the one that was imported.
     """
     origin = opened.trace.origin_ns
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
@@ -74,7 +78,7 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     # Lists of stacks have no text of events either.
     if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
         return _document(header, events(trace, start, end))
-    stream = open_text(opened.span.location, settings)
+    stream = original_text(opened)
     return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))
 
 

@@ -11,6 +11,7 @@ from torch_tb_profiler.runs.keeper import Making
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
+from torch_tb_profiler.sources.identity import agrees
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.units import format_count
@@ -72,6 +73,13 @@ class Entry:
         self.making, self.outcome, self.progress = None, None, 0.0
 
 
+def is_of(identity: str, found: ListedFile) -> bool:
+    """Whether a trace was read from a file as it was listed; also where that is not known."""
+    if not identity or found.modified_ns is None or places.scheme_of(found.location):
+        return True
+    return agrees(identity, found.size, found.modified_ns)
+
+
 def _partial(outcome: Outcome, size: int) -> str:
     at = f", at byte {format_count(size)}" if size >= 0 else ""
     if outcome.defects.get(defects.TRUNCATED_GZIP):
@@ -109,6 +117,7 @@ class Arrangement:
     entries: Mapping[Key, Entry]
     places: Mapping[int, Key]
     """``id`` of an entry → where it stands."""
+    located: Mapping[Key, tuple[Run, Worker, Span]]
 
 
 def arrange(entries: Iterable[Entry]) -> Arrangement:
@@ -130,21 +139,24 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
     files = tuple(
         _seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path))
     )
-    return Arrangement(tuple(runs), files, index, where)
+    located = {
+        (run.name, worker.name, span.name): (run, worker, span)
+        for run in runs
+        for worker in run.workers
+        for span in worker.spans
+    }
+    return Arrangement(tuple(runs), files, index, where, located)
 
 
-def open_at(runs: Iterable[Run], key: Key, trace: OpenTrace, sidecar: str) -> Opened:
+def open_at(arrangement: Arrangement, key: Key, trace: OpenTrace, sidecar: str) -> Opened:
     """An imported trace in its place.
 
     Raises:
         NotFound: there is none of that name.
     """
-    for run in runs:
-        for worker in run.workers if run.name == key[0] else ():
-            for span in worker.spans if worker.name == key[1] else ():
-                if span.name == key[2]:
-                    return Opened(run, worker, span, *trace, sidecar)
-    raise NotFound("The trace was removed a moment ago.", "Choose another one.")
+    if key not in arrangement.located:
+        raise NotFound("The trace was removed a moment ago.", "Choose another one.")
+    return Opened(*arrangement.located[key], *trace, sidecar)
 
 
 def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:

@@ -2,7 +2,7 @@
 
 ::
 
-    asked trace ─▶ companions (one span per worker) ─▶ insight of each, made where it is missing ─▶
+    asked trace ─▶ companions (one span per worker) ─▶ index of each, made where it is missing ─▶
     ranks ─▶ figures
                                                          └─ not there yet: the fleet is told without
                                                          it
@@ -20,10 +20,10 @@ from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk,
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
-from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.aligned_run import companion, nearest
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Span, State, Worker
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Run, Span, State, Worker
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -32,6 +32,8 @@ MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_SPANS = 1 << 22
 """Spans of the traces that the critical path through all ranks is looked for in, the longest steps first."""
+GROWTH = 1.25
+"""How many more ranks must be ready for another look at a run that is not complete."""
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
@@ -43,6 +45,9 @@ class Source(Protocol):
     """What opens traces and insights: the catalogue."""
 
     def open(self, run: str, worker: str, span: str) -> Opened: ...
+    def ask_ranks(
+        self, run: str, names: Sequence[tuple[str, str]]
+    ) -> list[OpenedRank | float | ProfilerError]: ...
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float: ...
 
 
@@ -100,6 +105,7 @@ class Fleets:
         self._source, self._most_spans = source, most_spans
         self._figures = Memo(MOST_FLEETS)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
+        self._partial: dict[tuple[str, str, str], Fleet] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
         self._members: dict[tuple[str, str, str], FleetMember] = {}
 
@@ -108,22 +114,51 @@ class Fleets:
         if (complete := self.known(asked)) is not None:
             return complete
         workers = asked.run.beside(asked.worker)
-        members = tuple(
-            self._member(asked, worker, self._span(asked, worker))
-            for worker in nearest(workers, asked.worker, MOST_RANKS)
-        )
-        content = tuple((member.id, member.worker.rank) for member in members)
-        figures = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
+        near = nearest(workers, asked.worker, MOST_RANKS)
+        members = self._members_of(asked, [(w, self._span(asked, w)) for w in near])
+        figures = self._enough(asked, members)
+        if figures is None:
+            content = tuple((member.id, member.worker.rank) for member in members)
+            figures = self._figures.get(
+                (asked.run.name, content), lambda: self._fleet(asked, members)
+            )
         fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
             _keep(self._whole, _key(asked), (asked.run, fleet), MOST_FLEETS)
+            self._partial.pop(_key(asked), None)
+        else:
+            _keep(self._partial, _key(asked), figures, MOST_FLEETS)
         return fleet
+
+    def _enough(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet | None:
+        """What was told of fewer ranks while others are still awaited and not many more have come: so the figures of a large
+        run are not computed for each of its ranks.
+        """
+        known = self._partial.get(_key(asked))
+        ready = sum(member.rank is not None for member in members)
+        if known is None or all(member.state != "waiting" for member in members):
+            return None
+        same = len(known.members) == len(members) and all(
+            (known.members[i].id, known.members[i].worker.rank)
+            == (members[i].id, members[i].worker.rank)
+            for i in known.place
+        )
+        return known if same and ready < GROWTH * len(known.place) else None
 
     def known(self, asked: Opened) -> Fleet | None:
         """The same if all of it is known already; nothing is made now."""
         run, fleet = self._whole.get(_key(asked), (None, None))
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None
+
+    def known_beside(self, asked: Opened) -> Fleet | None:
+        """A fleet of which all is known already and that holds the asked trace, whoever it was made for."""
+        own = (asked.worker.name, asked.span.name)
+        # Another thread may add one meanwhile.
+        for run, fleet in list(self._whole.values())[::-1]:
+            if run is asked.run and own in fleet.names:
+                return fleet
+        return None
 
     def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
         """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""
@@ -151,32 +186,23 @@ class Fleets:
             _keep(self._spans, key, kept)
         return kept[2]
 
-    def _member(self, asked: Opened, worker: Worker, span: Span) -> FleetMember:
-        """A worker and what its trace tells, opened only if that is not known yet."""
-        key = (asked.run.name, worker.name, span.name)
-        kept = self._members.get(key)
-        if kept is None or (kept.worker.rank, kept.span) != (worker.rank, span):
-            kept = self._read(asked, worker, span)
-            if kept.state == "ready":
-                _keep(self._members, key, kept)
-        return kept
-
-    def _read(self, asked: Opened, worker: Worker, span: Span) -> FleetMember:
-        if span.state is State.FAILED:
-            return FleetMember(worker, span, "failed", 1.0, span.message)
-        try:
-            insight = self._source.ask_insight(asked.run.name, worker.name, span.name)
-        except NotReady as wait:
-            return FleetMember(worker, span, "waiting", 0.0, wait.message)
-        except ProfilerError as failure:
-            return FleetMember(worker, span, "failed", 1.0, failure.message)
-        if not isinstance(insight, OpenedInsight):
-            return FleetMember(worker, span, "waiting", (span.progress + insight) / 2, "")
-        opened = insight.opened
-        # Opening a trace may have been what made the catalogue see that it is ready, and what rank
-        # it has.
-        rank = rank_of(opened.trace, opened.facts, insight.insight, opened.worker.rank)
-        return FleetMember(opened.worker, opened.span, "ready", 1.0, "", insight.id, rank)
+    def _members_of(
+        self, asked: Opened, wanted: Sequence[tuple[Worker, Span]]
+    ) -> tuple[FleetMember, ...]:
+        """Some workers and what their traces tell; only those are asked for of which it is not known yet."""
+        run, members = asked.run.name, dict[int, FleetMember]()
+        for place, (worker, span) in enumerate(wanted):
+            kept = self._members.get((run, worker.name, span.name))
+            if kept is not None and (kept.worker.rank, kept.span) == (worker.rank, span):
+                members[place] = kept
+        missing = [place for place in range(len(wanted)) if place not in members]
+        names = [(wanted[place][0].name, wanted[place][1].name) for place in missing]
+        found = self._source.ask_ranks(run, names) if names else []
+        for place, name, answer in zip(missing, names, found, strict=True):
+            members[place] = _member(*wanted[place], answer)
+            if members[place].state == "ready":
+                _keep(self._members, (run, *name), members[place])
+        return tuple(members[place] for place in range(len(wanted)))
 
     def _fleet(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet:
         place = tuple(i for i, member in enumerate(members) if member.rank is not None)
@@ -199,6 +225,17 @@ class Fleets:
         if not isinstance(insight, OpenedInsight) or insight.id != member.id:
             return None
         return RankTrace(insight.opened.trace, insight.opened.facts, insight.insight)
+
+
+def _member(worker: Worker, span: Span, answer: OpenedRank | float | ProfilerError) -> FleetMember:
+    if isinstance(answer, ProfilerError):
+        failed = span.state is State.FAILED and span.message
+        return FleetMember(worker, span, "failed", 1.0, failed or answer.message)
+    if not isinstance(answer, OpenedRank):
+        return FleetMember(worker, span, "waiting", (span.progress + answer) / 2, "")
+    # Asking may have been what made the catalogue see that a trace is ready, and what rank it has.
+    rank = rank_of(answer.index, answer.worker.rank)
+    return FleetMember(answer.worker, answer.span, "ready", 1.0, "", answer.id, rank)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

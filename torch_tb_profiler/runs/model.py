@@ -12,6 +12,7 @@ from torch_tb_profiler.runs.memo import Memo
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
     from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.rank_index import RankIndex
     from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
@@ -139,6 +140,16 @@ class OpenedInsight:
 
     opened: Opened
     insight: Insight
+    id: str
+
+
+@dataclass(frozen=True)
+class OpenedRank:
+    """The index of a rank in its place, for which nothing is open. ``id``: of the file's content and the program."""
+
+    worker: Worker
+    span: Span
+    index: RankIndex
     id: str
 
 

@@ -25,11 +25,10 @@ from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
     from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.rank_index import RankIndex
     from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
-MAPPED_INSIGHTS = 1024
-"""Insights that stay mapped: those of the workers of a large run, which are looked at together."""
 
 
 class OpenTrace(NamedTuple):
@@ -46,8 +45,7 @@ class Product(Generic[T]):
 
     ``name``: in file names; ``label``: in messages. ``maker``: ``module:function(location,
         sidecar_path, settings, report)`` for a worker process.
-    ``read`` maps the file, raises SidecarError; ``write`` raises OSError. ``mapped``: how many stay
-    mapped, None for ``settings.open_traces``.
+    ``read`` maps the file, raises SidecarError; ``write`` raises OSError.
     """
 
     name: str
@@ -55,7 +53,6 @@ class Product(Generic[T]):
     maker: str
     read: Callable[[str], T]
     write: Callable[[str, T], None]
-    mapped: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +60,14 @@ class DerivedProduct(Product[T]):
     """What is made of an imported trace.
 
     ``module``: its closure of imports decides what it holds, beside what decides the import, and so
-        does ``choices``, made of the user's settings.
+        does ``choices``, made of the user's settings. ``write_beside``: what a worker process writes
+        with it, first, to a path that it derives from the product's own.
     """
 
     module: str
     build: Callable[[Trace, Facts, Settings, Report | None], T]
     choices: Callable[[Settings], str] = lambda settings: ""
+    write_beside: Callable[[str, Trace, Facts, T], None] | None = None
 
     def path(self, sidecar_path: str, settings: Settings) -> str:
         """Where it is kept, for a trace's sidecar."""
@@ -99,7 +98,10 @@ class DerivedProduct(Product[T]):
 
         keep_freed_memory()
         trace, facts = sidecar.read(location)
-        self.write(sidecar_path, self.build(trace, facts, settings, report))
+        built = self.build(trace, facts, settings, report)
+        if self.write_beside is not None:
+            self.write_beside(sidecar_path, trace, facts, built)
+        self.write(sidecar_path, built)
         give_back_memory()
         return {}
 
@@ -146,6 +148,27 @@ def _build_insight(
     return build_insight(trace, facts, report, settings.peaks)
 
 
+def ranks_path(insight_path: str) -> str:
+    """Where the rank index is kept, for an insight's sidecar."""
+    return f"{insight_path.removesuffix(f'.{INSIGHT.name}{SUFFIX}')}.{RANKS.name}{SUFFIX}"
+
+
+def build_ranks(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
+    """The index of the rank of a trace."""
+    from torch_tb_profiler.analysis.distributed.rank_index import build_index
+
+    return build_index(trace, facts, insight)
+
+
+def _write_ranks(insight_path: str, trace: Trace, facts: Facts, insight: Insight) -> None:
+    RANKS.write(ranks_path(insight_path), build_ranks(trace, facts, insight))
+
+
+def _insight_choices(settings: Settings) -> str:
+    # The index of the rank is made with the insight.
+    return str(_peaks_version(settings.peaks)) + code_version("analysis.distributed.rank_index")
+
+
 _peaks_version = _late("analysis.efficiency.device", "version")
 IMPORT = Product(
     "import",
@@ -169,11 +192,19 @@ INSIGHT: DerivedProduct[Insight] = DerivedProduct(
     "torch_tb_profiler.runs.products:make_insight",
     _late("store.sidecar", "read_insight"),
     _late("store.sidecar", "write_insight"),
-    MAPPED_INSIGHTS,
     module="analysis.insight",
     build=_build_insight,
-    choices=lambda settings: _peaks_version(settings.peaks),
+    choices=_insight_choices,
+    write_beside=_write_ranks,
 )
+RANKS: Product[RankIndex] = Product(
+    "ranks",
+    "index of the rank",
+    INSIGHT.maker,
+    _late("store.sidecar", "read_ranks"),
+    _late("store.sidecar", "write_ranks"),
+)
+DERIVED: tuple[DerivedProduct[Any], ...] = (TIMELINE, INSIGHT)
 make_timeline = TIMELINE.make
 
 

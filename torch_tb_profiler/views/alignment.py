@@ -50,13 +50,16 @@ def aligned_worker(
 def collective_payload(
     matches: Matches, match: int, peers: Sequence[PeerTrace | None]
 ) -> CollectivePayload:
-    """One match on all participating ranks. ``peers``: the trace of each row of ``matches``, None
+    """One match on all participating ranks. ``peers``: the trace of each rank of ``matches``, None
     where it is closed.
     """
+    entries = matches.of_match(match)
     listed = [
         CollectivePeer(worker=peer.worker, span=peer.span, ref=_ref(peer, row))
-        for row, peer in zip(matches.row[:, match].tolist(), peers, strict=True)
-        if row >= 0 and peer is not None
+        for rank, row in zip(
+            matches.rank[entries].tolist(), matches.row[entries].tolist(), strict=True
+        )
+        if (peer := peers[rank]) is not None
     ]
     key = key_of(matches.labels[int(matches.label[match])], int(matches.number[match]))
     return CollectivePayload(key=key, peers=listed)

@@ -11,6 +11,15 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.distributed.measures import (
+    Measure,
+    column_begins,
+    largest,
+    means,
+    measured,
+    outliers,
+    summed,
+)
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
@@ -21,6 +30,7 @@ from torch_tb_profiler.views.distributed_texts import (
     headline_of,
     missing_of,
     notes_of,
+    outlier_text,
     parts_text,
     unmatched_of,
     world_size,
@@ -28,8 +38,10 @@ from torch_tb_profiler.views.distributed_texts import (
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,
     BlameItem,
+    DistributedMapPayload,
     DistributedPayload,
     DistributedWorker,
+    MapOutlier,
     OverlapColumns,
     WaitingColumns,
     WorkerState,
@@ -41,7 +53,14 @@ from torch_tb_profiler.views.wire import RankSource
 WHOLE_SPAN = "whole span"
 LONGEST_NAME = 240
 MOST_BLAMED = 2000
-"""Most steps for which it is listed who holds them back."""
+"""Most steps for which it is listed who holds them back …"""
+MOST_BLAMED_BYTES = 400_000
+"""… and most bytes of that."""
+MOST_CELLS = 1 << 15
+"""Workers × columns of the tables: eight of them are some 2.5 MB."""
+MOST_MAP_CELLS = 1 << 17
+"""Workers × columns of the map: some 1.3 MB."""
+MOST_OUTLIERS = 50
 _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
 """As ``tensorboard_trace_handler`` names workers; names that end in a time of day do not count."""
 
@@ -70,24 +89,33 @@ def distributed_payload(
     sources = {rank.step_source for rank in figures.ranks}
     workers = [_worker(worker, figures) for worker in placed]
     member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
+    begins = _begins(placed, figures, MOST_CELLS)
     payload = DistributedPayload(
         workers=workers,
-        steps=[name or WHOLE_SPAN for name in figures.steps.names],
+        steps=_step_names(figures),
+        column_begin=begins.tolist(),
+        counts=_counts(placed, figures, begins),
         step_source=sources.pop() if len(sources) == 1 else "",
         overlap=OverlapColumns(
-            **{f"{name}_ns": _by_worker(placed, values) for name, values in figures.overlap.items()}
+            **{
+                f"{name}_ns": _by_worker(placed, summed(values, begins)[0])
+                for name, values in figures.overlap.items()
+            }
         ),
         waiting=WaitingColumns(
-            **{f"{name}_ns": _by_worker(placed, values) for name, values in figures.waiting.items()}
+            **{
+                f"{name}_ns": _by_worker(placed, summed(values, begins)[0])
+                for name, values in figures.waiting.items()
+            }
         ),
-        blame=[_blame(blame, member) for blame in blames[:MOST_BLAMED]],
+        blame=_fitting([_blame(blame, member) for blame in blames[:MOST_BLAMED]]),
         operations=wire_columns(
             operation_table(
                 figures.operations,
                 member,
             )
         ),
-        matched=figures.matched.matches.row.shape[1],
+        matched=len(figures.matched.matches),
         unmatched=unmatched_of(figures.matched.unmatched, [worker.place for worker in placed]),
         clock=clock_text(figures),
         skew_ns=figures.skew,
@@ -103,6 +131,55 @@ def distributed_payload(
     return msgspec.structs.replace(payload, headline=headline_of(payload))
 
 
+def distributed_map_payload(
+    placed: Sequence[PlacedWorker], figures: RunFigures, measure: Measure, progress: float
+) -> DistributedMapPayload:
+    """One measure of every worker and step, the largest of consecutive steps where there are too many."""
+    begins = _begins(placed, figures, MOST_MAP_CELLS)
+    values = measured(figures, measure)
+    mean = np.rint(np.nan_to_num(means(values), nan=-1)).astype(np.int64)
+    member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
+    return DistributedMapPayload(
+        measure=measure,
+        steps=_step_names(figures),
+        column_begin=begins.tolist(),
+        values_ns=_by_worker(placed, largest(values, begins)),
+        means_ns=[row[0] for row in _by_worker(placed, mean[:, None])],
+        outliers=[
+            MapOutlier(
+                worker=member[found.rank],
+                mean_ns=round(found.mean),
+                text=outlier_text(placed[member[found.rank]], found),
+            )
+            for found in outliers(figures, values)[:MOST_OUTLIERS]
+        ],
+        progress=progress,
+    )
+
+
+def _begins(placed: Sequence[PlacedWorker], figures: RunFigures, most: int) -> Ints:
+    """The first step of each column, of which there are as many as the limit of cells allows."""
+    return column_begins(len(figures.steps.names), most // max(1, len(placed)))
+
+
+def _step_names(figures: RunFigures) -> list[str]:
+    return [name or WHOLE_SPAN for name in figures.steps.names]
+
+
+def _counts(placed: Sequence[PlacedWorker], figures: RunFigures, begins: Ints) -> list[list[int]]:
+    """How many steps of each column a worker has; empty where each column is a step."""
+    if len(begins) == len(figures.steps.names):
+        return []
+    counts = summed(figures.overlap["other"], begins)[1]
+    return [[value or 0 for value in row] for row in _by_worker(placed, counts)]
+
+
+def _fitting(items: Sequence[BlameItem]) -> list[BlameItem]:
+    """The first items that together take no more than ``MOST_BLAMED_BYTES``."""
+    sizes = np.cumsum([len(msgspec.json.encode(item)) for item in items])
+    return list(items[: int(np.searchsorted(sizes, MOST_BLAMED_BYTES, "right"))])
+
+
 def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
     rank: Rank | None = figures.ranks[worker.place] if worker.place >= 0 else None
     aligned = figures.aligned[worker.place] if worker.place >= 0 else None
@@ -115,7 +192,7 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
         rank_source=worker.rank_source,
         state=worker.state,
         message=worker.message,
-        node=named[1] if named else rank.host_name if rank is not None else "",
+        node=node_of(worker.worker, rank),
         process=named[2] if named else rank.process if rank is not None else "",
         backend=rank.backend if rank is not None else None,
         devices=[_device(device) for device in rank.devices] if rank is not None else [],
@@ -123,6 +200,12 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
         error_ns=aligned.error if aligned is not None and tied else None,
         collectives=len(rank) if rank is not None else 0,
     )
+
+
+def node_of(worker: str, rank: Rank | None) -> str:
+    """The host of a worker, by its name or its trace; empty if unknown."""
+    named = _HOST_AND_PROCESS.match(worker)
+    return named[1] if named else rank.host_name if rank is not None else ""
 
 
 def _device(device: Device) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from msgspec import structs
 
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
+from torch_tb_profiler.analysis.distributed.measures import Outlier
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.units import format_count, format_ns, format_share
@@ -172,7 +174,16 @@ def all_called(workers: Sequence[DistributedWorker | RanksWorker], places: Seque
     return word + (f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0])
 
 
-def _called(worker: DistributedWorker | RanksWorker) -> str:
+class Named(Protocol):
+    """A worker and its rank."""
+
+    @property
+    def worker(self) -> str: ...
+    @property
+    def rank(self) -> int | None: ...
+
+
+def _called(worker: Named) -> str:
     return worker.worker if worker.rank is None else f"rank {worker.rank}"
 
 
@@ -193,6 +204,15 @@ def parts_text(parts: Sequence[BlamedPart]) -> str:
     return "; ".join(texts)
 
 
+def outlier_text(worker: Named, outlier: Outlier) -> str:
+    """How far a worker is above the others, per step."""
+    called = worker.worker if worker.rank is None else capitalised(_called(worker))
+    return (
+        f"{called}: {format_ns(round(outlier.mean))} per step; the median of all workers is"
+        f" {format_ns(round(outlier.median))}."
+    )
+
+
 def world_size(figures: RunFigures) -> int | None:
     """Ranks of the job by what the traces say."""
     return max((rank.world_size or 0 for rank in figures.ranks), default=0) or None
@@ -204,7 +224,7 @@ def unmatched_of(unlike: Sequence[UnmatchedCollectives], places: Sequence[int]) 
         Unmatched(
             kind=WORDS.get(item.kind, item.kind),
             group=item.group or None,
-            counts=[item.counts[rank] if rank >= 0 else 0 for rank in places],
+            counts=[item.counts.get(rank, 0) for rank in places],
             reason=_REASONS[item.reason],
         )
         for item in unlike[: max(1, MOST_UNMATCHED // max(1, len(places)))]
@@ -223,14 +243,14 @@ def clock_text(figures: RunFigures) -> str:
         if errors
         else ""
     )
-    if not figures.waits.arrival_rule.any() and figures.matched.matches.row.shape[1]:
+    if not figures.waits.arrival_rule.any() and len(figures.matched.matches):
         return (
             "The traces do not align the workers' clocks: the shortest duration of each collective"
             " counts as transfer, the rest as waiting." + left
         )
     if all(method == "collectives" for method in methods):
         return (
-            f"The clocks are aligned on the ends of {format_count(figures.matched.matches.row.shape[1])}"
+            f"The clocks are aligned on the ends of {format_count(len(figures.matched.matches))}"
             " collectives." + left
         )
     if all(method == "clock" for method in methods):

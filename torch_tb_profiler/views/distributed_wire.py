@@ -1,11 +1,12 @@
 """Wire types of the Distributed view. Units as in ``wire.py``. Lists of lists are
-``[worker][step]``.
+``[worker][column]``; a column is a step, or several consecutive ones where there are many.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.distributed.measures import Measure as Measure
 from torch_tb_profiler.analysis.distributed.operations import OPERATIONS
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, RankSource, Wire
@@ -36,7 +37,7 @@ class DistributedWorker(Wire, frozen=True, kw_only=True):
 
 
 class OverlapColumns(Wire, frozen=True, kw_only=True):
-    """Per worker and step; the four add up to the step. Null where a worker has no such step."""
+    """Per worker and column, summed over its steps; the four add up to them. Null where a worker has no such step."""
 
     computation_ns: list[list[int | None]]
     overlap_ns: list[list[int | None]]
@@ -45,12 +46,11 @@ class OverlapColumns(Wire, frozen=True, kw_only=True):
 
 
 class WaitingColumns(Wire, frozen=True, kw_only=True):
-    """Per worker and step: time in matched collectives before the last rank arrived (``waiting``)
+    """Per worker and column, summed over its steps: time in matched collectives before the last rank arrived (``waiting``)
     and after (``transfer``), and in those of which that is not
     known (``unsplit``). Moments at which several run count once, so that the three add up to the
     time with any collective. ``late``: how much later than
-    the first of its group this worker arrived, summed over the collectives of the step: the heat
-    map.
+    the first of its group this worker arrived, summed over the collectives of the steps.
     """
 
     waiting_ns: list[list[int | None]]
@@ -102,6 +102,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     """Route ``/distributed``. ``worker`` and ``step`` of the parts are places in ``workers`` and
     ``steps`` (names common to the workers).
 
+    ``column_begin``: the first step of each column. ``counts``: how many of the steps of a column each worker has; empty
+        where each column is one step.
     ``matched``: collectives that at least two workers share. ``skew_ns``: how far apart the
         workers' profilers began; ``left_out``: collectives at the
     begin that this skew spoils and that no figure of waiting holds.
@@ -113,6 +115,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
 
     workers: list[DistributedWorker]
     steps: list[str]
+    column_begin: list[int]
+    counts: list[list[int]]
     step_source: str
     overlap: OverlapColumns
     waiting: WaitingColumns
@@ -130,3 +134,26 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     headline: list[str]
     notes: list[str]
     missing: list[Missing]
+
+
+class MapOutlier(Wire, frozen=True, kw_only=True):
+    """A worker far above the others. ``text``: who, by how much, in words."""
+
+    worker: int
+    mean_ns: int
+    text: str
+
+
+class DistributedMapPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/distributed/map``: one measure of every worker and step, for the heat map. ``column_begin``:
+    the first of the ``steps`` of each column, of which a cell holds the largest. ``values_ns``: null where a worker has no such step, or it is not known.
+    ``means_ns``: per worker, the mean of its steps. ``outliers``: the largest first.
+    """
+
+    measure: Measure
+    steps: list[str]
+    column_begin: list[int]
+    values_ns: list[list[int | None]]
+    means_ns: list[int | None]
+    outliers: list[MapOutlier]
+    progress: float

@@ -334,12 +334,13 @@ class AlignmentPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked
     one, by rank.
 
-    At most 64 of ``workers_total`` workers, those with the nearest ranks. ``span_ns``: where the
+    At most 64 of the ``workers_chosen`` of ``workers_total`` workers, those with the nearest ranks. ``span_ns``: where the
     last of their traces ends on the common clock.
     """
 
     workers: list[AlignedWorker]
     span_ns: int
+    workers_chosen: int
     workers_total: int
 
 

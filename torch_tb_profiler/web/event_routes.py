@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from torch_tb_profiler.runs.aligned_run import Companion, align_run, companions, match_in
+from torch_tb_profiler.runs.aligned_run import (
+    Companion,
+    align_run,
+    chosen_workers,
+    companions,
+    match_in,
+)
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
@@ -18,7 +24,7 @@ from torch_tb_profiler.views.alignment import (
 from torch_tb_profiler.views.critical_path import event_path_payload, path_overlay_payload
 from torch_tb_profiler.views.event import event_payload, expect_event
 from torch_tb_profiler.views.event_arguments import args_payload
-from torch_tb_profiler.web.parameters import Whole, Window
+from torch_tb_profiler.web.parameters import Ranges, Whole, Window
 from torch_tb_profiler.web.route import route
 
 Asked = Annotated[int, Whole("The event.")]
@@ -72,12 +78,22 @@ def path(
     )
 
 
+RANKS = Ranges(
+    "Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks.",
+    highest=65_535,
+)
+ChosenRanks = Annotated[list[int] | None, RANKS]
+
+
 @route("/trace/alignment", kept=False)
-def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPayload:
+def alignment(
+    opened: Opened, catalogue: Catalogue, ranks: ChosenRanks = None
+) -> timeline_wire.AlignmentPayload:
     """The workers of the run on one clock: add ``offset_ns`` to a worker's times. ``ready`` is false
     while its trace is not imported.
     """
-    listed = companions(catalogue, opened)
+    wanted = None if ranks is None else frozenset(ranks)
+    listed = companions(catalogue, opened, wanted)
     shared = align_run(listed, opened)
     aligned = dict(zip(shared.place, shared.aligned, strict=True))
     return timeline_wire.AlignmentPayload(
@@ -86,6 +102,7 @@ def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPa
             for i, c in enumerate(listed)
         ],
         span_ns=shared.span_ns,
+        workers_chosen=len(chosen_workers(opened, wanted)),
         workers_total=len(opened.run.beside(opened.worker)),
     )
 
@@ -93,13 +110,13 @@ def alignment(opened: Opened, catalogue: Catalogue) -> timeline_wire.AlignmentPa
 # Other workers may still be imported.
 @route("/trace/collective", kept=False)
 def collective(
-    timeline: OpenedTimeline, catalogue: Catalogue, event: Asked
+    timeline: OpenedTimeline, catalogue: Catalogue, event: Asked, ranks: ChosenRanks = None
 ) -> timeline_wire.CollectivePayload:
     """The calls of all workers in the same collective as an event, for arrows across ranks. ``lane``
     is -1 for workers without a timeline; this request does not make one.
     """
     opened = _expect(timeline, event)
-    listed = companions(catalogue, opened)
+    listed = companions(catalogue, opened, None if ranks is None else frozenset(ranks))
     shared = align_run(listed, opened)
     match = match_in(shared, opened, event)
     if match < 0:

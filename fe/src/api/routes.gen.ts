@@ -11,6 +11,7 @@ import type {
   DefinitionsPayload,
   DiagnosisPayload,
   DiffPayload,
+  DistributedMapPayload,
   DistributedPayload,
   EfficiencyPayload,
   EventArgsPayload,
@@ -31,6 +32,7 @@ import type {
   OperatorPayload,
   OperatorStacksPayload,
   OverviewPayload,
+  OverviewRanksPayload,
   PathOverlayPayload,
   PathRowsPayload,
   RanksPathPayload,
@@ -89,6 +91,9 @@ export interface Routes {
   "memory/alive": MemoryAlivePayload;
   findings: FindingsPayload;
   distributed: DistributedPayload;
+  "distributed/map": DistributedMapPayload;
+  "overview/ranks": OverviewRanksPayload;
+  "overview/ranks/known": OverviewRanksPayload;
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
@@ -202,6 +207,12 @@ export interface Parameters {
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;
+  "distributed/map": OfTrace & {
+    /** What of each worker and step; `step` is how long it took. */
+    measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
+  };
+  "overview/ranks": OfTrace & OfSteps;
+  "overview/ranks/known": OfTrace & OfSteps;
   "critical_path/ranks": OfTrace & OfSteps;
   "critical_path/ranks/rows": OfTrace & OfSteps & {
     /** What a row is one of, each on one rank. */
@@ -356,9 +367,14 @@ export interface Parameters {
     /** At most so many arrows, thinned evenly. */
     arrows?: string;
   };
-  "trace/alignment": OfTrace;
+  "trace/alignment": OfTrace & {
+    /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
+    ranks?: string;
+  };
   "trace/collective": OfTrace & OfContent & {
     /** The event. */
     event: string;
+    /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
+    ranks?: string;
   };
 }

@@ -5,6 +5,8 @@ export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
+export type Measure = "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
+
 export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
@@ -24,6 +26,10 @@ export type MemoryGroup = "module" | "operator";
 export type ModuleSource = "" | "hierarchy" | "lightning" | "python";
 
 export type FlameTree = "line" | "module";
+
+export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
+
+export type RankUnit = "bytes" | "ns" | "share";
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
@@ -180,7 +186,7 @@ export interface DistributedWorker {
   collectives: number;
 }
 
-/** Per worker and step; the four add up to the step. Null where a worker has no such step. */
+/** Per worker and column, summed over its steps; the four add up to them. Null where a worker has no such step. */
 export interface OverlapColumns {
   computation_ns: ((number | null)[])[];
   overlap_ns: ((number | null)[])[];
@@ -188,7 +194,7 @@ export interface OverlapColumns {
   other_ns: ((number | null)[])[];
 }
 
-/** Per worker and step: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the step: the heat map. */
+/** Per worker and column, summed over its steps: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the steps. */
 export interface WaitingColumns {
   waiting_ns: ((number | null)[])[];
   transfer_ns: ((number | null)[])[];
@@ -225,10 +231,12 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
+  column_begin: number[];
+  counts: number[][];
   step_source: string;
   overlap: OverlapColumns;
   waiting: WaitingColumns;
@@ -246,6 +254,24 @@ export interface DistributedPayload {
   headline: string[];
   notes: string[];
   missing: Missing[];
+}
+
+/** A worker far above the others. `text`: who, by how much, in words. */
+export interface MapOutlier {
+  worker: number;
+  mean_ns: number;
+  text: string;
+}
+
+/** Route `/distributed/map`: one measure of every worker and step, for the heat map. `column_begin`: the first of the `steps` of each column, of which a cell holds the largest. `values_ns`: null where a worker has no such step, or it is not known. `means_ns`: per worker, the mean of its steps. `outliers`: the largest first. */
+export interface DistributedMapPayload {
+  measure: Measure;
+  steps: string[];
+  column_begin: number[];
+  values_ns: ((number | null)[])[];
+  means_ns: (number | null)[];
+  outliers: MapOutlier[];
+  progress: number;
 }
 
 /** What a device can do at best: `rate` in FLOP/s of one precision on one kind of unit. `source`: where the figure is from. */
@@ -452,6 +478,74 @@ export interface FlamePayload {
   pooled: number;
   unattributed_device_ns: number;
   missing: Missing[];
+}
+
+/** A worker of the run, by rank. `node`: its host, empty unknown. `message`: why it is not ready. */
+export interface RunWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  node: string;
+  state: WorkerState;
+  message: string;
+}
+
+/** A dimension of the job, those with the nearest ranks first. `hint` says what it is made from. `values`: names of its places, empty where they are numbers. `independent`: these together tell all ranks apart. `place`: of each worker, -1 unknown. */
+export interface RankDimension {
+  name: string;
+  hint: string;
+  size: number;
+  independent: boolean;
+  values: string[];
+  place: number[];
+}
+
+/** A figure over all ranks. `values`: of each worker. `quartiles`: least, first quartile, median, third quartile, greatest. `limit`: the distance from the median from which on a rank stands out. `lowest`, `highest`: who has the extremes. `outliers`: who stands out, the farthest first. */
+export interface RankSpread {
+  figure: RankFigure;
+  unit: RankUnit;
+  values: (number | null)[];
+  quartiles: number[];
+  limit: number;
+  lowest: number;
+  highest: number;
+  outliers: number[];
+}
+
+/** A rank that stands out in a figure. `difference`: from the median; `text` says how far that is. */
+export interface RankOutlier {
+  worker: number;
+  figure: RankFigure;
+  value: number;
+  difference: number;
+  text: string;
+}
+
+/** Ranks that are alike. `ranks` names them; `where`: the coordinates that exactly they have, empty if there are none. `low`, `high`: the least and the greatest of each of `spreads`; null unknown. */
+export interface RankGroup {
+  workers: number[];
+  ranks: string;
+  where: string;
+  low: (number | null)[];
+  high: (number | null)[];
+}
+
+/** Routes `/overview/ranks` and `/overview/ranks/known`. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
+export interface OverviewRanksPayload {
+  known: boolean;
+  progress: number;
+  workers: RunWorker[];
+  workers_total: number;
+  steps: number;
+  headline: string[];
+  coverage: string;
+  rules: string[];
+  notes: string[];
+  dimensions: RankDimension[];
+  spreads: RankSpread[];
+  outliers: RankOutlier[];
+  groups: RankGroup[];
+  pooled: number;
 }
 
 /** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
@@ -764,10 +858,11 @@ export interface AlignedWorker {
   matched: number;
 }
 
-/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. At most 64 of `workers_total` workers, those with the nearest ranks. `span_ns`: where the last of their traces ends on the common clock. */
+/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. At most 64 of the `workers_chosen` of `workers_total` workers, those with the nearest ranks. `span_ns`: where the last of their traces ends on the common clock. */
 export interface AlignmentPayload {
   workers: AlignedWorker[];
   span_ns: number;
+  workers_chosen: number;
   workers_total: number;
 }
 
@@ -877,11 +972,27 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each. */
+/** The Dask cluster that imports and analyses, and what the server had it do. What is unknown while the scheduler cannot be reached is null. `workers`: those with the server's version, `others` those without; `threads` and `memory` (bytes) of the former together. `dashboard`: URL of Dask's own page. `waiting`, `running`, `done`, `failed`: tasks, the last two since the server started. */
+export interface ClusterItem {
+  address: string;
+  connected: boolean;
+  workers: number | null;
+  others: number | null;
+  threads: number | null;
+  memory: number | null;
+  dashboard: string | null;
+  waiting: number;
+  running: number;
+  done: number;
+  failed: number;
+}
+
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
+  cluster: ClusterItem | null;
   files: FilesTable;
 }
 

@@ -10,4 +10,6 @@ export const LIMITS = {
   "trace/arrows": { cap: 5000 },
   "trace/counters": { series: 64, n: 4096 },
   "trace/path": { n: 8192, cap: 5000, arrows: 2000 },
+  "trace/alignment": { ranks: 65535 },
+  "trace/collective": { ranks: 65535 },
 } as const;

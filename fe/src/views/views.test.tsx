@@ -70,6 +70,7 @@ beforeEach(() => {
     version: "1",
     logdirs: ["/logs"],
     notes: [],
+    cluster: null,
     files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
   vi.stubGlobal("fetch", (address: string) => {
@@ -355,6 +356,7 @@ describe("TraceView", () => {
     });
     answers["trace/alignment"] = {
       workers: [worker(0), worker(1)],
+      workers_chosen: 2,
       workers_total: 2,
       span_ns: 1_000_010,
     };
@@ -381,7 +383,13 @@ describe("DiagnosisView", () => {
   });
 
   it("says what to record when no file was found", async () => {
-    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: filesOf([]) };
+    answers.diagnosis = {
+      version: "1",
+      logdirs: ["/logs"],
+      notes: [],
+      cluster: null,
+      files: filesOf([]),
+    };
     show(DiagnosisView);
     await waitFor(() => expect(text()).toContain("No file was found"));
     expect(text()).toContain("torch_tb_profiler.record(");

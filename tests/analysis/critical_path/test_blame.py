@@ -74,8 +74,9 @@ def test_in_a_pipeline_the_long_stage_is_to_blame_not_who_comes_last() -> None:
     assert blame.rank == 2
     kernels = {part.name for part in blame.parts if part.cause == PathCause.KERNEL}
     assert kernels <= {"f", "b"}
-    waits = fleet_of(*stages()).figures.waits
-    assert 1 in waits.last[waits.wait.max(axis=0) == waits.wait.max()]
+    figures = fleet_of(*stages()).figures
+    longest = figures.waits.wait == figures.waits.wait.max()
+    assert 1 in figures.waits.last[figures.matched.matches.match[longest]]
 
 
 def test_a_delay_that_was_not_recorded_is_blamed_without_work() -> None:

@@ -12,12 +12,13 @@ from torch_tb_profiler.analysis.distributed import matching
 from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.rank import rank_of as rank_from
+from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 
 
 def places(found: RunMatches) -> list[list[int]]:
-    return [list(column) for column in found.matches.row.T.tolist()]
+    return [list(column) for column in found.matches.by_rank(found.matches.row).T.tolist()]
 
 
 def test_sequence_numbers_bear_a_late_begin() -> None:
@@ -28,7 +29,7 @@ def test_sequence_numbers_bear_a_late_begin() -> None:
     run_matches = match_ranks([one, late])
     assert places(run_matches) == [[1, 0], [2, 1]]
     assert [(u.kind, u.counts, u.reason) for u in run_matches.unmatched] == [
-        ("allreduce", (3, 2), "counts")
+        ("allreduce", {0: 3, 1: 2}, "counts")
     ]
 
 
@@ -36,7 +37,7 @@ def test_places_count_only_where_the_numbers_agree() -> None:
     two, three = ([Call("all_reduce", 10 * n, 5) for n in range(count)] for count in (2, 3))
     run_matches = match_ranks([rank_of(0, two), rank_of(1, two), rank_of(2, three)])
     assert places(run_matches) == [[0, 0, -1], [1, 1, -1]]
-    assert [(u.counts, u.reason) for u in run_matches.unmatched] == [((2, 2, 3), "counts")]
+    assert [(u.counts, u.reason) for u in run_matches.unmatched] == [({0: 2, 1: 2, 2: 3}, "counts")]
 
 
 def test_other_bytes_or_another_type_are_another_collective() -> None:
@@ -104,7 +105,7 @@ def test_groups_of_one_name() -> None:
 def test_a_rank_alone() -> None:
     run_matches = match_ranks([rank_of(0, [Call("barrier", 0, 5)]), rank_of(1, [])])
     assert [(u.kind, u.counts, u.reason) for u in run_matches.unmatched] == [
-        ("barrier", (1, 0), "alone")
+        ("barrier", {0: 1}, "alone")
     ]
     assert match_ranks([rank_of(0, [Call("barrier", 0, 5)])]).unmatched == ()
     assert places(match_ranks([])) == []
@@ -132,7 +133,7 @@ def test_a_send_and_its_receive_are_one() -> None:
             f"gpu 0:7 kernel ncclDevKernel_SendRecv@{10 + number}+9 {json.dumps(moved)}"
         )
         facts = derive(trace)
-        return rank_from(trace, facts, build_insight(trace, facts), number)
+        return rank_from(build_index(trace, facts, build_insight(trace, facts)), number)
 
     run_matches = match_ranks([worker(0, "send"), worker(1, "recv")])
     assert places(run_matches) == [[0, 0]]

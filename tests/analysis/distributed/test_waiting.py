@@ -27,15 +27,15 @@ def one(*spans: tuple[int, int], kind: str = "all_reduce", begin: int | None = U
 
 
 def test_until_the_last_one_comes() -> None:
-    _, waits = waits_of(one((0, 30), (10, 20), (25, 6)))
-    assert waits.wait.T.tolist() == [[25, 15, 0]]
-    assert waits.late.T.tolist() == [[0, 10, 25]]
+    matches, waits = waits_of(one((0, 30), (10, 20), (25, 6)))
+    assert matches.by_rank(waits.wait).T.tolist() == [[25, 15, 0]]
+    assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10, 25]]
     assert (waits.last.tolist(), waits.arrival_rule.tolist()) == ([2], [True])
 
 
 def test_offsets_of_the_clocks_count() -> None:
-    _, waits = waits_of(one((1000, 30), (0, 20)), [0, 1010])
-    assert (waits.wait.T.tolist(), waits.last.tolist()) == ([[10, 0]], [1])
+    matches, waits = waits_of(one((1000, 30), (0, 20)), [0, 1010])
+    assert (matches.by_rank(waits.wait).T.tolist(), waits.last.tolist()) == ([[10, 0]], [1])
 
 
 def test_without_clocks_the_shortest_is_the_transfer() -> None:
@@ -43,31 +43,37 @@ def test_without_clocks_the_shortest_is_the_transfer() -> None:
         one((0, 30), (900, 20), begin=None),
         [*one((0, 30)), rank_of(1, [Call("all_reduce", 900, 20)], None)],
     ):
-        _, waits = waits_of(ranks)
+        matches, waits = waits_of(ranks)
         assert (
-            waits.wait.T.tolist(),
+            matches.by_rank(waits.wait).T.tolist(),
             waits.last.tolist(),
             waits.arrival_rule.tolist(),
         ) == ([[10, 0]], [1], [False])
-        assert waits.late.T.tolist() == [[0, 10]]
+        assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10]]
 
 
 def test_clocks_that_contradict_the_collective_are_not_believed() -> None:
-    _, waits = waits_of(one((0, 10), (50, 6)))
-    assert (waits.wait.T.tolist(), waits.arrival_rule.tolist()) == ([[4, 0]], [False])
+    matches, waits = waits_of(one((0, 10), (50, 6)))
+    assert (matches.by_rank(waits.wait).T.tolist(), waits.arrival_rule.tolist()) == (
+        [[4, 0]],
+        [False],
+    )
 
 
 def test_who_leaves_early_did_not_wait_for_the_last() -> None:
     """Of a broadcast rank 0 is done before rank 2 comes."""
-    _, waits = waits_of(one((0, 10), (5, 50), (20, 30), kind="broadcast"))
-    assert (waits.wait.T.tolist(), waits.arrival_rule.tolist()) == ([[-1, 15, 0]], [True])
+    matches, waits = waits_of(one((0, 10), (5, 50), (20, 30), kind="broadcast"))
+    assert (matches.by_rank(waits.wait).T.tolist(), waits.arrival_rule.tolist()) == (
+        [[-1, 15, 0]],
+        [True],
+    )
 
 
 def test_a_rank_that_has_no_part() -> None:
     others = rank_of(2, [Call("barrier", 3, 3)])
-    _, waits = waits_of([*one((0, 30), (10, 20)), others])
-    assert waits.wait.T.tolist() == [[10, 0, -1]]
-    assert waits.late.T.tolist() == [[0, 10, 0]]
+    matches, waits = waits_of([*one((0, 30), (10, 20)), others])
+    assert matches.by_rank(waits.wait).T.tolist() == [[10, 0, -1]]
+    assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10, 0]]
 
 
 def shifted(begins: tuple[int, int], second: int) -> tuple[list[Rank], list[int]]:
@@ -94,7 +100,7 @@ def shifted(begins: tuple[int, int], second: int) -> tuple[list[Rank], list[int]
 def test_the_profilers_start_is_left_out() -> None:
     ranks, offsets = shifted((0, 500), 20)
     matches, waits = waits_of(ranks, offsets)
-    assert waits.wait[0].tolist() == [500, 20, 20, 20, 20, 20]
+    assert matches.by_rank(waits.wait)[0].tolist() == [500, 20, 20, 20, 20, 20]
     assert waits.spoiled.tolist() == [True] + [False] * 5
     shares = waiting_shares(ranks, common_steps(ranks, 9), matches, waits)
     assert shares["waiting"].tolist() == [[100], [0]]
@@ -137,9 +143,10 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
         for number in range(3)
     ]
     matches, waits = waits_of(ranks)
-    assert matches.row.shape == (3, len(collectives))
+    assert len(matches) == len(collectives)
+    rows, waited = matches.by_rank(matches.row), matches.by_rank(waits.wait)
     for match in range(len(collectives)):
-        place = int(matches.row[0, match])
+        place = int(rows[0, match])
         spans = collectives[place]
         latest, shortest = max(start for start, _ in spans), min(dur for _, dur in spans)
         gone = [start + dur < latest for start, dur in spans]
@@ -150,7 +157,7 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
             ]
         else:
             expected = [dur - shortest for _, dur in spans]
-        assert waits.wait[:, match].tolist() == expected
+        assert waited[:, match].tolist() == expected
 
 
 @examples(200)

@@ -80,7 +80,6 @@ def rank_of(
         label=column(label),
         sequence=column([c.sequence for c in calls]),
         event=np.arange(n),
-        host=np.full(n, -1),
         start=column([c.start for c in calls]),
         end=column([c.start + c.dur for c in calls]),
         step=column([c.step for c in calls]),
@@ -98,7 +97,11 @@ def rank_of(
         host_name="",
         process="",
         devices=(),
+        groups=(),
         spans=n,
+        length=max((c.start + c.dur for c in calls), default=0),
+        busy=np.full(len(shown), -1),
+        peak_memory=np.full(len(shown), -1),
     )
 
 

@@ -143,7 +143,7 @@ class RanksWalk:
 
     def _start_of(self, walk: Walk, rank: int, match: int, time: int) -> Place:
         """Where the rank that came last to a match stands then."""
-        own = self._figures.matched.matches.row[rank, match]
+        own = self._figures.matched.matches.row[self._figures.waits.last_entry[match]]
         event = int(self._figures.ranks[rank].event[own])
         return walk.begin_of(event, time - self._offset[rank])
 
@@ -165,15 +165,16 @@ def arrivals(figures: RunFigures, rank: int) -> tuple[Ints, Ints, Ints]:
     """``(event, release, match)`` of a rank's collectives for which another rank was late; ``release``: when
     that one began, on this rank's clock.
     """
-    waits = figures.waits
-    own, row = figures.ranks[rank], figures.matched.matches.row[rank]
+    waits, matches, own = figures.waits, figures.matched.matches, figures.ranks[rank]
     offset = figures.aligned[rank].offset
-    match = np.flatnonzero((row >= 0) & (waits.wait[rank] > 0) & (waits.last != rank))
-    release = own.start[row[match]] + waits.wait[rank, match]
+    entry = matches.of_rank(rank)
+    entry = entry[(waits.wait[entry] > 0) & (waits.last[matches.match[entry]] != rank)]
+    match, row = matches.match[entry], matches.row[entry]
+    release = own.start[row] + waits.wait[entry]
     # Without a common clock a rank may seem to begin after what it released.
-    sound = waits.start[waits.last[match], match] <= release + offset
-    match, release = match[sound], release[sound]
-    event, start, end = (column[row[match]] for column in (own.event, own.start, own.end))
+    sound = waits.start[waits.last_entry[match]] <= release + offset
+    match, row, release = match[sound], row[sound], release[sound]
+    event, start, end = (column[row] for column in (own.event, own.start, own.end))
     # A send and a receive that run as one begin and end together: the later of both releases them.
     order = np.lexsort((release, end, start))
     match, release, event, start, end = (

@@ -68,8 +68,12 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[ClockOffset]:
     origin = min(known, default=0)
     # A rank without a Unix time is assumed to start with the first one until corrected.
     offset = np.array([begin - origin if begin is not None else 0 for begin in begins], np.int64)
-    matched = (matches.row >= 0).sum(axis=1)
-    ends = np.where(matches.row >= 0, matches.end + offset[:, None], np.nan)[:, _used(matches)]
+    matched = np.bincount(matches.rank, minlength=len(begins))
+    used = np.zeros(len(matches), np.bool_)
+    used[_used(matches)] = True
+    sampled = matches.take(used)
+    ends = np.full((len(begins), len(sampled)), np.nan)
+    ends[sampled.rank, sampled.match] = sampled.end + offset[sampled.rank]
     correction, error = correct(ends)
     # Corrections below the remaining error are noise: the ranks' shared clock is more precise.
     is_noise = len(known) == len(begins) and not (np.abs(correction) > error).any()
@@ -98,7 +102,7 @@ def _used(matches: Matches) -> Ints:
     wait = np.array([label.kind in SYNCHRONISING for label in matches.labels], np.bool_)
     chosen = np.flatnonzero(wait[matches.label]) if len(wait) else np.zeros(0, np.int64)
     if len(chosen) < LEAST_MATCHES:
-        chosen = np.arange(matches.row.shape[1])
+        chosen = np.arange(len(matches))
     if len(chosen) <= MOST_USED:
         return chosen
     return chosen[np.linspace(0, len(chosen) - 1, MOST_USED).astype(np.int64)]

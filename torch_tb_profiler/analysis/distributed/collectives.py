@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
-from torch_tb_profiler.analysis.facts.header import distributed_info
+from torch_tb_profiler.analysis.facts.header import distributed_info, integer
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -54,6 +55,9 @@ their own, so sends and receives are not matched.
 SYNCHRONISING = ("reducescatter", "allreduce", "allgather", "alltoall", "barrier")
 """Kinds that no rank can finish before every rank has started."""
 
+LONGEST_TEXT = 200
+"""Of descriptions in a header."""
+
 HOST_LIBRARIES = ("gloo", "mpi", "ucc")
 """Libraries whose host region is the transfer itself, not its launch."""
 
@@ -67,7 +71,7 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 class Label:
     """What collectives must share to be the same one on several ranks.
 
-    ranks: of the group; empty if unknown.
+    ranks: of the group, in any form that is equal where they are; empty if unknown.
     message: size and type of what they move; empty where they need not agree.
     """
 
@@ -75,6 +79,17 @@ class Label:
     ranks: tuple[int, ...]
     kind: str
     message: str = ""
+
+
+@dataclass(frozen=True)
+class ProcessGroup:
+    """A process group. ranks: ascending, empty unknown. description, backend: empty unknown. size: −1 unknown."""
+
+    name: str
+    ranks: tuple[int, ...]
+    description: str
+    backend: str
+    size: int
 
 
 @dataclass(frozen=True)
@@ -97,19 +112,76 @@ class Collectives:
 
 @dataclass(frozen=True)
 class Matches:
-    """Collectives that at least two ranks share, by time; arrays of shape (ranks, matches).
+    """Collectives that at least two ranks share, by time. Each rank's call of one is an entry: so few ranks of a group
+    among many need no more room than they are.
 
-    row: rows of spans of each rank's trace, −1 where it takes no part.
-    end: ns of each rank's own time.
+    ::
+
+                 match 0   match 1            match  0 0 1 1 1
+        rank 0   row 3     row 4      ─▶      rank   0 2 0 1 2
+        rank 1             row 2              row    3 5 4 2 7
+        rank 2   row 5     row 7              first  0   2     5
+
+    ranks: how many.
     label: index into ``labels``, shape (matches,).
     number: sequence number, else position among those of its label; int64 of shape (matches,).
+    match, rank: of each entry, ascending by both; int64 of shape (entries,).
+    row: its row of spans in the trace of its rank. end: ns of the rank's own time. Likewise.
     """
 
     labels: tuple[Label, ...]
-    row: Array
-    end: Ints
+    ranks: int
     label: Ints
     number: Ints
+    match: Ints
+    rank: Ints
+    row: Array
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first entry of each match, and behind them the number of entries."""
+        return np.searchsorted(self.match, np.arange(len(self) + 1))
+
+    @cached_property
+    def _by_rank(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.rank, kind="stable")
+        return order, np.searchsorted(self.rank[order], np.arange(self.ranks + 1))
+
+    def of_rank(self, rank: int) -> Ints:
+        """The entries of a rank, by match."""
+        order, bounds = self._by_rank
+        return order[bounds[rank] : bounds[rank + 1]]
+
+    def of_match(self, match: int) -> slice:
+        """The entries of a match, by rank."""
+        return slice(int(self.first[match]), int(self.first[match + 1]))
+
+    def reduced(self, reduction: np.ufunc, values: Array) -> Array:
+        """``reduction`` of the values of the entries of each match, of shape (matches,)."""
+        return reduction.reduceat(values, self.first[:-1]) if len(self) else values[:0]
+
+    def take(self, chosen: Mask) -> Matches:
+        """The chosen ones of the matches."""
+        entry, number = chosen[self.match], np.cumsum(chosen) - 1
+        columns = (column[entry] for column in (self.rank, self.row, self.end))
+        return Matches(
+            self.labels,
+            self.ranks,
+            self.label[chosen],
+            self.number[chosen],
+            number[self.match[entry]],
+            *columns,
+        )
+
+    def by_rank(self, values: Array, missing: int = -1) -> Array:
+        """Values of the entries as an array of shape (ranks, matches)."""
+        table = np.full((self.ranks, len(self)), missing, values.dtype)
+        table[self.rank, self.match] = values
+        return table
 
 
 @dataclass(frozen=True)
@@ -257,15 +329,37 @@ def _named_kind(name: str) -> str:
     return kind_of(match["kind"] if match else name[:200])
 
 
+def listed_groups(trace: Trace) -> list[ProcessGroup]:
+    """The process groups that the header lists."""
+    listed: Any = distributed_info(trace).get("pg_config")
+    return [
+        _group(group)
+        for group in (listed if isinstance(listed, list) else ())
+        if isinstance(group, dict)
+    ]
+
+
+def _group(listed: dict[str, Any]) -> ProcessGroup:
+    ranks, size = listed.get("ranks"), integer(listed.get("pg_size"))
+    if not isinstance(ranks, list) or not all(
+        type(rank) is int and abs(rank) < 1 << 62 for rank in ranks
+    ):
+        ranks = []
+    description, backend = (
+        str(listed.get(key) or "")[:LONGEST_TEXT] for key in ("pg_desc", "backend_config")
+    )
+    return ProcessGroup(
+        str(listed.get("pg_name")),
+        tuple(sorted(ranks)),
+        description,
+        backend,
+        -1 if size is None else size,
+    )
+
+
 def ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
-    """The ranks of every process group that the header lists, by group name."""
-    groups: Any = distributed_info(trace).get("pg_config")
-    ranks_of_group = {}
-    for group in groups if isinstance(groups, list) else ():
-        ranks = group.get("ranks") if isinstance(group, dict) else None
-        if isinstance(ranks, list) and all(type(rank) is int for rank in ranks):
-            ranks_of_group[str(group.get("pg_name"))] = tuple(sorted(ranks))
-    return ranks_of_group
+    """The ranks of every process group of which the header lists them, by group name."""
+    return {group.name: group.ranks for group in listed_groups(trace) if group.ranks}
 
 
 def match_collectives(ranks: Sequence[Collectives]) -> Matches:
@@ -279,10 +373,8 @@ def match_collectives(ranks: Sequence[Collectives]) -> Matches:
     ]
     of_rank = np.repeat(np.arange(len(ranks)), [len(collectives.row) for collectives in ranks])
     if not len(of_rank):
-        none = np.zeros((len(ranks), 0), np.int64)
-        return Matches(
-            (), none, none, none[0] if len(ranks) else np.zeros(0, np.int64), np.zeros(0, np.int64)
-        )
+        none = np.zeros(0, np.int64)
+        return Matches((), len(ranks), *(none,) * 6)
     label, sequence, row, end = (
         np.concatenate(parts)
         for parts in (
@@ -306,18 +398,20 @@ def match_collectives(ranks: Sequence[Collectives]) -> Matches:
     order = order[np.argsort(end[first[order]], kind="stable")]
     new = np.full(len(first), -1, np.int64)
     new[order] = np.arange(len(order))
-    is_matched = new[column] >= 0
-    rows = np.full((len(ranks), len(order)), -1, np.int64)
-    ends = np.zeros((len(ranks), len(order)), np.int64)
-    rows[of_rank[is_matched], new[column[is_matched]]] = row[is_matched]
-    ends[of_rank[is_matched], new[column[is_matched]]] = end[is_matched]
+    match = new[column]
+    entry = np.flatnonzero(match >= 0)
+    # They come by rank, which a stable sort keeps within each match.
+    entry = entry[np.argsort(match[entry], kind="stable")]
     example = first[order]
     return Matches(
         tuple(labels),
-        rows,
-        ends,
+        len(ranks),
         label[example],
         np.where(sequence[example] >= 0, sequence[example], position[example]),
+        match[entry],
+        of_rank[entry],
+        row[entry],
+        end[entry],
     )
 
 
@@ -327,7 +421,8 @@ def match_of(trace: Trace, facts: Facts, matches: Matches, rank: int, row: int) 
     Also the launching call and what encloses that or the region, unless it encloses another
     collective.
     """
-    own = matches.row[rank]
+    entries = matches.of_rank(rank)
+    own = matches.row[entries]
     matched = np.flatnonzero(own == row)
     if not len(matched):
         spans = trace["spans"]
@@ -340,7 +435,7 @@ def match_of(trace: Trace, facts: Facts, matches: Matches, rank: int, row: int) 
         matched = np.flatnonzero(
             enclosed | np.isin(own, launched_by(trace, device_work(trace, facts), row))
         )
-    return int(matched[0]) if len(matched) == 1 else -1
+    return int(matches.match[entries[matched[0]]]) if len(matched) == 1 else -1
 
 
 def _usual(of_rank: Ints, kind: Ints, count: Array) -> Ints:

@@ -7,7 +7,7 @@ and, for kinds with equal parts, message size must agree as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     Matches,
     match_collectives,
 )
-from torch_tb_profiler.analysis.distributed.rank import TRANSFER, OperationKey, Rank, matchable
+from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank, matchable
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_CELLS = 1 << 22
@@ -30,17 +30,19 @@ Reason = Literal["alone", "counts", "arguments", "group"]
 
 @dataclass(frozen=True)
 class UnmatchedCollectives:
-    """Unmatched collectives of a kind and group: how many each rank recorded, and why."""
+    """Unmatched collectives of a kind and group: how many each rank that knows them recorded, by its
+    index, and why.
+    """
 
     kind: str
     group: str
-    counts: tuple[int, ...]
+    counts: dict[int, int]
     reason: Reason
 
 
 @dataclass(frozen=True)
 class RunMatches:
-    """The matches of a run. ``matches.row``: indices into each rank's collectives.
+    """The matches of a run. ``matches.row``: index into the rank's collectives.
 
     unmatched: what is left unmatched.
     cut: number of collectives beyond the limit, which are not considered.
@@ -60,13 +62,7 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     matches = match_collectives(considered)
     arguments, group = _differ(ranks, matches), _too_many(ranks, matches)
     good = ~(arguments | group)
-    matching = replace(
-        matches,
-        row=matches.row[:, good],
-        end=matches.end[:, good],
-        label=matches.label[good],
-        number=matches.number[good],
-    )
+    matching = matches.take(good)
     if len(ranks) < 2:
         return RunMatches(matching, (), cut)
     why: dict[tuple[str, str], Reason] = {}
@@ -78,13 +74,11 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     return RunMatches(matching, _left_over(ranks, rows, matching, why), cut)
 
 
-def gather(row: Array, values: Sequence[Array], missing: int = -1) -> Ints:
-    """``values`` of each rank's collectives at ``row``, int64 of its shape (ranks, matches)."""
-    gathered = np.full(row.shape, missing, np.int64)
-    for index, own in enumerate(values):
-        known = row[index] >= 0
-        gathered[index, known] = own[row[index, known]]
-    return gathered
+def gather(matches: Matches, values: Sequence[Array]) -> Ints:
+    """``values`` of each rank's collectives for every entry of the matches; int64."""
+    begins = np.cumsum([0, *map(len, values)])[:-1]
+    every = np.concatenate([np.zeros(0, np.int64), *values])
+    return np.asarray(every[begins[matches.rank] + matches.row], np.int64)
 
 
 def _labels_mask(matches: Matches, says: Callable[[str], bool]) -> Mask:
@@ -93,14 +87,11 @@ def _labels_mask(matches: Matches, says: Callable[[str], bool]) -> Mask:
 
 
 def _of_sort(ranks: Sequence[Rank], matches: Matches, values: Sequence[Sequence[int]]) -> Ints:
-    """A number of each rank's keys, for every match."""
-    return gather(
-        matches.row,
-        [
-            np.array(own, np.int64)[rank.sort] if own else rank.sort
-            for rank, own in zip(ranks, values, strict=True)
-        ],
-    )
+    """A number of each rank's keys, for every entry of the matches."""
+    sort = gather(matches, [rank.sort for rank in ranks])
+    begins = np.cumsum([0, *map(len, values)])[:-1]
+    every = np.array([number for own in values for number in own], np.int64)
+    return np.asarray(every[begins[matches.rank] + sort]) if len(sort) else sort
 
 
 def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
@@ -116,32 +107,27 @@ def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
         ],
     )
     equal = _labels_mask(matches, lambda kind: kind in EQUAL_SIZES or kind.startswith(TRANSFER))
-    differ = (_several(size) & equal) | _several(dtype)
+    differ = (_several(matches, size) & equal) | _several(matches, dtype)
     # If positions alone match them, one mismatch means that the others may be shifted, too.
-    by_place = gather(matches.row, [rank.sequence for rank in ranks]).max(axis=0, initial=-1) < 0
+    by_place = matches.reduced(np.maximum, gather(matches, [rank.sequence for rank in ranks])) < 0
     shifted = np.zeros(len(matches.labels) + 1, np.bool_)
     shifted[matches.label[differ & by_place]] = True
     return np.asarray(differ | (by_place & shifted[matches.label]))
 
 
-def _several(values: Ints) -> Mask:
-    """Which columns hold several distinct known values."""
-    if not len(values):
-        return np.zeros(values.shape[1], np.bool_)
-    known = values >= 0
-    low = np.where(known, values, np.iinfo(np.int64).max).min(axis=0)
-    return np.asarray(known.any(axis=0) & (values.max(axis=0) != low))
+def _several(matches: Matches, values: Ints) -> Mask:
+    """Which matches hold several distinct known values."""
+    lowest = matches.reduced(np.minimum, np.where(values >= 0, values, np.iinfo(np.int64).max))
+    highest = matches.reduced(np.maximum, values)
+    return np.asarray((highest >= 0) & (highest != lowest))
 
 
 def _too_many(ranks: Sequence[Rank], matches: Matches) -> Mask:
     """Which matches have more ranks than their group: groups of one name whose members are unknown."""
-    if not len(ranks):
-        return np.zeros(0, np.bool_)
-    size = _of_sort(
-        ranks, matches, [[sort.group_size for sort in rank.sorts] for rank in ranks]
-    ).max(axis=0)
+    sizes = [[sort.group_size for sort in rank.sorts] for rank in ranks]
+    size = matches.reduced(np.maximum, _of_sort(ranks, matches, sizes))
     size = np.where(_labels_mask(matches, lambda kind: kind.startswith(TRANSFER)), 2, size)
-    return np.asarray((size > 0) & ((matches.row >= 0).sum(axis=0) > size))
+    return np.asarray((size > 0) & (np.diff(matches.first) > size))
 
 
 def _left_over(
@@ -150,33 +136,25 @@ def _left_over(
     matches: Matches,
     why: dict[tuple[str, str], Reason],
 ) -> tuple[UnmatchedCollectives, ...]:
-    counts: dict[tuple[str, str], list[int]] = {}
+    counts: dict[tuple[str, str], dict[int, int]] = {}
     open_ones: set[tuple[str, str]] = set()
-    seen: dict[tuple[str, str], set[int]] = {}
     for index, (rank, rows) in enumerate(zip(ranks, considered, strict=True)):
         taken = np.zeros(len(rank), np.bool_)
-        taken[matches.row[index][matches.row[index] >= 0]] = True
+        taken[matches.row[matches.of_rank(index)]] = True
         every = np.bincount(rank.label[rows], minlength=len(rank.labels))
         left = np.bincount(rank.label[rows[~taken[rows]]], minlength=len(rank.labels))
         for number, label in enumerate(rank.labels):
             key = (label.kind, label.group)
-            counts.setdefault(key, [0] * len(ranks))[index] += int(every[number])
-            seen.setdefault(key, set()).add(index)
+            own = counts.setdefault(key, {})
+            own[index] = own.get(index, 0) + int(every[number])
             if left[number]:
                 open_ones.add(key)
     return tuple(
         UnmatchedCollectives(
             key[0],
             key[1],
-            tuple(counts[key]),
-            why.get(key, "alone" if len(seen[key]) < 2 else "counts"),
+            counts[key],
+            why.get(key, "alone" if len(counts[key]) < 2 else "counts"),
         )
         for key in sorted(open_ones)
     )
-
-
-def match_operation(ranks: Sequence[Rank], matches: Matches, match: int) -> OperationKey:
-    """The operation of a match, as its first rank describes it."""
-    index = int(np.argmax(matches.row[:, match] >= 0))
-    rank = ranks[index]
-    return rank.sorts[int(rank.sort[matches.row[index, match]])]

@@ -1,4 +1,4 @@
-"""The part of a worker's trace that its run's figures need: small, and copied out of mapped files."""
+"""One rank as the figures of its run see it: its index with the texts and labels that these compare."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.distributed.alignment import unix_begin
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Label,
+    ProcessGroup,
     kind_of,
-    ranks_of_groups,
 )
-from torch_tb_profiler.analysis.facts.header import distributed_info
-from torch_tb_profiler.store.columns import Ints, Mask
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.rank_index import RankIndex
 
 SHARES = ("computation", "overlap", "communication", "other")
 TRANSFER = "transfer"
@@ -66,11 +62,12 @@ class Rank:
     begin: Unix time of its first event, ns, None unknown.
     sorts, sort: the distinct keys, and the index of each collective's key.
     label: index into ``labels``, by which it is matched; −1 not at all.
-    event, host: rows of spans.
+    event: row of spans.
     step: row of its own steps, −1 outside. step_start, step_end: of each of these steps.
-    shares: ns of shape (4, steps) in the order of ``SHARES``.
+    shares: ns of shape (4, steps) in the order of ``SHARES``. busy: device time of each step, ns. peak_memory: highest allocated
+    in each step, bytes. −1 unknown.
     on_device: whether its collectives are kernels.
-    spans: number of spans in its trace.
+    spans: number of spans in its trace. length: end of its last event.
     """
 
     begin: int | None
@@ -80,7 +77,6 @@ class Rank:
     label: Ints
     sequence: Ints
     event: Ints
-    host: Ints
     start: Ints
     end: Ints
     step: Ints
@@ -98,107 +94,146 @@ class Rank:
     host_name: str
     process: str
     devices: tuple[Device, ...]
+    groups: tuple[ProcessGroup, ...]
     spans: int
+    length: int
+    busy: Ints
+    peak_memory: Ints
 
     def __len__(self) -> int:
         return len(self.start)
 
 
-def rank_of(trace: Trace, facts: Facts, insight: Insight, number: int | None) -> Rank:
-    """A worker's part of its run; ``number``: its rank."""
-    table, steps, shares = insight["collectives"], facts["steps"], insight["communication_steps"]
-    columns = [table[name] for name in ("kind", "library", "group", "group_size", "dtype", "bytes")]
-    first, sort = group_rows(columns)
-    sorts = tuple(
-        _sort(insight, [int(column[row]) for column in columns]) for row in first.tolist()
-    )
-    on_device = trace["spans"]["role"][table["event"]] == Role.KERNEL
-    labels, label = _labels(trace, sorts, (sort, table["peer"].astype(np.int64), on_device), number)
-    info = distributed_info(trace)
+def rank_of(index: RankIndex, number: int | None) -> Rank:
+    """A rank of the index of one rank; ``number``: its rank. Arrays are those of the index where they can be."""
+    texts = index.strings.all()
+    texts.append("")
+    own = {name: int(values[0]) for name, values in index["ranks"].items()}
+    collectives, steps = index["rank_collectives"], index["rank_steps"]
+    groups, members = _groups(index, texts)
+    sorts, sort_of = _sorts(index["rank_sorts"], texts)
+    labels, label_of = _labels(index["rank_sorts"], sorts, sort_of, (groups, members), number)
     return Rank(
-        begin=unix_begin(trace),
+        begin=own["begin"] if own["begin"] >= 0 else None,
         sorts=sorts,
-        sort=sort,
+        sort=sort_of[collectives["sort"]],
         labels=labels,
-        label=label,
-        sequence=table["sequence"].astype(np.int64),
-        event=table["event"].astype(np.int64),
-        host=table["host"].astype(np.int64),
-        start=table["start"].copy(),
-        end=table["end"].copy(),
-        step=table["step"].astype(np.int64),
-        exposed=table["exposed"].copy(),
-        step_name=tuple(facts.strings.many(steps["name"])),
+        label=label_of[collectives["sort"]],
+        **{
+            key: collectives[key]
+            for key in ("sequence", "event", "start", "end", "step", "exposed")
+        },
+        step_name=tuple(texts[i] for i in steps["name"].tolist()),
         step_number=tuple(steps["number"].tolist()),
-        step_start=steps["start"].copy(),
-        step_end=steps["end"].copy(),
-        step_source=str(facts.summary["step_source"]),
-        shares=np.stack([shares[name] for name in SHARES]),
-        work=_work_of(facts, insight),
-        on_device=bool(on_device.any()),
-        backend=_backend(facts),
-        world_size=facts.summary["world_size"],
-        host_name=str(trace.header.get("host_name") or info.get("host_name") or "")[:200],
-        process=_process(trace),
-        devices=_devices(facts),
-        spans=trace["spans"].n,
+        step_start=steps["start"],
+        step_end=steps["end"],
+        step_source=texts[own["step_source"]],
+        shares=np.stack([steps[name] for name in SHARES]),
+        work=_work(index["rank_work"], texts),
+        on_device=bool(own["on_device"]),
+        backend=texts[own["backend"]] or None,
+        world_size=own["world_size"] if own["world_size"] >= 0 else None,
+        host_name=texts[own["host_name"]],
+        process=texts[own["process"]],
+        devices=_devices(index["rank_devices"], texts),
+        groups=groups,
+        spans=own["spans"],
+        length=own["length"],
+        busy=steps["busy"],
+        peak_memory=steps["peak_memory"],
     )
 
 
-def _work_of(facts: Facts, insight: Insight) -> Work:
-    table = insight["step_work"]
-    step, cause, name, time = (
-        table[key].astype(np.int64) for key in ("step", "cause", "name", "time")
+def _work(table: Table, texts: list[str]) -> Work:
+    used, place = np.unique(table["name"], return_inverse=True)
+    place = place - np.searchsorted(used, 0)
+    names = tuple(texts[i] for i in used.tolist() if i >= 0)
+    return Work(table["step"], table["cause"], np.maximum(place, -1), table["time"], names)
+
+
+def _groups(
+    index: RankIndex, texts: list[str]
+) -> tuple[tuple[ProcessGroup, ...], dict[str, tuple[int, ...]]]:
+    """The groups, and of each of known ranks, by its name, these as they are stored: few numbers that are equal where the
+    ranks are.
+    """
+    table, runs = index["rank_groups"], index["rank_members"]
+    columns = (
+        table[name].tolist() for name in ("name", "description", "backend", "size", "members")
     )
-    used = np.unique(name[name >= 0])
-    place = np.where(name >= 0, np.searchsorted(used, name), -1)
-    return Work(step, cause, place, time, tuple(facts.strings.many(used)))
+    runs_of = np.column_stack([runs[name] for name in ("first", "stride", "count")])
+    groups, members, end = [], {}, 0
+    for name, description, backend, size, count in zip(*columns, strict=True):
+        own, end = runs_of[end : end + count], end + count
+        ranks = _ranks(own)
+        groups.append(ProcessGroup(texts[name], ranks, texts[description], texts[backend], size))
+        if count:
+            members[texts[name]] = tuple(own.ravel().tolist())
+    return tuple(groups), members
 
 
-def _sort(insight: Insight, row: list[int]) -> OperationKey:
-    kind, library, group, size, dtype, moved = row
-    texts = insight.strings
-    return OperationKey(texts[kind], texts[library], texts[group], size, texts[dtype], moved)
+def _ranks(runs: Ints) -> tuple[int, ...]:
+    """The ranks of ``(first, stride, count)``."""
+    first, stride, count = runs.T
+    place = expand_ranges(np.zeros(len(runs), np.int64), count)
+    return tuple((np.repeat(first, count) + place * np.repeat(stride, count)).tolist())
+
+
+def _sorts(table: Table, texts: list[str]) -> tuple[tuple[OperationKey, ...], Array]:
+    """The distinct keys, and which of them each row has."""
+    kind, library, group, dtype = (
+        [texts[i] for i in table[key].tolist()] for key in ("kind", "library", "group", "dtype")
+    )
+    size, moved = (table[key].tolist() for key in ("group_size", "bytes"))
+    keys: dict[OperationKey, int] = {}
+    number = [
+        keys.setdefault(OperationKey(*row), len(keys))
+        for row in zip(kind, library, group, size, dtype, moved, strict=True)
+    ]
+    return tuple(keys), np.array(number, np.int32)
 
 
 def _labels(
-    trace: Trace,
+    table: Table,
     sorts: tuple[OperationKey, ...],
-    columns: tuple[Ints, Ints, Mask],
+    sort: Array,
+    listed: tuple[tuple[ProcessGroup, ...], dict[str, tuple[int, ...]]],
     number: int | None,
-) -> tuple[tuple[Label, ...], Ints]:
-    """What each collective is matched by. Both ends of a transfer get a label from sender to
+) -> tuple[tuple[Label, ...], Array]:
+    """What the collectives of each row are matched by; −1 not at all. Both ends of a transfer get a label from sender to
     receiver.
 
     Host libraries run several collectives concurrently, on threads that start them in any order, so
     there the message is part of the label.
     """
-    ranks = ranks_of_groups(trace)
-    sort, peer, on_device = columns
-    first, group = group_rows((sort, peer, on_device.astype(np.int64)))
+    groups, members_of = listed
+    ranks_of = {group.name: group.ranks for group in groups if group.ranks}
+    pairs = {name: ranks for name, ranks in ranks_of.items() if len(ranks) == 2}
     labels: dict[Label, int] = {}
-    label = np.full(len(first) + 1, -1, np.int64)
-    for i, row in enumerate(first.tolist()):
-        key = sorts[int(sort[row])]
-        members = ranks.get(key.group, ())
+    label = np.full(table.n, -1, np.int32)
+    columns = zip(sort.tolist(), table["peer"].tolist(), table["on_device"].tolist(), strict=True)
+    for row, (at, peer, on_device) in enumerate(columns):
+        key = sorts[at]
+        pair = pairs.get(key.group, ())
         kind = kind_of(key.kind)
-        other = _other(members, number, int(peer[row]))
+        other = _other(pair, number, peer)
         if key.kind in ("send", "recv"):
             ends = (number, other) if key.kind == "send" else (other, number)
             kind = f"{TRANSFER} {ends[0]} to {ends[1]}" if number is not None and other >= 0 else ""
-        elif not kind and on_device[row] and other >= 0:
+        elif not kind and on_device and other >= 0 and pair:
             # A send and its receive, or both ways at once: of two ranks the order tells which.
-            kind = f"{TRANSFER} between {members[0]} and {members[1]}"
+            kind = f"{TRANSFER} between {pair[0]} and {pair[1]}"
         if kind:
-            message = "" if on_device[row] else f"{key.bytes} {key.dtype}"
-            label[i] = labels.setdefault(Label(key.group, members, kind, message), len(labels))
-    return tuple(labels), label[group]
+            message = "" if on_device else f"{key.bytes} {key.dtype}"
+            members = members_of.get(key.group, ())
+            label[row] = labels.setdefault(Label(key.group, members, kind, message), len(labels))
+    return tuple(labels), label
 
 
-def _other(members: tuple[int, ...], number: int | None, peer: int) -> int:
+def _other(pair: tuple[int, ...], number: int | None, peer: int) -> int:
     """The rank at the other end of a transfer; of a group of two it is known without ``peer``; −1 unknown."""
-    if len(members) == 2 and number in members:
-        return members[1 - members.index(number)]
+    if number in pair:
+        return pair[1 - pair.index(number)]
     return peer
 
 
@@ -213,26 +248,9 @@ def matchable(rank: Rank, most: int) -> Collectives:
     return Collectives(rank.labels, index, rank.label[index], sequence, rank.end[index])
 
 
-def _backend(facts: Facts) -> str | None:
-    backend = facts.summary["backend"] or ", ".join(facts.summary["communication_backends"])
-    return backend or None
-
-
-def _process(trace: Trace) -> str:
-    """Id of the process whose threads ran operators; empty if none did."""
-    spans = trace["spans"]
-    track = spans["track"][spans["role"] == Role.OPERATOR]
-    if not len(track):
-        return ""
-    return trace.strings[int(trace["tracks"]["pid"][int(np.argmax(np.bincount(track)))])]
-
-
-def _devices(facts: Facts) -> tuple[Device, ...]:
-    table, vendor = facts["devices"], facts.summary["vendor"]
-    names, capabilities = (facts.strings.many(table[key]) for key in ("name", "capability"))
+def _devices(table: Table, texts: list[str]) -> tuple[Device, ...]:
+    columns = (table[key].tolist() for key in ("id", "name", "memory", "capability", "vendor"))
     return tuple(
-        Device(number, name, memory, capability, vendor)
-        for number, name, memory, capability in zip(
-            table["id"].tolist(), names, table["memory"].tolist(), capabilities, strict=True
-        )
+        Device(number, texts[name], memory, texts[capability], texts[vendor])
+        for number, name, memory, capability, vendor in zip(*columns, strict=True)
     )

@@ -23,8 +23,9 @@ from torch_tb_profiler.analysis.distributed.steps import (
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
 from torch_tb_profiler.store.columns import Ints
 
-MOST_CELLS = 1 << 15
+MOST_CELLS = 1 << 20
 """Ranks × steps."""
+MOST_STEPS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
     matched = match_ranks(ranks)
     aligned = align([rank.begin for rank in ranks], matched.matches)
     waits = wait_times(ranks, matched.matches, aligned)
-    steps = common_steps(ranks, max(1, MOST_CELLS // max(1, len(ranks))))
+    steps = common_steps(ranks, min(MOST_STEPS, max(1, MOST_CELLS // max(1, len(ranks)))))
     tied = [clock.offset for clock in aligned if clock.method != "none"]
     return RunFigures(
         tuple(ranks),

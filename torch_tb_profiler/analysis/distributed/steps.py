@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.waiting import Waits
-from torch_tb_profiler.store.columns import Array, Ints, Mask
-
-FARTHEST = 1 << 62
-"""Limit for sums of times."""
+from torch_tb_profiler.store.columns import Array, Ints
 
 
 @dataclass(frozen=True)
@@ -75,11 +72,16 @@ def overlap_shares(ranks: Sequence[Rank], steps: CommonSteps) -> dict[str, Ints]
 
 def own_waits(rank: int, count: int, matches: Matches, waits: Waits) -> Ints:
     """How long each of a rank's ``count`` collectives waited, ns; −1 unknown."""
-    row = matches.row[rank]
-    used = (row >= 0) & ~waits.spoiled
+    entry = _used(rank, matches, waits)
     wait = np.full(count, -1, np.int64)
-    wait[row[used]] = waits.wait[rank, used]
+    wait[matches.row[entry]] = waits.wait[entry]
     return wait
+
+
+def _used(rank: int, matches: Matches, waits: Waits) -> Ints:
+    """The entries of a rank that the profilers' start did not spoil."""
+    entry = matches.of_rank(rank)
+    return entry[~waits.spoiled[matches.match[entry]]]
 
 
 @dataclass(frozen=True)
@@ -103,29 +105,28 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Coll
     wait: ns from start, −1 unknown.
     group: that each belongs to, −1 none.
     """
-    inside = group >= 0
-    start, end, wait, group = start[inside], end[inside], wait[inside], group[inside]
-    first = int(start.min()) if len(start) else 0
-    start, end = start - first, end - first
-    # The groups are laid out one after the other on one time axis, so one union serves all.
-    width = (int(end.max()) if len(end) else 0) + 1
-    if groups > 1 and width * groups >= FARTHEST:
-        own = [np.flatnonzero(group == number) for number in range(groups)]
-        parts = [split(start[i], end[i], wait[i], np.zeros(len(i), np.int64), 1) for i in own]
-        columns = (vars(part).values() for part in parts)
-        return CollectiveTime(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-    shift = group * width
-    edges = np.arange(groups, dtype=np.int64) * width
-    is_split = wait >= 0
+    begin = start + np.maximum(wait, 0)
+    known, chosen = (group >= 0) & (wait >= 0), group >= 0
+    transfer = _covered(begin[known], end[known], group[known], groups)
+    split_time = _covered(start[known], end[known], group[known], groups)
+    everything = _covered(start[chosen], end[chosen], group[chosen], groups)
+    return CollectiveTime(split_time - transfer, transfer, everything - split_time)
 
-    def covered(chosen: Mask, begin: Ints) -> Ints:
-        points: Intervals = union((begin + shift)[chosen], (end + shift)[chosen])
-        return measure(points, edges, edges + width)
 
-    transfer = covered(is_split, start + np.maximum(wait, 0))
-    known = covered(is_split, start)
-    everything = covered(np.ones(len(start), np.bool_), start)
-    return CollectiveTime(known - transfer, transfer, everything - known)
+def _covered(start: Ints, end: Ints, group: Array, groups: int) -> Ints:
+    """Time that any interval of each group covers.
+
+    There is a gap before the i-th start of a group if i of its intervals have ended before it, no matter which ones.
+    """
+    filled = end > start
+    start, end, group = start[filled], end[filled], group[filled]
+    if not len(group):
+        return np.zeros(groups, np.int64)
+    order = np.lexsort((start, group))
+    start, end, group = start[order], end[np.lexsort((end, group))], group[order]
+    opens = np.flatnonzero((group[1:] != group[:-1]) | (start[1:] > end[:-1])) + 1
+    first, last = np.append(0, opens), np.append(opens, len(group)) - 1
+    return sum_by(group[first], groups, end[last] - start[first])
 
 
 def waiting_shares(
@@ -142,9 +143,9 @@ def waiting_shares(
             rank.start, rank.end, own_waits(index, len(rank), matches, waits), step, shape[1]
         )
         late = np.zeros(shape[1], np.int64)
-        used = (matches.row[index] >= 0) & ~waits.spoiled
-        late_step = step[matches.row[index, used]] if used.any() else np.zeros(0, np.int64)
-        np.add.at(late, late_step[late_step >= 0], waits.late[index, used][late_step >= 0])
+        entry = _used(index, matches, waits)
+        late_step = step[matches.row[entry]]
+        np.add.at(late, late_step[late_step >= 0], waits.late[entry[late_step >= 0]])
         has_step = np.zeros(shape[1], np.bool_)
         has_step[steps.place[index][steps.place[index] >= 0]] = True
         for name, values in {**vars(shares), "late": late}.items():

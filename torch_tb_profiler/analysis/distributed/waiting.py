@@ -22,14 +22,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import occurrences
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import SYNCHRONISING, Matches
 from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.store.columns import Ints, Mask
 
-NEVER = np.iinfo(np.int64).min // 4
-"""Earlier than all times, with room for subtraction."""
 SKEW_SHARE = 0.25
 """A wait that differs by at most this share from the skew of two recordings' starts …"""
 SKEW_TIMES = 2
@@ -40,12 +39,12 @@ MOST_SPOILED = 8
 
 @dataclass(frozen=True)
 class Waits:
-    """Arrays of shape (ranks, matches), from ``last`` on of shape (matches,); times int64 ns.
+    """Arrays of shape (entries,) of the matches, from ``last_entry`` on of shape (matches,); times int64 ns.
 
-    start: on the common clock, ``NEVER`` where the rank takes no part.
+    start: on the common clock.
     wait: −1 where the time is not split.
     late: arrival after the first rank's.
-    last: which rank came last.
+    last_entry: of the rank that came last; last: which rank that is.
     arrival_rule: whether it decided.
     spoiled: left out, see ``skewed``.
     """
@@ -53,6 +52,7 @@ class Waits:
     start: Ints
     wait: Ints
     late: Ints
+    last_entry: Ints
     last: Ints
     arrival_rule: Mask
     spoiled: Mask
@@ -60,40 +60,49 @@ class Waits:
 
 def wait_times(ranks: Sequence[Rank], matches: Matches, aligned: Sequence[ClockOffset]) -> Waits:
     """Split the matched collectives of a run; ``aligned``: the clocks of its ranks."""
-    row = matches.row
-    takes_part = row >= 0
-    begin = gather(row, [rank.start for rank in ranks], 0)
-    dur = gather(row, [rank.end - rank.start for rank in ranks], 0)
-    offset = np.array([clock.offset for clock in aligned], np.int64)[:, None]
-    start = np.where(takes_part, begin + offset, NEVER)
-    if not row.size:
-        none = np.zeros(row.shape[1], np.int64)
-        return Waits(start, start, start, none, none.astype(np.bool_), none.astype(np.bool_))
+    match, rank = matches.match, matches.rank
+    offset = np.array([clock.offset for clock in aligned], np.int64)
+    if not len(matches):
+        none = np.zeros(0, np.int64)
+        return Waits(none, none, none, none, none, none.astype(np.bool_), none.astype(np.bool_))
+    start = gather(matches, [own.start for own in ranks]) + offset[rank]
+    dur = gather(matches, [own.end - own.start for own in ranks])
     clocked = np.array([clock.method != "none" for clock in aligned], np.bool_)
-    clocked &= [rank.begin is not None for rank in ranks]
-    latest = start.max(axis=0)
-    gone = takes_part & (start + dur < latest)
+    clocked &= [own.begin is not None for own in ranks]
+    latest = matches.reduced(np.maximum, start)[match]
+    gone = start + dur < latest
     synchronising = np.array(
         [label.kind in SYNCHRONISING for label in matches.labels] + [False], np.bool_
     )[matches.label]
-    arrival_rule = (~takes_part | clocked[:, None]).all(axis=0) & ~(
-        synchronising & gone.any(axis=0)
+    arrival_rule = matches.reduced(np.logical_and, clocked[rank]) & ~(
+        synchronising & matches.reduced(np.logical_or, gone)
     )
-    by_arrival = np.where(takes_part, np.clip(latest - start, 0, dur), 0)
-    by_duration = dur - np.where(takes_part, dur, -NEVER).min(axis=0)
+    by_arrival = arrival_rule[match]
     # By either rule a larger value means a later rank.
-    order = np.where(arrival_rule, start, np.where(takes_part, -dur, NEVER))
-    wait = np.where(arrival_rule, np.where(gone, -1, by_arrival), by_duration)
-    first = np.where(takes_part, start, -NEVER).min(axis=0)
-    late = np.where(arrival_rule, start - first, np.where(takes_part, dur, NEVER).max(axis=0) - dur)
-    last = order.argmax(axis=0)
-    wait = np.where(takes_part, wait, -1)
-    spoiled = (
-        skewed(matches, start, wait, last, offset[:, 0])
-        if clocked.all()
-        else np.zeros(len(last), np.bool_)
+    last_entry = _greatest(matches, np.where(by_arrival, start, -dur))
+    wait = np.where(
+        by_arrival,
+        np.where(gone, -1, np.clip(latest - start, 0, dur)),
+        dur - matches.reduced(np.minimum, dur)[match],
     )
-    return Waits(start, wait, np.where(takes_part, late, 0), last, arrival_rule, spoiled)
+    late = np.where(
+        by_arrival,
+        start - matches.reduced(np.minimum, start)[match],
+        matches.reduced(np.maximum, dur)[match] - dur,
+    )
+    spoiled = (
+        skewed(matches, start, wait, last_entry, offset)
+        if clocked.all()
+        else np.zeros(len(matches), np.bool_)
+    )
+    return Waits(start, wait, late, last_entry, rank[last_entry], arrival_rule, spoiled)
+
+
+def _greatest(matches: Matches, values: Ints) -> Ints:
+    """Of each match the first entry of those with the greatest value."""
+    entry = np.flatnonzero(values == matches.reduced(np.maximum, values)[matches.match])
+    match = matches.match[entry]
+    return np.asarray(entry[np.append(True, match[1:] != match[:-1])])
 
 
 def skewed(matches: Matches, start: Ints, wait: Ints, last: Ints, begin: Ints) -> Mask:
@@ -105,26 +114,28 @@ def skewed(matches: Matches, start: Ints, wait: Ints, last: Ints, begin: Ints) -
     the two recordings' starts within ``SKEW_SHARE`` and is far longer than usual, or most of it
     lies before the last rank's recording starts.
 
-    start, wait, last: as in ``Waits``.
+    start, wait: as in ``Waits``. last: its ``last_entry``.
     begin: start of each rank's recording on the common clock, ns.
     """
-    longest, waiter = wait.max(axis=0), wait.argmax(axis=0)
-    spoiled = np.zeros(len(last), np.bool_)
+    waiter = _greatest(matches, wait)
+    longest, begun = wait[waiter], begin[matches.rank[last]]
     numbers: dict[tuple[str, tuple[int, ...]], int] = {}
     groups = np.array(
         [numbers.setdefault((label.group, label.ranks), len(numbers)) for label in matches.labels]
         + [-1]
     )[matches.label]
-    early = begin[last] - begin[waiter]
+    early = begun - begin[matches.rank[waiter]]
     usual = float(np.median(longest)) if len(longest) > 2 else 0.0
-    unseen = begin[last] - start[waiter, np.arange(len(last))]
+    unseen = begun - start[waiter]
     alike = (longest > 0) & (
         ((np.abs(longest - early) <= SKEW_SHARE * longest) & (longest > SKEW_TIMES * usual))
         | (2 * unseen > longest)
     )
-    for group in np.unique(groups):
-        for match in np.flatnonzero(groups == group)[:MOST_SPOILED].tolist():
-            if not alike[match]:
-                break
-            spoiled[match] = True
+    # Of each group those before the first one that is not alike.
+    order = np.argsort(groups, kind="stable")
+    other = np.cumsum(~alike[order])
+    leads = np.append(True, groups[order[1:]] != groups[order[:-1]])
+    before: Ints = (other - ~alike[order])[leads][np.cumsum(leads) - 1]
+    spoiled = np.zeros(len(matches), np.bool_)
+    spoiled[order] = (other == before) & (occurrences(groups)[order] < MOST_SPOILED)
     return spoiled

@@ -114,12 +114,13 @@ def _matched(
     parts: list[tuple[Array, ...]] = [(none, none, none, none.astype(np.float64), none)]
     for place, graph in enumerate(graphs):
         number = int(rank[place])
-        row, wait = matches.row[number], waits.wait[number]
-        match = np.flatnonzero((row >= 0) & ((wait >= 0) | (waits.last == number)))
-        work = positions_of(graph.work.row, figures.ranks[number].event[row[match]])
-        match, work = match[work >= 0], work[work >= 0]
+        entry = matches.of_rank(number)
+        entry = entry[(waits.wait[entry] >= 0) | (waits.last[matches.match[entry]] == number)]
+        work = positions_of(graph.work.row, figures.ranks[number].event[matches.row[entry]])
+        entry, work = entry[work >= 0], work[work >= 0]
         start, end = graph.work.start[work], graph.work.end[work]
-        transfer = np.maximum(end - start - np.maximum(wait[match], 0), 0).astype(np.float64)
+        wait, match = waits.wait[entry], matches.match[entry]
+        transfer = np.maximum(end - start - np.maximum(wait, 0), 0).astype(np.float64)
         parts.append((np.full(len(work), place), work, match, transfer, start + offset[place]))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 

@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, sum_floats
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    occurrences,
+    positions_of,
+    sum_floats,
+)
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
@@ -237,7 +242,9 @@ class Stragglers:
         recorded = meetings.match < len(self._figures.waits.last)
         for place, rank in enumerate(self._graph.rank.tolist()):
             own, met = self._figures.ranks[rank], recorded & (meetings.place == place)
-            row = self._figures.matched.matches.row[rank, meetings.match[met]]
+            matches = self._figures.matched.matches
+            entry = matches.of_rank(rank)
+            row = matches.row[entry[positions_of(matches.match[entry], meetings.match[met])]]
             size[met] = np.array([key.bytes for key in own.sorts], np.int64)[own.sort[row]]
         first, group = group_rows((name[rows], size[index[rows]]))
         order = np.lexsort((actual[rows], group))

@@ -1,7 +1,12 @@
 /** Distributed payloads for tests: small, and true to the wire types. */
 
 import { OPERATIONS } from "../../api/tables.gen";
-import type { DistributedPayload, DistributedWorker, BlameItem } from "../../api/types.gen";
+import type {
+  BlameItem,
+  DistributedMapPayload,
+  DistributedPayload,
+  DistributedWorker,
+} from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
 
 export const MS = 1_000_000;
@@ -61,6 +66,7 @@ export function distributed(
   return {
     workers,
     steps,
+    ...{ column_begin: [...steps.keys()], counts: [] },
     step_source: "ProfilerStep",
     overlap: {
       computation_ns: fill(() => 60 * MS),
@@ -102,9 +108,26 @@ export function distributed(
     progress: 1,
     workers_total: ranks,
     world_size: ranks,
-    headline: ["Rank 1 holds the others back in 3 of 4 steps."],
-    notes: [],
-    missing: [],
+    ...{ headline: ["Rank 1 holds the others back in 3 of 4 steps."], notes: [], missing: [] },
+    ...over,
+  };
+}
+
+/** The map of the lateness of `distributed`. */
+export function distributedMap(
+  payload: DistributedPayload = distributed(),
+  over: Partial<DistributedMapPayload> = {},
+): DistributedMapPayload {
+  return {
+    measure: "late",
+    steps: payload.steps,
+    column_begin: payload.column_begin,
+    values_ns: payload.waiting.late_ns,
+    means_ns: payload.waiting.late_ns.map((row) =>
+      Math.round(row.reduce<number>((sum, value) => sum + (value ?? 0), 0) / row.length),
+    ),
+    outliers: [],
+    progress: 1,
     ...over,
   };
 }

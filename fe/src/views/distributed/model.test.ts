@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { columnNames, readColumn, stepsPerColumn } from "./columns";
 import { distributed, worker } from "./fixtures";
 import {
   barTable,
   incomplete,
   operationRows,
-  readStep,
   readWorker,
   valuesAt,
   workerBars,
@@ -21,11 +21,25 @@ describe("valuesAt", () => {
     expect(valuesAt(table, 0)).toEqual([10, null]);
     expect(valuesAt(table, null)).toEqual([20, null]);
   });
+  it("is the mean of all steps where cells are sums of several", () => {
+    const counts = [
+      [3, 0, 1],
+      [0, 0, 0],
+    ];
+    expect(valuesAt(table, null, counts)).toEqual([10, null]);
+    expect(valuesAt(table, 0, counts)).toEqual([10 / 3, null]);
+  });
 });
 
 it("steps and workers are read by their names", () => {
-  expect(readStep("ProfilerStep#11", ["ProfilerStep#10", "ProfilerStep#11"])).toBe(1);
-  expect([readStep("gone", ["a"]), readStep(undefined, ["a"])]).toEqual([null, null]);
+  const columns = { steps: ["ProfilerStep#10", "ProfilerStep#11", "b"], column_begin: [0, 2] };
+  expect(
+    ["ProfilerStep#11", "b", "gone", undefined].map((name) => readColumn(name, columns)),
+  ).toEqual([0, 1, null, null]);
+  expect(columnNames(columns)).toEqual(["10–11", "b"]);
+  expect([stepsPerColumn(columns), stepsPerColumn({ steps: ["a"], column_begin: [0] })]).toEqual([
+    2, 1,
+  ]);
   expect([
     readWorker("host_101", [worker(0), worker(1)]),
     readWorker("gone", [worker(0)]),

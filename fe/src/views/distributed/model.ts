@@ -10,19 +10,21 @@ export function workerName({ rank, worker }: Pick<DistributedWorker, "rank" | "w
   return rank === null ? worker : `rank ${rank}`;
 }
 
-/** One value per worker: that of a step, or the mean of the steps that it has (`null`). */
-export function valuesAt(table: Table, step: number | null): (number | null)[] {
-  return table.map((row) => {
-    if (step !== null) return row[step] ?? null;
-    const known = row.filter((value) => value !== null);
-    return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+/** One value per worker: the mean over the steps that it has, of one column or of all (`null`). `counts`: steps per cell; none: one each. */
+export function valuesAt(
+  table: Table,
+  column: number | null,
+  counts: readonly (readonly number[])[] = [],
+): (number | null)[] {
+  return table.map((row, worker) => {
+    let [sum, steps] = [0, 0];
+    row.forEach((value, place) => {
+      if (value === null || (column !== null && place !== column)) return;
+      sum += value;
+      steps += counts[worker]?.[place] ?? 1;
+    });
+    return steps ? sum / steps : null;
   });
-}
-
-/** A step from the address bar, by its name: places move when workers join. */
-export function readStep(text: string | undefined, steps: readonly string[]): number | null {
-  const place = text ? steps.indexOf(text) : -1;
-  return place < 0 ? null : place;
 }
 
 /** Whether communication took any time, as far as that is known. */
@@ -38,9 +40,10 @@ export function communicates({
 export function workerBars(
   workers: readonly DistributedWorker[],
   tables: readonly Table[],
-  step: number | null,
+  column: number | null,
+  counts: readonly (readonly number[])[] = [],
 ): StackedBar[] {
-  const values = tables.map((table) => valuesAt(table, step));
+  const values = tables.map((table) => valuesAt(table, column, counts));
   return workers.map((worker, place) => {
     const parts = values.map((all) => all[place] ?? null);
     const absent = parts.every((value) => value === null);

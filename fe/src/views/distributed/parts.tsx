@@ -1,24 +1,14 @@
-import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
-import { stepName } from "../../base/words";
-import {
-  bySum,
-  Card,
-  Figure,
-  HeatMap,
-  Segmented,
-  type Series,
-  StackedBars,
-  Term,
-} from "../../widgets";
+import { Figure, type Series, Spread, StackedBars, Term } from "../../widgets";
 import { pick } from "../columns";
-import { barTable, type Table, workerBars, workerName } from "./model";
+import { MOST_BARS, oddBars, oddText, spreadRows } from "./many";
+import { barTable, type Table, workerBars } from "./model";
 
 interface ChartProps {
   payload: DistributedPayload;
-  /** `null`: the mean of all. */
-  step: number | null;
+  /** Of the tables; `null`: the mean of all steps. */
+  column: number | null;
 }
 
 interface WorkerChartProps extends ChartProps {
@@ -48,26 +38,45 @@ const WAITING = [
   series("unsplit", "Not told apart", "category-other"),
 ];
 
-function WorkerChart({ payload, step, title, term, series: all, tables, empty }: WorkerChartProps) {
+function WorkerChart({
+  payload,
+  column,
+  title,
+  term,
+  series: all,
+  tables,
+  empty,
+}: WorkerChartProps) {
   const some = tables.map((table) => table.some((row) => row.some(Boolean)));
   const unsplit = some[all.findIndex(({ key }) => key === "unsplit")] ?? false;
   // Beside what could not be told apart a 0 of its parts is not known.
   const shown = all.flatMap(({ key }, i) =>
     some[i] || (key !== "unsplit" && !unsplit) ? [i] : [],
   );
-  const bars = workerBars(payload.workers, pick(tables, shown), step);
+  const bars = workerBars(payload.workers, pick(tables, shown), column, payload.counts);
   const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
+  const many = bars.length > MOST_BARS;
   return (
     <Figure title={title} term={term} table={barTable(used, bars)}>
       {known && bars.some(({ values }) => values.some((value) => value > 0)) ? (
-        <StackedBars
-          label={`${title} per worker`}
-          series={used}
-          bars={bars}
-          unit="ns"
-          axisLabel={payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""}
-        />
+        <>
+          {many ? (
+            <Spread
+              label={`${title}, spread over the workers`}
+              rows={spreadRows(used, bars)}
+              unit="ns"
+            />
+          ) : null}
+          <StackedBars
+            label={`${title} per worker`}
+            series={used}
+            bars={many ? oddBars(bars) : bars}
+            unit="ns"
+            axisLabel={payload.workers.some(({ rank }) => rank !== null) && !many ? "rank" : ""}
+          />
+          {many ? <p class="heat-rule">{oddText(bars)}</p> : null}
+        </>
       ) : (
         <p class="chart-nothing">{known ? "Nothing to show: all values are 0." : empty}</p>
       )}
@@ -100,63 +109,6 @@ export function WaitingChart(props: ChartProps) {
       tables={[transfer_ns, waiting_ns, unsplit_ns]}
       empty="Not known: it needs collectives that are matched with those of other workers."
     />
-  );
-}
-
-type Order = "rank" | "late";
-
-/** How late each worker was in each step. */
-export function LateMap({ payload }: { payload: DistributedPayload }) {
-  const { workers, steps, waiting, blame } = payload;
-  const [by, setBy] = useState<Order>("rank");
-  const rows = useMemo(() => workers.map(workerName), [workers]);
-  const columns = useMemo(() => steps.map(stepName), [steps]);
-  const order = useMemo(
-    () => (by === "late" ? bySum(waiting.late_ns) : [...rows.keys()]),
-    [by, waiting, rows],
-  );
-  const note = (worker: number, step: number): string => {
-    const item = blame.find((candidate) => candidate.step === step && candidate.worker === worker);
-    return item
-      ? `It holds this step back by ${formatTime(item.held_ns)}. What takes longer on it: ${item.text || "not known"}.`
-      : "";
-  };
-  return (
-    <Card>
-      <Figure
-        title="How late each worker arrived, per step"
-        term="distributed_late"
-        table={{
-          columns: [
-            { label: "Worker" },
-            ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const })),
-          ],
-          rows: order.map((row) => [
-            rows[row] ?? "",
-            ...columns.map((_, step) => waiting.late_ns[row]?.[step] ?? null),
-          ]),
-        }}
-        actions={
-          <Segmented<Order>
-            label="Order"
-            value={by}
-            options={[
-              { value: "rank", label: "by rank" },
-              { value: "late", label: "latest first" },
-            ]}
-            onChange={setBy}
-          />
-        }
-      >
-        <HeatMap
-          label="Lateness by worker and step"
-          {...{ rows, columns, order, note }}
-          columnWord="step"
-          values={waiting.late_ns}
-          unit="ns"
-        />
-      </Figure>
-    </Card>
   );
 }
 

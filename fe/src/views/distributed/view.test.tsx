@@ -2,24 +2,29 @@
 
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { DistributedPayload } from "../../api/types.gen";
+import type { DistributedMapPayload, DistributedPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { findings, HOSTILE, plainHeads } from "../fixtures";
-import { distributed, blameItem, worker } from "./fixtures";
+import { blameItem, distributed, distributedMap, MS, worker } from "./fixtures";
 import { DistributedView } from "./view";
 
 let answers: DistributedPayload[];
 let asked: number;
+let map: Partial<DistributedMapPayload>;
 
 beforeEach(() => {
   asked = 0;
   answers = [distributed()];
+  map = {};
   vi.stubGlobal("fetch", (address: string) => {
     const { pathname } = new URL(address);
     if (pathname.endsWith("/distributed")) asked += 1;
+    const answer = answers[asked - 1] ?? answers.at(-1);
     const body = pathname.endsWith("/findings")
       ? findings([])
-      : (answers[asked - 1] ?? answers.at(-1));
+      : pathname.endsWith("/distributed/map")
+        ? distributedMap(answer, map)
+        : answer;
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -51,7 +56,7 @@ it("says who holds the others back, shows the charts, the map, the tables and th
   await waitFor(() => expect(text()).toContain("Rank 1 holds the others back in 3 of 4 steps"));
   expect(screen.getAllByRole("button", { name: /^rank 2 \(host_102\): / }).length).toBe(2);
   expect(
-    screen.getByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ }),
+    await screen.findByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ }),
   ).toBeTruthy();
   for (const label of ["Who holds the others back", "Communication operations", "Workers"])
     expect(screen.getByRole("grid", { name: label })).toBeTruthy();
@@ -114,13 +119,75 @@ it("shows one step, and the operations of one worker", async () => {
   ]);
 });
 
+const mapRows = (): string[] =>
+  [...document.querySelectorAll(".heat-rows text")].map((label) => label.textContent);
+
 it("puts the latest worker on top of the map when asked", async () => {
-  show();
-  const rows = (): string[] =>
-    [...document.querySelectorAll(".heat-rows text")].map((label) => label.textContent);
-  await waitFor(() => expect(rows()).toEqual(["rank 0", "rank 1", "rank 2"]));
+  const { setParam } = show();
+  await waitFor(() => expect(mapRows()).toEqual(["rank 0", "rank 1", "rank 2"]));
   fireEvent.click(screen.getByLabelText("latest first"));
-  expect(rows()).toEqual(["rank 1", "rank 2", "rank 0"]);
+  expect(setParam.mock.calls).toEqual([["by", "largest"]]);
+  cleanup();
+  show({ by: "largest" });
+  await waitFor(() => expect(mapRows()).toEqual(["rank 1", "rank 2", "rank 0"]));
+});
+
+it("leads from a cell to its worker and step, by the keys as by a click", async () => {
+  const { setParam } = show();
+  const heat = await screen.findByRole("group", { name: /Lateness by worker and step/ });
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"])
+    fireEvent.keyDown(heat, { key });
+  expect(setParam.mock.calls).toEqual([
+    ["at", "host_101"],
+    ["step", "ProfilerStep#11"],
+  ]);
+  cleanup();
+  show({ at: "host_101", step: "ProfilerStep#11" });
+  await screen.findByText("rank 1, step 11: lateness 12.0 ms; its mean is 9.00 ms per step.");
+  expect(screen.getByRole("link", { name: "Its timeline" }).getAttribute("href")).toBe(
+    "#trace?worker=host_101",
+  );
+  expect(
+    screen.getByRole("link", { name: "Its timeline beside the median's" }).getAttribute("href"),
+  ).toBe("#trace?workers=1-2&worker=host_101");
+});
+
+const marks = (): string[] =>
+  [...document.querySelectorAll(".heat-marks text")].map((at) => at.textContent);
+
+it("names who is far above the others, and leads to their timelines", async () => {
+  map = { outliers: [{ worker: 1, mean_ns: 9 * MS, text: "Rank 1: 9.00 ms per step." }] };
+  show();
+  await screen.findByText("Rank 1: 9.00 ms per step.");
+  expect(marks()).toEqual([]);
+  expect(screen.getByRole("link", { name: "Show them on the timeline" }).getAttribute("href")).toBe(
+    "#trace?workers=1&worker=host_101",
+  );
+});
+
+it("of a thousand ranks shows the spread, the odd ones, a map in sight and all in a table", async () => {
+  answers = [distributed(1024, 12)];
+  map = { outliers: [{ worker: 517, mean_ns: 9 * MS, text: "Rank 517: 9.00 ms per step." }] };
+  show();
+  const heat = await screen.findByRole("group", { name: /Lateness by worker and step: 1024 rows/ });
+  const shown = (words: string): boolean =>
+    text()
+      .replace(/\u202f/g, " ")
+      .includes(words);
+  expect(shown("Each cell is 4 ranks × 1 step; the largest value is shown.")).toBe(true);
+  expect(shown("the mean of 1 024 workers, then the 12 that differ most")).toBe(true);
+  expect(
+    screen.getByRole("group", { name: /Waiting and transferring per worker, 13 bars/ }),
+  ).toBeTruthy();
+  expect(screen.getByRole("img", { name: /Waiting: median 11.0 ms, 90 % between/ })).toBeTruthy();
+  expect(
+    screen.getByRole("grid", { name: "Figures per worker" }).getAttribute("aria-rowcount"),
+  ).toBe("1025");
+  expect(marks()).toEqual(["rank 517"]);
+  for (const key of ["ArrowDown", "ArrowRight"]) fireEvent.keyDown(heat, { key });
+  expect(shown("rank 1, step 11: 12.0 ms, the largest of 4 ranks")).toBe(true);
+  fireEvent.click(screen.getByLabelText("All in sight"));
+  expect(shown("the largest value is shown")).toBe(false);
 });
 
 it("shows of one worker what can be known", async () => {

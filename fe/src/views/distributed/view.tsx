@@ -2,15 +2,18 @@
 
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Panel, Progress, Select } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
-import { communicates, incomplete, readStep } from "./model";
-import { Clock, LateMap, OverlapChart, WaitingChart } from "./parts";
+import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { MOST_BARS } from "./many";
+import { MeasureMap } from "./map";
+import { communicates, incomplete } from "./model";
+import { Clock, OverlapChart, WaitingChart } from "./parts";
+import { FiguresTable } from "./figures_table";
 import { BlameTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";
 import tables from "../tables.css?inline";
@@ -52,9 +55,10 @@ function DistributedPage(props: PageProps) {
       <MissingList missing={payload.missing} />
       <FindingsStrip {...props} view="distributed" />
       {payload.steps.length ? <Charts {...props} /> : null}
-      {several && payload.matched ? <LateMap payload={payload} /> : null}
+      {several && payload.steps.length ? <MeasureMap {...props} /> : null}
       {payload.blame.length ? <BlameTable {...props} /> : null}
       {payload.ready > 1 ? <Stragglers {...props} /> : null}
+      {workers.length > MOST_BARS ? <FiguresTable {...props} /> : null}
       {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       <WorkersTable {...props} />
@@ -64,31 +68,35 @@ function DistributedPage(props: PageProps) {
 }
 
 function Charts({ payload, params, setParam }: PageProps) {
-  const step = readStep(params.step, payload.steps);
+  const column = readColumn(params.step, payload);
   const waits = communicates(payload);
-  const names = payload.steps.map((name) => ({ value: name, label: stepName(name) }));
+  const names = columnNames(payload).map((label, place) => ({
+    value: payload.steps[payload.column_begin[place] ?? 0] ?? "",
+    label,
+  }));
+  const [chosen, several] = [names[column ?? -1], stepsPerColumn(payload) > 1];
   return (
     <Panel
       title={
-        step === null
-          ? "Average step per worker"
-          : `Step ${stepName(payload.steps[step] ?? "")} per worker`
+        chosen
+          ? `${several ? "Average of steps" : "Step"} ${chosen.label} per worker`
+          : "Average step per worker"
       }
       note={payload.step_source}
       actions={
         names.length > 1 ? (
           <Select
             label="Step"
-            value={step === null ? "" : (params.step ?? "")}
-            options={[{ value: "", label: `average of ${names.length}` }, ...names]}
+            value={chosen?.value ?? ""}
+            options={[{ value: "", label: `average of ${payload.steps.length}` }, ...names]}
             onChange={(name) => setParam("step", name || null)}
           />
         ) : null
       }
     >
       <div class={waits ? "chart-grid" : ""}>
-        <OverlapChart payload={payload} step={step} />
-        {waits ? <WaitingChart payload={payload} step={step} /> : null}
+        <OverlapChart payload={payload} column={column} />
+        {waits ? <WaitingChart payload={payload} column={column} /> : null}
       </div>
     </Panel>
   );

@@ -81,6 +81,7 @@ export function recording(over: Partial<Recording> = {}): Recording {
     worker: null,
     query: { run: "r", worker: "w", span: "s", id: described.id },
     offset: 0,
+    ranks: "",
     source: {
       offset: 0,
       span: described.span_ns,

@@ -13,7 +13,7 @@ import {
   writeRows,
   writeView,
 } from "./params";
-import { parseRanges, rangesText } from "./ranges";
+import { parseRanges, rangesText } from "../../base/ranges";
 
 describe("ranges", () => {
   it.each([

@@ -3,7 +3,9 @@
 import { NO_ROW_STATE, type RowState } from "../../timeline/props";
 import type { Area, ColourBy, Mark, TimeRange } from "../../timeline/types";
 import type { Params } from "../../state/view";
-import { parseRanges, rangesText } from "./ranges";
+import { ranksOf } from "./rank_choice";
+import type { Shown } from "./recordings";
+import { parseRanges, rangesText } from "../../base/ranges";
 
 type SetParam = (key: string, value: string | null) => void;
 
@@ -73,6 +75,16 @@ export function writeArea(
   });
   return { area: `${Math.floor(area.t0)},${Math.ceil(area.t1)}`, arealanes: parts.join(";") };
 }
+
+/** `all`, or ranks as ranges: `0-7,64`. */
+export function readShown(text: string | undefined): Shown {
+  if (text === "all") return "all";
+  const ranks = ranksOf(text ?? "");
+  return ranks ? { ranks } : "one";
+}
+
+export const writeShown = (shown: Shown): string =>
+  shown === "one" ? "" : shown === "all" ? "all" : shown.ranks;
 
 const escaped = (key: string): string => key.replace(/~/g, "~t").replace(/,/g, "~c");
 const unescaped = (key: string): string => key.replace(/~c/g, ",").replace(/~t/g, "~");

@@ -19,11 +19,16 @@ export function usePeers(
   const wanted = recording !== null && (look === COMMUNICATION || HOST_NAMES.test(name));
   const resource = useResource(
     "trace/collective",
-    wanted && payload ? { ...recording.query, event: String(payload.ref.event) } : null,
+    wanted && payload
+      ? { ...recording.query, event: String(payload.ref.event), ...chosenRanks(recording) }
+      : null,
   );
   const peers = wanted ? (resource.data?.peers ?? NOBODY) : NOBODY;
   return peers.length < 2 ? NOBODY : peers;
 }
+
+/** Nobody else is opened for it where ranks are chosen. */
+const chosenRanks = ({ ranks }: Recording): { ranks?: string } => (ranks ? { ranks } : {});
 
 /** From where the selected event begins to where its peers do, as far as they are drawn. */
 export function arrowsToPeers(

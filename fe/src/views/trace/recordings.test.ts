@@ -10,6 +10,7 @@ const wanted = {
   worker: null,
   query: { run: "r", worker: "w", span: "s" },
   offset: 0,
+  ranks: "",
 };
 const signal = new AbortController().signal;
 
@@ -66,6 +67,7 @@ it("workers keep their place, and are called by their rank where it is known", (
   expect(
     fromAlignment("r", {
       workers: [worker("a", 3), worker("b", null)],
+      workers_chosen: 2,
       workers_total: 2,
       span_ns: 1,
     }).map(({ key, label, offset, query }) => [key, label, offset, query.worker]),

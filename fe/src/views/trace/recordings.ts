@@ -6,7 +6,7 @@ import type { Source, TimeRange } from "../../timeline/types";
 import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
 import type { Selection } from "../../state/view";
 import { NameBook } from "./names";
-import { rangesText } from "./ranges";
+import { rangesText } from "../../base/ranges";
 
 export interface Wanted {
   /** In the address; empty where one worker is shown alone, else its place among the run's workers. */
@@ -16,6 +16,8 @@ export interface Wanted {
   query: OfTrace;
   /** Add it to the recording's own times. */
   offset: number;
+  /** The ranks that are shown, as ranges; empty where they were not chosen. */
+  ranks: string;
 }
 
 export interface Recording extends Wanted {
@@ -36,16 +38,23 @@ export interface Recordings {
   reload: () => void;
 }
 
-export function useRecordings(selection: Selection, all: boolean): Recordings {
+/** Workers that are shown: the chosen one, all of the run, or those of some ranks. */
+export type Shown = "one" | "all" | { ranks: string };
+
+export function useRecordings(selection: Selection, shown: Shown): Recordings {
   const { run, worker, span } = selection;
+  const all = shown !== "one";
+  const ranks = typeof shown === "string" ? "" : shown.ranks;
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
-  const alignment = useResource(all ? "trace/alignment" : null, query);
+  const asked = useMemo(() => (ranks ? { ...query, ranks } : query), [query, ranks]);
+  const alignment = useResource(all ? "trace/alignment" : null, asked);
+  const data = isOfEarlierChoice(alignment) ? null : alignment.data;
   const wanted = useMemo(
     () =>
       all
-        ? fromAlignment(run, alignment.data)
-        : [{ key: "", label: worker, worker: null, query, offset: 0 }],
-    [all, run, worker, alignment.data, query],
+        ? fromAlignment(run, data, ranks)
+        : [{ key: "", label: worker, worker: null, query, offset: 0, ranks: "" }],
+    [all, run, worker, data, query, ranks],
   );
   const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
   const resources = useResources("trace/timeline", queries);
@@ -72,6 +81,10 @@ export function useRecordings(selection: Selection, all: boolean): Recordings {
   };
 }
 
+/** Its workers have other places. */
+export const isOfEarlierChoice = ({ state, stale }: Resource<AlignmentPayload>): boolean =>
+  state === "loading" && stale;
+
 const WAITING: Resource<TimelinePayload> = { ...NOTHING, reload: () => undefined };
 
 /** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
@@ -91,13 +104,18 @@ function useReload(resources: readonly Resource<TimelinePayload>[]) {
   return { reload, outdated };
 }
 
-export function fromAlignment(run: string, alignment: AlignmentPayload | null): Wanted[] {
+export function fromAlignment(
+  run: string,
+  alignment: AlignmentPayload | null,
+  ranks = "",
+): Wanted[] {
   return (alignment?.workers ?? []).map((item, place) => ({
     key: String(place),
     label: item.rank === null ? item.worker : `rank ${item.rank}`,
     worker: item,
     query: { run, worker: item.worker, span: item.span },
     offset: item.offset_ns,
+    ranks,
   }));
 }
 

@@ -10,7 +10,7 @@ import { declaredColumns, useColumns } from "../columns";
 import { AreaTable } from "./area";
 import { lookCells } from "./looks";
 import { writeEvent, writeView } from "./params";
-import { rangesText } from "./ranges";
+import { rangesText } from "../../base/ranges";
 import type { Recording } from "./recordings";
 import { useDebounced } from "./search";
 import type { Stage } from "./stage";

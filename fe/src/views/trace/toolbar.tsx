@@ -1,10 +1,11 @@
-import type { ArrowKind, TimelineStep } from "../../api/types.gen";
+import type { AlignmentPayload, ArrowKind, TimelineStep, WorkerItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
 import { LOOKS } from "./looks";
 import { alignmentSummary, workerLines } from "./workers";
-import type { Recordings } from "./recordings";
+import { RankChoice } from "./rank_choice";
+import type { Recordings, Shown } from "./recordings";
 
 interface StepJumpProps {
   steps: readonly TimelineStep[];
@@ -161,36 +162,60 @@ export const workerCount = (shown: number, total: number): string =>
   total > shown ? `${formatCount(shown)} of ${formatCount(total)}` : `all (${formatCount(shown)})`;
 
 interface WorkerChoiceProps {
-  all: boolean;
+  shown: Shown;
   parts: Recordings["parts"];
-  /** Workers of the run; more than `parts` where there are too many to draw. */
-  total: number;
+  alignment: AlignmentPayload | null;
+  /** Workers of the run, of which those with a rank can be chosen by it. */
+  workers: readonly Pick<WorkerItem, "name" | "rank">[];
+  /** Its rank is what a choice of ranks begins with. */
+  own: string;
   /** It was used just now, and drawn anew with what was chosen. */
   focused: boolean;
-  onAll: (all: boolean) => void;
+  onShown: (shown: Shown) => void;
 }
 
-export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoiceProps) {
+const modeOf = (shown: Shown): "one" | "all" | "ranks" =>
+  typeof shown === "string" ? shown : "ranks";
+
+export function WorkerChoice(props: WorkerChoiceProps) {
+  const { shown, parts, alignment, workers, own, focused, onShown } = props;
+  const chosen = typeof shown === "string" ? "" : shown.ranks;
+  const ownRank = workers.find(({ name }) => name === own)?.rank ?? null;
+  const total = alignment?.workers_total ?? parts.length;
+  const wanted = alignment?.workers_chosen ?? parts.length;
   return (
     <Menu
-      label={all ? `Workers: ${workerCount(parts.length, total)}` : "Workers: this one"}
+      label={
+        shown === "one"
+          ? "Workers: this one"
+          : `Workers: ${chosen ? `${parts.length} chosen` : workerCount(parts.length, total)}`
+      }
       focused={focused}
     >
       <Segmented
         label="Show"
-        value={all ? "all" : "one"}
-        onChange={(value) => onAll(value === "all")}
+        value={modeOf(shown)}
+        onChange={(value) => onShown(value === "ranks" ? { ranks: String(ownRank ?? 0) } : value)}
         options={[
           { value: "one", label: "This one" },
           { value: "all", label: "All of the run", term: "alignment" },
+          { value: "ranks", label: "Some ranks", disabled: ownRank === null },
         ]}
       />
-      {all ? (
+      {chosen ? (
+        <RankChoice
+          key={chosen}
+          ranks={chosen}
+          workers={workers}
+          onRanks={(ranks) => onShown({ ranks })}
+        />
+      ) : null}
+      {shown === "one" ? null : (
         <>
           <p class="menu-note">
             <Term id="alignment">{alignmentSummary(parts)}</Term>
           </p>
-          {total > parts.length ? (
+          {wanted > parts.length ? (
             <p class="menu-note">Too many to draw; the nearest ranks are shown.</p>
           ) : null}
           <ul class="worker-list">
@@ -202,7 +227,7 @@ export function WorkerChoice({ all, parts, total, focused, onAll }: WorkerChoice
             ))}
           </ul>
         </>
-      ) : null}
+      )}
     </Menu>
   );
 }

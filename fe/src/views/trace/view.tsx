@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
-import type { TracePayload } from "../../api/types.gen";
+import type { TracePayload, WorkerItem } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -22,8 +22,15 @@ import { ExportDialog } from "./export";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
-import { readColour } from "./params";
-import { spanOf, useRecordings, type Recording, type Recordings } from "./recordings";
+import { readColour, readShown, writeShown } from "./params";
+import {
+  isOfEarlierChoice,
+  spanOf,
+  useRecordings,
+  type Recording,
+  type Recordings,
+  type Shown,
+} from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import {
@@ -45,42 +52,46 @@ import css from "./trace.css?inline";
 
 for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 
+const NO_WORKERS: readonly WorkerItem[] = [];
+
 export function TraceView(props: ViewProps) {
   const { selection, params } = props;
-  const all = params.workers === "all";
+  const shown = readShown(params.workers);
+  const all = shown !== "one";
   const { run, worker, span } = selection;
   const about = useResource("trace", { run, worker, span });
-  const found = useRecordings(selection, all);
+  const found = useRecordings(selection, shown);
   const diagnosisHref = props.hrefOf("diagnosis");
   const { recordings, parts, alignment } = found;
-  const modeOf = (several: boolean): string =>
-    [several ? "all" : "one", run, worker, span].join("\n");
-  const mode = modeOf(all);
+  const modeOf = (wanted: Shown): string => [writeShown(wanted), run, worker, span].join("\n");
+  const mode = modeOf(shown);
   const chosen = useRef("");
-  const setAll = (next: boolean): void => {
+  const setShown = (next: Shown): void => {
     chosen.current = modeOf(next);
     chooseWorkers(props, next);
   };
-  const several = useStore(
+  const listed = useStore(
     runsStore,
     useCallback(
-      (runs: Runs) => (find(runs.payload, selection).run?.workers.length ?? 0) > 1,
+      (runs: Runs) => find(runs.payload, selection).run?.workers ?? NO_WORKERS,
       [selection],
     ),
   );
   // A link may say "all" of a run that has lost its others since.
   const workers =
-    several || all ? (
+    listed.length > 1 || all ? (
       <WorkerChoice
-        all={all}
-        parts={parts}
-        total={alignment?.data?.workers_total ?? parts.length}
+        {...{ shown, parts }}
+        alignment={alignment?.data ?? null}
+        workers={listed}
+        own={worker}
         focused={chosen.current === mode}
-        onAll={setAll}
+        onShown={setShown}
       />
     ) : null;
   const waiting =
     alignment?.data === null ||
+    (alignment !== null && isOfEarlierChoice(alignment)) ||
     parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
   if (!recordings.length || waiting)
     return <Waiting {...{ found, diagnosisHref }} workers={all ? workers : null} />;
@@ -97,10 +108,10 @@ export function TraceView(props: ViewProps) {
 }
 
 /** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
-function chooseWorkers({ setParam }: ViewProps, all: boolean): void {
+function chooseWorkers({ setParam }: ViewProps, shown: Shown): void {
   const keys = "t sel area arealanes mark table pin open shut order";
   for (const key of keys.split(" ")) setParam(key, null);
-  setParam("workers", all ? "all" : null);
+  setParam("workers", writeShown(shown) || null);
 }
 
 interface WaitingProps {

@@ -12,84 +12,146 @@ import {
   largestIn,
   levelBounds,
   levelOf,
-  levelPaths,
   LEVELS,
 } from "./heat";
+import { bandRoom, bandSize, bandsOf, labelPlaces, ruleOf } from "./heat_bands";
+import { HeatBitmap, HeatPaths, isBitmap } from "./HeatCells";
 import { useWidth } from "./size";
 
 interface HeatMapProps {
   label: string;
   rows: readonly string[];
   columns: readonly string[];
+  rowWord?: string;
   columnWord: string;
+  /** How many of these a column holds; the values are the largest of them. */
+  perColumn?: number;
   values: HeatValues;
   unit: Unit;
   order: readonly number[];
   note?: (row: number, column: number) => string;
+  /** Rows with a name beside them. */
+  marks?: readonly HeatMark[];
+  /** All rows in sight: where there are too many, several share a band that shows the largest value. */
+  fit?: boolean;
+  picked?: { row: number; column: number } | null;
+  onPick?: (row: number, column: number) => void;
+}
+
+export interface HeatMark {
+  row: number;
+  label: string;
 }
 
 const HEIGHT = 416;
 const HEAD = 20;
 const LETTER = 6.8;
+const NO_MARKS: readonly HeatMark[] = [];
+
+/** Bands, their cells and the room for names, for the width that the page leaves. */
+function useLayout(props: HeatMapProps, root: { current: HTMLDivElement | null }) {
+  const { rows, columns, values, order, fit = false, marks = NO_MARKS } = props;
+  const gutter = widthOf(rows, 24);
+  const beside = marks.length
+    ? widthOf(
+        marks.map(({ label }) => label),
+        0,
+      ) + MARK_LINE
+    : 0;
+  const width = useWidth(root) - gutter - beside - 2;
+  const longest = Math.max(1, ...columns.map((name) => name.length));
+  const size = fit ? bandSize(order.length) : 1;
+  const bands = useMemo(() => bandsOf(values, order, size), [values, order, size]);
+  const room = bandRoom(order.length, fit, HEIGHT);
+  const cells = useMemo(
+    () =>
+      cellsOf(
+        bands.values.length,
+        columns.length,
+        { width, height: room },
+        longest * LETTER + 8,
+        room > HEIGHT ? 1 : undefined,
+      ),
+    [bands, columns, width, longest, room],
+  );
+  return { gutter, beside, bands, cells, room };
+}
+
+const widthOf = (names: readonly string[], least: number): number =>
+  Math.ceil(Math.max(least, ...names.map((name) => Math.min(name.length, 24) * LETTER)) + 10);
 
 export function HeatMap(props: HeatMapProps) {
-  const { label, rows, columns, columnWord, values, unit, order } = props;
+  const { label, rows, columns, rowWord = "row", columnWord, perColumn = 1 } = props;
+  const { values, unit, order, marks = NO_MARKS, onPick } = props;
   const root = useRef<HTMLDivElement>(null);
-  const gutter = Math.ceil(
-    Math.max(24, ...rows.map((name) => Math.min(name.length, 24) * LETTER)) + 10,
-  );
-  const width = useWidth(root) - gutter - 2;
-  const longest = Math.max(1, ...columns.map((name) => name.length));
-  const cells = useMemo(
-    () => cellsOf(rows.length, columns.length, { width, height: HEIGHT }, longest * LETTER + 8),
-    [rows, columns, width, longest],
-  );
+  const { gutter, beside, bands, cells, room } = useLayout(props, root);
   const max = useMemo(() => largestIn(values), [values]);
-  const paths = useMemo(() => levelPaths(values, order, max, cells), [values, order, max, cells]);
+  const unknown = useMemo(() => values.some((row) => row.includes(null)), [values]);
   const cursor = useRef<SVGRectElement>(null);
-  const { at, spoken, point, leave, keys } = useCursor(columns.length, order.length, cells, cursor);
-  const row = order[at?.y ?? 0] ?? 0;
+  const rowAt = (x: number, y: number): number => bands.rows[y]?.[x] ?? 0;
+  const pick = onPick ? (x: number, y: number) => onPick(rowAt(x, y), x) : undefined;
+  const height = bands.values.length;
+  const { at, spoken, point, press, leave, keys } = useCursor(
+    { columns: columns.length, rows: height, cells },
+    cursor,
+    pick,
+  );
+  const row = at ? rowAt(at.x, at.y) : 0;
+  const together = Math.min(bands.size, order.length - (at?.y ?? 0) * bands.size);
   const cellText = at
-    ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}`
+    ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}${
+        together > 1 ? `, the largest of ${together} ${rowWord}s` : ""
+      }`
     : "";
   const note = at ? props.note?.(row, at.x) : "";
-  const size = { width: columns.length * cells.width, height: order.length * cells.height };
+  const size = { width: columns.length * cells.width, height: height * cells.height };
+  const rule = ruleOf(bands.size, perColumn, [rowWord, columnWord]);
+  const bandAt = (of: number): number => Math.floor(order.indexOf(of) / bands.size);
+  const bitmap = isBitmap(height, columns.length);
   return (
     <div class="heat" ref={root}>
-      <HeatLegend max={max} unit={unit} unknown={paths.at(-1) !== ""} />
+      <HeatLegend max={max} unit={unit} unknown={unknown} />
       <div
         class="heat-scroll"
         style={{
-          maxHeight: `${HEIGHT + HEAD + 16}px`,
-          gridTemplateColumns: `${gutter}px ${size.width}px`,
+          maxHeight: `${room + HEAD + 16}px`,
+          gridTemplateColumns: `${gutter}px ${size.width}px ${beside ? `${beside}px` : ""}`,
         }}
         tabIndex={0}
         role="group"
-        aria-label={`${label}: ${rows.length} rows, ${columns.length} columns; the arrow keys move`}
+        aria-label={`${label}: ${rows.length} rows, ${columns.length} columns; the arrow keys move${pick ? ", Enter chooses" : ""}`}
         {...keys}
       >
         <span class="heat-corner axis-unit">{columnWord}</span>
         <ColumnLabels {...{ columns, cells }} width={size.width} />
-        <RowLabels {...{ rows, order, cells, gutter }} height={size.height} />
-        <svg {...size} aria-hidden="true" onPointerMove={point} onPointerLeave={leave}>
-          {paths.map((d, level) =>
-            d ? (
-              <path key={level} class={level > LEVELS ? "heat-unknown" : `heat-${level}`} d={d} />
-            ) : null,
-          )}
-          {cells.texts ? <HeatTexts {...{ values, order, max, cells, unit }} /> : null}
-          {at ? (
-            <rect
-              ref={cursor}
-              class="heat-cursor"
-              x={at.x * cells.width}
-              y={at.y * cells.height}
-              width={cells.width}
-              height={cells.height}
-            />
-          ) : null}
-        </svg>
+        {beside ? <span /> : null}
+        <RowLabels {...{ rows, order, cells, gutter }} perBand={bands.size} height={size.height} />
+        <div class="heat-cells" style={{ width: `${size.width}px`, height: `${size.height}px` }}>
+          {bitmap ? <HeatBitmap {...{ max, cells }} values={bands.values} {...size} /> : null}
+          <svg
+            {...size}
+            class={pick ? "heat-pickable" : ""}
+            aria-hidden="true"
+            onPointerMove={point}
+            onPointerLeave={leave}
+            onClick={press}
+          >
+            {bitmap ? null : <HeatPaths {...{ max, cells }} values={bands.values} />}
+            {cells.texts ? <HeatTexts {...{ max, cells, unit }} values={bands.values} /> : null}
+            {props.picked ? (
+              <CellBox
+                class="heat-picked"
+                x={props.picked.column}
+                y={bandAt(props.picked.row)}
+                {...{ cells }}
+              />
+            ) : null}
+            {at ? <CellBox box={cursor} class="heat-cursor" {...at} {...{ cells }} /> : null}
+          </svg>
+        </div>
+        {beside ? <HeatMarks {...{ marks, bandAt, cells, beside }} height={size.height} /> : null}
       </div>
+      {rule ? <p class="heat-rule">{rule}</p> : null}
       <span class="visually-hidden" role="status">
         {spoken ? cellText : ""}
       </span>
@@ -103,12 +165,32 @@ export function HeatMap(props: HeatMapProps) {
   );
 }
 
+interface CellBoxProps {
+  class: string;
+  x: number;
+  y: number;
+  cells: Cells;
+  box?: { current: SVGRectElement | null };
+}
+
+function CellBox({ class: name, x, y, cells: { width, height }, box }: CellBoxProps) {
+  return (
+    <rect
+      {...(box ? { ref: box } : {})}
+      class={name}
+      x={x * width}
+      y={y * height}
+      width={width}
+      height={height}
+    />
+  );
+}
+
 /** `spoken`: whether the keyboard moves it, so that screen readers are told. */
 function useCursor(
-  columns: number,
-  rows: number,
-  cells: Cells,
+  { columns, rows, cells }: { columns: number; rows: number; cells: Cells },
   cursor: { current: Element | null },
+  pick: ((x: number, y: number) => void) | undefined,
 ) {
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   const [spoken, setSpoken] = useState(false);
@@ -120,6 +202,7 @@ function useCursor(
     const down = DOWN[event.key];
     const move = MOVES[event.key];
     if (event.key === "Escape") leave();
+    else if (event.key === "Enter" && at && pick) pick(x, y);
     else if (down) put(x, at ? y + down : y);
     else if (move) put(at ? move(x, columns) : x, y);
     else return;
@@ -135,11 +218,21 @@ function useCursor(
       Math.floor((event.clientY - box.top) / cells.height),
     );
   };
+  const press = (): void => {
+    if (at) pick?.(at.x, at.y);
+  };
   const onBlur = (): void => {
     setSpoken(false);
     leave();
   };
-  return { at, spoken, point, leave, keys: { onKeyDown, onFocus: () => setSpoken(true), onBlur } };
+  return {
+    at,
+    spoken,
+    point,
+    press,
+    leave,
+    keys: { onKeyDown, onFocus: () => setSpoken(true), onBlur },
+  };
 }
 
 const DOWN: Readonly<Record<string, number>> = {
@@ -159,7 +252,8 @@ function ColumnLabels({ columns, cells, width }: ColumnLabelsProps) {
   return (
     <svg class="heat-head" width={width} height={HEAD} aria-hidden="true">
       {columns.map((name, x) =>
-        x % cells.everyColumn ? null : (
+        x % cells.everyColumn ||
+        (cells.everyColumn > 1 && x * cells.width + name.length * LETTER > width) ? null : (
           <text
             key={x}
             x={cells.everyColumn > 1 ? x * cells.width : (x + 0.5) * cells.width}
@@ -179,14 +273,20 @@ interface RowLabelsProps {
   order: readonly number[];
   cells: Cells;
   gutter: number;
+  perBand: number;
   height: number;
 }
 
-function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps) {
+/** A label that begins lower would be cut. */
+const LABEL_ROOM = 12;
+
+/** Of a band the name of its first row. */
+function RowLabels({ rows, order, cells, gutter, perBand, height }: RowLabelsProps) {
+  const first = perBand > 1 ? order.filter((_, place) => place % perBand === 0) : order;
   return (
     <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
-      {order.map((row, y) =>
-        y % cells.everyRow ? null : (
+      {first.map((row, y) =>
+        y % cells.everyRow || (y && y * cells.height + LABEL_ROOM > height) ? null : (
           <text
             key={row}
             x={gutter - 6}
@@ -201,18 +301,54 @@ function RowLabels({ rows, order, cells, gutter, height }: RowLabelsProps) {
   );
 }
 
-interface HeatTextsProps extends Pick<HeatMapProps, "values" | "order" | "unit"> {
+const MARK_LINE = 14;
+const MARK_HEIGHT = 14;
+
+interface HeatMarksProps {
+  marks: readonly HeatMark[];
+  bandAt: (row: number) => number;
+  cells: Cells;
+  beside: number;
+  height: number;
+}
+
+/** Names of rows, each with a line to its row; where two would cover each other the lower one moves down. */
+function HeatMarks({ marks, bandAt, cells, beside, height }: HeatMarksProps) {
+  const placed = marks
+    .map((mark) => ({ ...mark, y: (bandAt(mark.row) + 0.5) * cells.height }))
+    .sort((a, b) => a.y - b.y);
+  const all = labelPlaces(
+    placed.map(({ y }) => y),
+    MARK_HEIGHT,
+    height,
+  );
+  const shown = placed.slice(0, Math.floor(height / MARK_HEIGHT));
+  return (
+    <svg class="heat-marks" width={beside} height={height} aria-hidden="true">
+      {shown.map(({ row, label, y }, i) => (
+        <g key={row}>
+          <path d={`M0,${y}L${MARK_LINE - 4},${all[i] ?? y}`} />
+          <text x={MARK_LINE} y={(all[i] ?? y) + 4}>
+            {label}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+interface HeatTextsProps extends Pick<HeatMapProps, "values" | "unit"> {
   max: number;
   cells: Cells;
 }
 
-function HeatTexts({ values, order, max, cells, unit }: HeatTextsProps) {
+function HeatTexts({ values, max, cells, unit }: HeatTextsProps) {
   return (
     <>
-      {order.flatMap((row, y) =>
-        (values[row] ?? []).map((value, x) => (
+      {values.flatMap((row, y) =>
+        row.map((value, x) => (
           <text
-            key={`${row} ${x}`}
+            key={`${y} ${x}`}
             class={levelOf(value, max) > 4 ? "heat-on" : ""}
             x={(x + 0.5) * cells.width}
             y={(y + 0.5) * cells.height + 3.5}

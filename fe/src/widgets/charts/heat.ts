@@ -32,7 +32,7 @@ export interface Cells {
 }
 
 const TALLEST = 26;
-const LOWEST = 5;
+export const LOWEST_CELL = 5;
 const WIDEST = 84;
 const THINNEST = 6;
 const LABEL_HEIGHT = 14;
@@ -46,9 +46,10 @@ export function cellsOf(
   columns: number,
   room: { width: number; height: number },
   labelWidth: number,
+  lowest = LOWEST_CELL,
 ): Cells {
   const width = Math.max(THINNEST, Math.min(WIDEST, Math.floor(room.width / Math.max(1, columns))));
-  const height = Math.max(LOWEST, Math.min(TALLEST, Math.floor(room.height / Math.max(1, rows))));
+  const height = Math.max(lowest, Math.min(TALLEST, Math.floor(room.height / Math.max(1, rows))));
   return {
     width,
     height,

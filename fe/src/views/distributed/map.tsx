@@ -1,0 +1,204 @@
+/** The heat map of workers and steps: one measure of each, who is far above the others, and what a chosen cell leads to. */
+
+import { useMemo, useState } from "preact/hooks";
+import { formatCount, formatTime } from "../../base/units";
+import type { DistributedMapPayload, DistributedPayload, Measure } from "../../api/types.gen";
+import { useResource, useUntilComplete } from "../../state/resource";
+import type { ViewProps } from "../../state/view";
+import { Card, Checkbox, Figure, HeatMap, Segmented, Select } from "../../widgets";
+import { Loaded } from "../loaded";
+import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { chosenCell, type MapOrder, MEASURES, orderOf, readMeasure, readOrder } from "./map_model";
+import { readWorker, workerName } from "./model";
+import { timelineHref } from "./timeline_link";
+
+type MapProps = ViewProps & { payload: DistributedPayload };
+
+export function MeasureMap(props: MapProps) {
+  const { payload, params, selection } = props;
+  const measure = readMeasure(params.measure, payload.matched > 0);
+  const { run, worker, span } = selection;
+  const resource = useResource("distributed/map", { run, worker, span, measure });
+  useUntilComplete(resource);
+  return (
+    <Card>
+      <Loaded resource={resource} shape={[400]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(map) => <MapFigure {...props} wanted={measure} measure={map.measure} map={map} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+/** `wanted`: the measure whose map may still be on its way. */
+type FigureProps = MapProps & { wanted: Measure; measure: Measure; map: DistributedMapPayload };
+
+function MapFigure(props: FigureProps) {
+  const { payload, params, setParam, measure, map } = props;
+  const { workers } = payload;
+  const { title, label, term } = MEASURES[measure];
+  const by = readOrder(params.by);
+  const [fit, setFit] = useState(true);
+  const rows = useMemo(() => workers.map(workerName), [workers]);
+  const columns = useMemo(() => columnNames(map), [map]);
+  const order = useMemo(() => orderOf(by, map, workers), [by, map, workers]);
+  const note = useNote(payload, map);
+  // Where each row has its name a second one beside it says nothing.
+  const marks = useMemo(
+    () =>
+      rows.length > MOST_ROWS
+        ? map.outliers.map(({ worker }) => ({ row: worker, label: rows[worker] ?? "" }))
+        : [],
+    [map, rows],
+  );
+  const [row, column] = [readWorker(params.at, workers), readColumn(params.step, map)];
+  const onPick = (worker: number, at: number): void => {
+    setParam("at", workers[worker]?.worker ?? null);
+    setParam("step", map.steps[map.column_begin[at] ?? 0] ?? null);
+  };
+  return (
+    <Figure
+      title={title}
+      term={term}
+      table={{
+        columns: [
+          { label: "Worker" },
+          ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const })),
+        ],
+        rows: order.map((place) => [
+          rows[place] ?? "",
+          ...columns.map((_, at) => map.values_ns[place]?.[at] ?? null),
+        ]),
+      }}
+      actions={<MapTools {...{ by, fit, setFit, setParam, workers }} measure={props.wanted} />}
+    >
+      <HeatMap
+        label={`${label} by worker and step`}
+        {...{ rows, columns, order, note, marks, fit, onPick }}
+        rowWord={workers.every(({ rank }) => rank !== null) ? "rank" : "worker"}
+        columnWord="step"
+        perColumn={stepsPerColumn(map)}
+        values={map.values_ns}
+        unit="ns"
+        picked={row !== null && column !== null ? { row, column } : null}
+      />
+      <Chosen {...props} row={row} column={column} />
+      <Outliers {...props} />
+    </Figure>
+  );
+}
+
+/** What holds a step back, said of the cell of the worker that does. */
+function useNote({ blame }: DistributedPayload, { column_begin }: DistributedMapPayload) {
+  return (worker: number, column: number): string => {
+    const [first, next] = [column_begin[column] ?? 0, column_begin[column + 1] ?? Infinity];
+    const item = blame.find(
+      (candidate) =>
+        candidate.step >= first && candidate.step < next && candidate.worker === worker,
+    );
+    return item
+      ? `It holds this step back by ${formatTime(item.held_ns)}. What takes longer on it: ${item.text || "not known"}.`
+      : "";
+  };
+}
+
+interface ToolsProps {
+  by: MapOrder;
+  fit: boolean;
+  measure: Measure;
+  workers: DistributedPayload["workers"];
+  setFit: (fit: boolean) => void;
+  setParam: ViewProps["setParam"];
+}
+
+/** Rows above this are drawn thinner, or together, unless each of them is wanted. */
+const MOST_ROWS = 83;
+
+function MapTools({ by, fit, measure, workers, setFit, setParam }: ToolsProps) {
+  const nodes = new Set(workers.map(({ node }) => node));
+  return (
+    <>
+      <Select
+        label="Show"
+        value={measure}
+        options={Object.entries(MEASURES).map(([value, item]) => ({ value, label: item.label }))}
+        onChange={(value) => setParam("measure", value)}
+      />
+      <Segmented<MapOrder>
+        label="Order"
+        value={by}
+        options={[
+          { value: "rank", label: "by rank" },
+          { value: "largest", label: measure === "late" ? "latest first" : "largest first" },
+          ...(nodes.size > 1 ? [{ value: "node" as const, label: "by node" }] : []),
+        ]}
+        onChange={(value) => setParam("by", value === "rank" ? null : value)}
+      />
+      {workers.length > MOST_ROWS ? (
+        <Checkbox label="All in sight" checked={fit} onChange={setFit} />
+      ) : null}
+    </>
+  );
+}
+
+type ChosenProps = FigureProps & { row: number | null; column: number | null };
+
+/** The chosen worker and step, and where they lead. */
+function Chosen({ payload, map, measure, hrefOf, selection, row, column }: ChosenProps) {
+  const worker = row === null ? undefined : payload.workers[row];
+  if (row === null || !worker) return null;
+  const trace = { run: selection.run, worker: worker.worker, span: worker.span };
+  return (
+    <p class="heat-chosen" role="status">
+      <strong>{chosenCell(payload.workers, map, measure, row, column)}</strong>{" "}
+      <a href={hrefOf("overview", {}, trace)}>Its overview</a>
+      {" · "}
+      <a href={hrefOf("trace", {}, trace)}>Its timeline</a>
+      {map.outliers.length || payload.workers.length > 1 ? (
+        <>
+          {" · "}
+          <a href={timelineHref(hrefOf, selection, payload.workers, besideIt(map, row))}>
+            Its timeline beside the median&apos;s
+          </a>
+        </>
+      ) : null}
+    </p>
+  );
+}
+
+/** A worker, and the one in the middle of all by this measure. */
+function besideIt(map: DistributedMapPayload, row: number): number[] {
+  const order = [...map.means_ns.entries()]
+    .filter(([, mean]) => mean !== null)
+    .sort(([, a], [, b]) => (a ?? 0) - (b ?? 0));
+  const middle = order[order.length >> 1]?.[0] ?? row;
+  return [...new Set([row, middle])];
+}
+
+const MOST_NAMED = 8;
+
+function Outliers({ payload, map, hrefOf, selection }: FigureProps) {
+  const { outliers } = map;
+  if (!outliers.length) return null;
+  const more = outliers.length - MOST_NAMED;
+  return (
+    <div class="heat-outliers">
+      <h4>Far above the others</h4>
+      <ul class="notes">
+        {outliers.slice(0, MOST_NAMED).map(({ worker, text }) => (
+          <li key={worker}>{text}</li>
+        ))}
+        {more > 0 ? <li>{`${formatCount(more)} more, named beside the map.`}</li> : null}
+      </ul>
+      <a
+        href={timelineHref(
+          hrefOf,
+          selection,
+          payload.workers,
+          outliers.map(({ worker }) => worker),
+        )}
+      >
+        Show them on the timeline
+      </a>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, expect, it, vi } from "vitest";
+import { readShown, writeShown } from "./params";
+import { matching, RankChoice, ranksOf, wrongPart } from "./rank_choice";
+
+afterEach(cleanup);
+const WORKERS = [
+  { name: "node0_a", rank: 0 },
+  { name: "node0_b", rank: 1 },
+  { name: "node1_a", rank: 2 },
+  { name: "node1_x", rank: null },
+];
+
+it("ranks are read as ranges, each once, and what is none is named", () => {
+  expect(ranksOf("64, 0-3,2")).toBe("0-3,64");
+  expect([wrongPart("0-3, 7"), wrongPart("0-3, b"), wrongPart("7-3"), wrongPart("")]).toEqual([
+    "",
+    "b",
+    "7-3",
+    "",
+  ]);
+});
+
+it("the address holds one worker, all, or ranks", () => {
+  expect(["all", "7,0-3", "", "nonsense", undefined].map(readShown)).toEqual([
+    "all",
+    { ranks: "0-3,7" },
+    "one",
+    "one",
+    "one",
+  ]);
+  expect([writeShown("one"), writeShown("all"), writeShown({ ranks: "1" })]).toEqual([
+    "",
+    "all",
+    "1",
+  ]);
+});
+
+it("finds workers by a part of their names, but for chosen ones and those without a rank", () => {
+  expect(matching(WORKERS, "NODE1", "0")).toEqual([{ name: "node1_a", rank: 2 }]);
+  expect(matching(WORKERS, "node0", "0").map(({ rank }) => rank)).toEqual([1]);
+  expect(matching(WORKERS, " ", "")).toEqual([]);
+});
+
+it("shows what is written or found, and no nonsense", () => {
+  const onRanks = vi.fn();
+  render(<RankChoice ranks="0" workers={WORKERS} onRanks={onRanks} />);
+  const ranks = screen.getByLabelText("Ranks");
+  fireEvent.input(ranks, { target: { value: "0-2, x" } });
+  fireEvent.click(screen.getByRole("button", { name: "Show" }));
+  expect(onRanks).not.toHaveBeenCalled();
+  expect(screen.getByRole("alert").textContent).toContain("“x” is no rank");
+  fireEvent.input(ranks, { target: { value: "0-1,9" } });
+  fireEvent.click(screen.getByRole("button", { name: "Show" }));
+  fireEvent.input(screen.getByLabelText("Add by name"), { target: { value: "node1" } });
+  fireEvent.click(screen.getByRole("button", { name: "Add node1_a (rank 2)" }));
+  expect(onRanks.mock.calls).toEqual([["0-1,9"], ["0,2"]]);
+});

@@ -1,0 +1,109 @@
+"""What the map of the Distributed view can show of every rank and step, in fewer columns where there are many steps.
+
+::
+
+    steps      0  1  2  3  4  5  6          columns begin at 0, 3 and 6
+    rank 0     5  1  2 |4  -  4 |1    ─▶    5  4  1     the largest of each column
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.steps import NORMAL_MAD, ODD_DEVIATIONS
+from torch_tb_profiler.store.columns import Array, Ints
+
+Measure = Literal[
+    "late", "waiting", "transfer", "exposed", "hidden", "computation", "other", "step"
+]
+_OVERLAP = {
+    "exposed": "communication",
+    "hidden": "overlap",
+    "computation": "computation",
+    "other": "other",
+}
+WORTH = 0.01
+"""Less of a step is no news."""
+LEAST_RANKS = 4
+"""Of fewer ranks none is an outlier."""
+
+
+class Outlier(NamedTuple):
+    """A rank whose mean is far above that of the others, ns."""
+
+    rank: int
+    mean: float
+    median: float
+
+
+def measured(figures: RunFigures, measure: Measure) -> Ints:
+    """ns of shape (ranks, steps); −1 where a rank has no such step or it is not known.
+
+    What could not be divided into waiting and transferring has neither, and nobody is late in it.
+    """
+    if measure == "step":
+        return step_times(figures)
+    if measure in _OVERLAP:
+        return figures.overlap[_OVERLAP[measure]]
+    parts = figures.waiting
+    undivided = (parts["unsplit"] > 0) & (parts["waiting"] + parts["transfer"] == 0)
+    return np.where(undivided, -1, parts[measure])
+
+
+def step_times(figures: RunFigures) -> Ints:
+    """Duration of every step, ns of shape (ranks, steps); −1 where a rank has no such step."""
+    parts = np.stack(list(figures.overlap.values()))
+    return np.where((parts < 0).any(axis=0), -1, parts.sum(axis=0))
+
+
+def column_begins(steps: int, most: int) -> Ints:
+    """The first step of each of at most ``most`` columns that hold equally many consecutive steps, the last one the rest."""
+    return np.arange(0, steps, max(1, -(-steps // max(1, most))), dtype=np.int64)
+
+
+def largest(values: Ints, begins: Ints) -> Ints:
+    """The largest value of each column, shape (ranks, columns); −1 where none is known."""
+    if not values.size:
+        return np.full((len(values), len(begins)), -1, np.int64)
+    return np.maximum.reduceat(values, begins, axis=1)
+
+
+def summed(values: Ints, begins: Ints) -> tuple[Ints, Ints]:
+    """The sum of the known values (≥ 0) of each column, −1 where there is none, and their number."""
+    if not values.size:
+        none = np.zeros((len(values), len(begins)), np.int64)
+        return none - 1, none
+    known = values >= 0
+    count = np.add.reduceat(known, begins, axis=1, dtype=np.int64)
+    total = np.add.reduceat(np.where(known, values, 0), begins, axis=1)
+    return np.where(count > 0, total, -1), count
+
+
+def means(values: Ints) -> Array:
+    """The mean of each rank's known steps, float64 of shape (ranks,); NaN without one."""
+    known = values >= 0
+    count = known.sum(axis=1)
+    mean: Array = np.where(known, values, 0).sum(axis=1) / np.maximum(count, 1)
+    return np.where(count > 0, mean, np.nan)
+
+
+def outliers(figures: RunFigures, values: Ints) -> list[Outlier]:
+    """Ranks with a mean more than ``ODD_DEVIATIONS`` deviations and ``WORTH`` of a step above the median, the largest
+    first. The deviation is 1.4826 · the median distance from the median, as for odd steps; of fewer than ``LEAST_RANKS``
+    none is one.
+    """
+    mean = means(values)
+    known = np.flatnonzero(~np.isnan(mean))
+    if len(known) < LEAST_RANKS:
+        return []
+    middle = float(np.median(mean[known]))
+    spread = NORMAL_MAD * float(np.median(np.abs(mean[known] - middle)))
+    steps = means(step_times(figures))[known]
+    floor = WORTH * float(np.nanmedian(steps)) if (~np.isnan(steps)).any() else 0.0
+    excess = mean[known] - middle
+    odd = known[(excess > ODD_DEVIATIONS * spread) & (excess > floor)]
+    ordered = odd[np.argsort(-mean[odd], kind="stable")]
+    return [Outlier(rank, float(mean[rank]), middle) for rank in ordered.tolist()]

@@ -1,0 +1,257 @@
+"""Processes that decode chunks of a large trace, for the one that reads it.
+
+A chunk goes there and its columns come back through memory that all of them map; pipes only say
+that they are there::
+
+    reader     chunk ─▶ ┌ slot: text │ columns ┐ ─▶ merged, in the order of the text
+    process               decode ─▶ gather
+
+Chunk k is decoded by process k mod n in slot k mod 2 n: each has one to decode and the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import IO
+
+from torch_tb_profiler.importers.chunks import decode_chunk
+from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.parts import Part, part_of
+from torch_tb_profiler.importers.walk import Ledger
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.roles import Role, own_roles
+
+PAYS_BYTES = 64 << 20
+"""Text still to come for each process that is started: one takes as long to start as to decode 20 MB
+(measured), and needs 40 MB of memory.
+"""
+MOST_REFUSED = 16
+"""Chunks that no process could decode, before all are decoded here: each costs what was sent after it."""
+_START = (
+    "import sys; sys.path[:] = {path!r};"
+    "from torch_tb_profiler.importers.decoders import main;"
+    "main(*{arguments!r})"
+)
+_TASK = struct.Struct("=qqq")
+"""Slot, bytes of text, offset of the text."""
+_COUNT = struct.Struct("=q")
+"""How many sizes follow: of the pickled part and of its columns. None: it could not be decoded."""
+_ALIGN = 64
+COLUMNS_PER_TEXT = 2
+"""Room for the columns of a chunk, per room for its text."""
+CHUNKS_EACH = 2
+
+
+class Decoders:
+    """Processes that are started when they pay. A context manager that ends them; one thread uses it."""
+
+    def __init__(self, settings: Settings) -> None:
+        """``settings.import_processes``: how many at most; with one, none is ever started."""
+        self._most = settings.import_processes or settings.workers
+        if sys.platform == "win32":
+            self._most = 1
+        self._categories = settings.categories
+        self._text_bytes = 2 * settings.chunk_bytes
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._waiting: list[subprocess.Popen[bytes]] = []
+        """Those that have not said yet that they are there."""
+        self._memory: mmap.mmap | None = None
+        self._begun = self._done = self._refused = 0
+
+    def __enter__(self) -> Decoders:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @property
+    def most_sent(self) -> int:
+        """How many chunks may be out at once."""
+        return CHUNKS_EACH * len(self._processes)
+
+    def ready(self, text_to_come: int) -> bool:
+        """Whether chunks can be sent; starts the processes if that pays for so much text, bytes."""
+        if self._most < 2:
+            return False
+        if not self._processes:
+            processes = min(self._most, text_to_come // PAYS_BYTES)
+            if processes > 1:
+                self._start(processes)
+            return False
+        while self._waiting and _has_answer(self._waiting[-1]):
+            if not _read(self._waiting.pop(), 1):
+                self._end()
+        return bool(self._processes) and not self._waiting
+
+    def send(self, chunk: memoryview, offset: int) -> bool:
+        """Have a chunk decoded that is at an offset of the text; False if it cannot be."""
+        if len(chunk) + 2 > self._text_bytes or self._memory is None:
+            return False
+        number = self._begun % len(self._processes)
+        slot = self._begun % self.most_sent
+        start, n = slot * _slot_bytes(self._text_bytes), len(chunk)
+        self._memory[start : start + 1] = b"["
+        self._memory[start + 1 : start + 1 + n] = chunk
+        self._memory[start + 1 + n : start + 2 + n] = b"]"
+        pipe = self._processes[number].stdin
+        assert pipe is not None
+        try:
+            pipe.write(_TASK.pack(slot, n + 2, offset))
+            pipe.flush()
+        except OSError:
+            self._end()
+            return False
+        self._begun += 1
+        return True
+
+    def receive(self) -> Part | None:
+        """What was decoded of the chunk that was sent first; None if it must be decoded here. Its
+        columns are valid until the next chunk is sent.
+        """
+        if self._memory is None:
+            return None
+        slot = self._done % self.most_sent
+        process = self._processes[self._done % len(self._processes)]
+        self._done += 1
+        count = _read(process, _COUNT.size)
+        sizes = _read(process, 8 * _COUNT.unpack(count)[0]) if count else b""
+        if not count or (not sizes and _COUNT.unpack(count)[0]):
+            self._end()
+            return None
+        if not sizes:
+            self._refused += 1
+            return None
+        start = slot * _slot_bytes(self._text_bytes) + _aligned(self._text_bytes)
+        pieces = []
+        for size in struct.unpack(f"={len(sizes) // 8}q", sizes):
+            pieces.append(memoryview(self._memory)[start : start + size])
+            start += _aligned(size)
+        part: Part = pickle.loads(pieces[0], buffers=pieces[1:])
+        return part
+
+    def drop(self) -> None:
+        """Forget the chunks that are out; all later ones are decoded here if too many were refused."""
+        while self._processes and self._done < self._begun:
+            self.receive()
+        if self._refused > MOST_REFUSED:
+            self._end()
+
+    def _start(self, processes: int) -> None:
+        size = CHUNKS_EACH * processes * _slot_bytes(self._text_bytes)
+        with contextlib.suppress(OSError), _memory_file() as file:
+            file.truncate(size)
+            self._memory = mmap.mmap(file.fileno(), size)
+            for _ in range(processes):
+                self._processes.append(self._process(file.fileno(), size))
+        if len(self._processes) < processes:
+            self._end()
+        self._waiting = list(self._processes)
+
+    def _process(self, descriptor: int, size: int) -> subprocess.Popen[bytes]:
+        path = [p for p in sys.path if isinstance(p, str)]
+        arguments = (descriptor, size, self._text_bytes, self._categories)
+        return subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=path, arguments=arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(descriptor,),
+        )
+
+    def _end(self) -> None:
+        self._most = 1
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+        self._processes, self._waiting, self._memory = [], [], None
+
+
+def main(descriptor: int, size: int, text_bytes: int, categories: str) -> None:
+    """Decode chunks until standard input ends; see ``Decoders``."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory = mmap.mmap(descriptor, size)
+    os.close(descriptor)
+    answers = os.fdopen(os.dup(1), "wb")
+    # Whatever a library prints must not end up between the answers.
+    os.dup2(2, 1)
+    roles = own_roles(categories)
+    answers.write(b"+")
+    answers.flush()
+    while task := sys.stdin.buffer.read(_TASK.size):
+        slot, length, offset = _TASK.unpack(task)
+        start = slot * _slot_bytes(text_bytes)
+        part = decoded(memory[start : start + length], offset, roles)
+        start += _aligned(text_bytes)
+        sizes = _laid(part, memory, start, (slot + 1) * _slot_bytes(text_bytes)) if part else []
+        answers.write(_COUNT.pack(len(sizes)) + struct.pack(f"={len(sizes)}q", *sizes))
+        answers.flush()
+
+
+def decoded(text: bytes, offset: int, roles: Mapping[str, Role]) -> Part | None:
+    """What a chunk, as ``bracketed`` makes it, holds; None if it must be decoded where it was cut."""
+    counts = DefectCounts()
+    ledger, gathered = Ledger(counts), Gatherer(counts, roles)
+    try:
+        batch = decode_chunk(text, offset, ledger)
+        if batch is None or batch.size < len(text) - 2:
+            return None
+        gathered.add(batch, 0)
+    except Exception:
+        # The reader does the same again, and fails where it would have without us.
+        return None
+    return part_of(gathered, ledger.entries + len(batch.events))
+
+
+def _laid(part: Part, memory: mmap.mmap, start: int, end: int) -> list[int]:
+    """Put a part into memory; the sizes of its pieces, none if they do not fit."""
+    columns: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(part, 5, buffer_callback=columns.append)
+    pieces = [memoryview(head), *(column.raw() for column in columns)]
+    if start + sum(_aligned(len(piece)) for piece in pieces) > end:
+        return []
+    for piece in pieces:
+        memory[start : start + len(piece)] = piece
+        start += _aligned(len(piece))
+    return [len(piece) for piece in pieces]
+
+
+def _has_answer(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process has said something, or ended."""
+    return bool(select.select([process.stdout.fileno() if process.stdout else -1], [], [], 0)[0])
+
+
+def _read(process: subprocess.Popen[bytes], n: int) -> bytes:
+    """The next bytes of a process; ``b""`` if it ended."""
+    assert process.stdout is not None
+    data = process.stdout.read(n)
+    return data if len(data) == n else b""
+
+
+def _slot_bytes(text_bytes: int) -> int:
+    return _aligned(text_bytes) + COLUMNS_PER_TEXT * _aligned(text_bytes)
+
+
+def _aligned(n: int) -> int:
+    return -(-n // _ALIGN) * _ALIGN
+
+
+def _memory_file() -> IO[bytes]:
+    """A file that is only in memory, where there is such a thing."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("chunks"), "w+b")
+    return tempfile.TemporaryFile()

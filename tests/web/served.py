@@ -81,7 +81,7 @@ class WrittenCatalogue(Answering):
 
     opened: Opened = field(default_factory=hand_made.opened)
     rescans: int = 0
-    keeper: Any = SimpleNamespace(link=None)
+    keeper: Any = field(default_factory=lambda: SimpleNamespace(link=None))
 
     def snapshot(self) -> Snapshot:
         spans = (

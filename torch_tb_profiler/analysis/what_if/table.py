@@ -60,6 +60,7 @@ PREDICTED_STEPS = DisplaySpec(
             "Share of the measured time; below 0: it takes longer.",
             "what_if",
         ),
+        _C("steps", "count", "", ""),
     ),
 )
 

@@ -41,7 +41,7 @@ HERE = Path(__file__).resolve().parent
 PERIOD_SECONDS = 10.0
 FIRST_CHANGES = 80
 """By then about as many files of the changing runs come as go."""
-QUIET_SECONDS = 90.0
+QUIET_SECONDS = 80.0
 """After the last disturbance, until every file must be right: imports that were killed are tried again
 after 15 s and 60 s."""
 
@@ -112,10 +112,10 @@ class Soak:
         chaos.start()
         rows = self.watch(server, world, disks)
         chaos.stop()
-        time.sleep(min(QUIET_SECONDS, 20 * self.options.minutes))
         stopped.set()
         for thread in threads:
             thread.join()
+        time.sleep(min(QUIET_SECONDS, 20 * self.options.minutes))
         faults = self.last_look(world, watcher)
         watcher.close()
         orphans = server.end()

@@ -529,9 +529,10 @@ export interface RankGroup {
   high: (number | null)[];
 }
 
-/** Routes `/overview/ranks` and `/overview/ranks/known`. `progress` below 1: ask again; null: nobody has asked for the ranks yet, and nothing is known of them. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
+/** Routes `/overview/ranks` and `/overview/ranks/known`. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
 export interface OverviewRanksPayload {
-  progress: number | null;
+  known: boolean;
+  progress: number;
   workers: RunWorker[];
   workers_total: number;
   steps: number;
@@ -967,11 +968,27 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each. */
+/** The Dask cluster that imports and analyses, and what the server had it do. What is unknown while the scheduler cannot be reached is null. `workers`: those with the server's version, `others` those without; `threads` and `memory` (bytes) of the former together. `dashboard`: URL of Dask's own page. `waiting`, `running`, `done`, `failed`: tasks, the last two since the server started. */
+export interface ClusterItem {
+  address: string;
+  connected: boolean;
+  workers: number | null;
+  others: number | null;
+  threads: number | null;
+  memory: number | null;
+  dashboard: string | null;
+  waiting: number;
+  running: number;
+  done: number;
+  failed: number;
+}
+
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
+  cluster: ClusterItem | null;
   files: FilesTable;
 }
 

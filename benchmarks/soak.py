@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -227,6 +228,8 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, help="where to work; default: a temporary folder")
     parser.add_argument("--write", action="store_true", help="write soak.md")
     options = parser.parse_args()
+    # The server and the disks are given back.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(dir=options.scratch, prefix="soak-") as scratch:
         raise SystemExit(Soak(options, Path(scratch)).run())
 

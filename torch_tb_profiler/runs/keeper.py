@@ -9,16 +9,16 @@ that is mapped from then on, and makes it again when the cause of a failure has 
 
 from __future__ import annotations
 
-import os
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
-from torch_tb_profiler.runs.executor import LocalProcesses
+from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError, SourceError
+from torch_tb_profiler.runs.executor import Executor, LocalProcesses
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.products import (
     DERIVED,
@@ -28,11 +28,15 @@ from torch_tb_profiler.runs.products import (
     content_version,
 )
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
+from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import damaged
 from torch_tb_profiler.units import format_bytes
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.cluster_link import ClusterLink
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -51,6 +55,8 @@ DERIVED_SHARE = 1.0
 DEAD = ("killed", "memory", "died", "hung")
 """Ends of a worker that could not tidy up."""
 ALL_MEMORY = float("inf")
+DESCRIPTORS_PER_MAP = 8
+"""Each map needs a file descriptor; of each kind of sidecar so small a share of all is mapped."""
 
 
 @dataclass(eq=False)
@@ -77,10 +83,16 @@ class Keeper:
     """
 
     def __init__(
-        self, settings: Settings, makers: Mapping[str, str] | None = None, *, quiet: bool = False
+        self,
+        settings: Settings,
+        makers: Mapping[str, str] | None = None,
+        *,
+        quiet: bool = False,
+        alone: bool = False,
     ) -> None:
         """``makers``: product's name → what makes it instead, for tests; ``quiet``: nobody reads
-        what worker processes print.
+        what worker processes print; ``alone``: a cluster that cannot be reached is not replaced by
+        processes of this machine.
         """
         self.settings = settings
         self._makers = makers or {}
@@ -89,10 +101,12 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
-        self.queue = WorkQueue(settings, self._hear, LocalProcesses(quiet))
+        self._closed = threading.Event()
+        self.queue = WorkQueue(settings, self._hear, _executor(settings, quiet, alone))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
+        self._closed.set()
         self.queue.close()
         with self._changed:
             for making in self._making.values():
@@ -101,10 +115,32 @@ class Keeper:
             if self._folder is not None:
                 self._folder.close()
 
+    def keep_clean(self) -> None:
+        """Remove what was kept of files that are gone, now and once a day, while this is open."""
+
+        def clean() -> None:
+            while True:
+                with suppress(OSError):
+                    self.folder().remove_gone()
+                if self._closed.wait(DAY_SECONDS):
+                    return
+
+        # On its own: a file system that does not answer holds up nothing else.
+        threading.Thread(target=clean, name="profiler-cache", daemon=True).start()
+
     @property
     def note(self) -> str:
-        """Why things are kept in another folder than the one that was asked for; else empty."""
-        return self._folder.note if self._folder is not None else ""
+        """Why things are kept in another folder than the one that was asked for, and what is wrong
+        with the cluster; else empty.
+        """
+        folder = self._folder.note if self._folder is not None else ""
+        cluster = self.link.note if self.link is not None else ""
+        return " ".join(filter(None, (folder, cluster)))
+
+    @property
+    def link(self) -> ClusterLink | None:
+        """The connection to the cluster that does the work; None if none is asked for."""
+        return getattr(self.queue.executor, "link", None)
 
     def disk_note(self, files: Iterable[ListedFile], waiting: Iterable[ListedFile]) -> str:
         """What is kept of files, and of those of them that are not imported yet, in words, where that is
@@ -151,7 +187,7 @@ class Keeper:
             SidecarError: it is not there, damaged, or of another version.
         """
         with self._changed:
-            most = max(1, self.settings.open_traces)
+            most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most))
         if damaged.take(self.located(path)):
             mapped.drop(path)
@@ -161,7 +197,21 @@ class Keeper:
 
     def read(self, product: Product[T], path: str) -> T:
         """The same, let go when the caller does."""
-        return product.read(self.located(path))
+        location = self._copied(path)
+        try:
+            return product.read(location)
+        except SidecarError:
+            self.folder().discard(path)
+            raise
+
+    def _copied(self, path: str) -> str:
+        folder = self.folder()
+        try:
+            return str(folder.copied(path))
+        except OSError as error:
+            if error.errno in FULL and folder.fall_back():
+                return str(folder.copied(path))
+            raise
 
     def kept(self, product: Product[T], path: str) -> T | None:
         """The same, marked as used; None if it is not there."""
@@ -178,15 +228,26 @@ class Keeper:
         for name, mapped in self._mapped.items():
             mapped.drop(paths.get(name))
 
-    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What was kept, else what ``build`` makes in this process, which is then kept."""
-        if (kept := self.kept(product, path)) is not None:
+    def make_here(
+        self,
+        product: Product[T],
+        path: str,
+        build: Callable[[], T],
+        fits: Callable[[T], bool] = lambda kept: True,
+    ) -> T:
+        """What was kept, if it ``fits``, else what ``build`` makes in this process, which is then
+        kept.
+        """
+        kept = self.kept(product, path)
+        if kept is not None and fits(kept):
             return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.
         with suppress(OSError):
             product.write(self.located(path), built)
             self.folder().trim()
+            with suppress(SourceError):
+                self.folder().publish(self.located(path))
         return built
 
     def get(self, product: DerivedProduct[T], sidecar: str) -> T:
@@ -243,6 +304,21 @@ class Keeper:
             making.hearers[hearer] = hear
             return making
 
+    def have_derived(
+        self,
+        product: DerivedProduct[Any],
+        sidecar: str,
+        priority: Priority,
+        hearer: Hashable,
+        hear: Hear,
+    ) -> Making:
+        """Have something made of an imported trace, likewise."""
+        size = self.folder().bytes_of(sidecar)
+        with self._changed:
+            making = self._begin_derived(product, sidecar, size, priority)
+            making.hearers[hearer] = hear
+            return making
+
     def leave(self, making: Making, hearer: Hashable) -> None:
         """Tell somebody no more; what nobody waits for is not made."""
         with self._changed:
@@ -272,6 +348,13 @@ class Keeper:
                 self.queue.submit(job, priority)
             return making
 
+    def _begin_derived(
+        self, product: DerivedProduct[Any], sidecar: str, size: int, priority: Priority = ()
+    ) -> Making:
+        path, location = product.path(sidecar, self.settings), self.located(sidecar)
+        memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
+        return self._begin(product, location, path, size, memory, disk, priority)
+
     def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | Making:
         """What is there, else its making, begun where nobody did."""
         if (made := self.made(product, sidecar)) is not None:
@@ -281,10 +364,7 @@ class Keeper:
             # It may have been finished since that look.
             if path not in self._making and (made := self.made(product, sidecar)) is not None:
                 return made
-            location = self.located(sidecar)
-            size = os.path.getsize(location) if os.path.exists(location) else 0
-            memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
-            return self._begin(product, location, path, size, memory, disk)
+            return self._begin_derived(product, sidecar, self.folder().bytes_of(sidecar))
 
     def _wait(self, product: DerivedProduct[Any], making: Making) -> None:
         """Return when it lies there."""
@@ -332,6 +412,8 @@ class Keeper:
                     del self._making[job.key]
             hearers = list(making.hearers.values())
             self._changed.notify_all()
+        if news.outcome is not None and self._folder is not None:
+            self._folder.appeared(job.sidecar)
         for hear in hearers:
             hear(making, news)
         if news.outcome is not None and self._folder is not None:
@@ -349,6 +431,25 @@ class Keeper:
             making.job = replace(job, sidecar=self.located(job.key))
             self.queue.submit(making.job, making.priority)
         return True
+
+
+def descriptors() -> int:
+    """How many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows, where there is no such limit on maps
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
+
+
+def _executor(settings: Settings, quiet: bool, alone: bool) -> Executor:
+    # What is kept for this process alone, no other machine can write.
+    if not settings.scheduler or not settings.use_cache:
+        return LocalProcesses(quiet)
+    from torch_tb_profiler.runs.cluster import Cluster
+
+    return Cluster(settings, quiet, alone)
 
 
 def text_bytes(name: str, size: int) -> int:

@@ -13,14 +13,18 @@ import time
 import weakref
 from pathlib import Path
 
+from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.gone import is_gone
 from torch_tb_profiler.sources.listing import ListedFile
-from torch_tb_profiler.sources.places import words
+from torch_tb_profiler.sources.places import is_url, shown, words
 from torch_tb_profiler.sources.private_folder import make_private
+from torch_tb_profiler.sources.remote_cache import RemoteCache, folder_name
 from torch_tb_profiler.units import format_bytes
 
 SUFFIX = ".safetensors"
-_DAY_SECONDS = 86_400.0
+DAY_SECONDS = 86_400.0
+_DIGITS = 40
 
 
 class CacheFolder:
@@ -29,6 +33,7 @@ class CacheFolder:
     Attributes:
         path: the folder; it exists.
         lasting: whether it outlives this object.
+        remote: the place at a URL whose copies are here; None where the folder is all.
         spare: where new sidecars are written when ``path`` is full; None before that.
         note: why it is not, or not only, the one that was asked for, in words; ``""`` when it is.
     """
@@ -37,6 +42,7 @@ class CacheFolder:
         self.note = ""
         self.spare: Path | None = None
         self.lasting = False
+        self.remote: RemoteCache | None = None
         self._limit = settings.cache_limit_bytes
         self._own = not settings.use_cache
         self._once = secrets.token_hex(8)
@@ -45,8 +51,10 @@ class CacheFolder:
             self.path = self._make_own()
             return
         folder = _configured(settings)
+        if is_url(settings.cache_dir):
+            self._take_remote(settings.cache_dir)
         try:
-            if why := make_private(folder, ours=not settings.cache_dir):
+            if why := make_private(folder, ours=not settings.cache_dir or self.remote is not None):
                 why += "; name a folder of your own, or take that away"
             else:
                 tempfile.TemporaryFile(dir=folder).close()
@@ -67,6 +75,15 @@ class CacheFolder:
         self._end = weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
         self._own = True
         return path
+
+    def _take_remote(self, url: str) -> None:
+        try:
+            self.remote = RemoteCache(url)
+        except SourceError as error:
+            self.note = (
+                f"The cache {shown(url)} is not used: {error.message} What is imported is kept on this"
+                " machine only."
+            )
 
     def fall_back(self, needed: float = 0.0) -> bool:
         """Write to a folder of this process from now on, as the disk of this one is full; whether
@@ -91,6 +108,55 @@ class CacheFolder:
         path = Path(sidecar)
         return path if self.spare is None or path.exists() else self.spare / path.name
 
+    def copied(self, sidecar: str | Path) -> Path:
+        """Where a sidecar is, copied from the remote place if it is not here.
+
+        Raises:
+            SourceError: the place does not answer.
+            OSError: the copy could not be written.
+        """
+        path = self.located(sidecar)
+        if self.remote is not None and not path.exists():
+            self.remote.fetch(path)
+        return path
+
+    def publish(self, sidecar: str | Path) -> None:
+        """Have others find what was written here, where there is a remote place.
+
+        Raises:
+            SourceError: it could not be written there.
+        """
+        if self.remote is not None:
+            self.remote.publish(Path(sidecar))
+
+    def has(self, sidecar: str | Path) -> bool:
+        """Whether a sidecar is here or at the remote place, as far as is known."""
+        path = self.located(sidecar)
+        with contextlib.suppress(SourceError):
+            return path.exists() or (
+                self.remote is not None and self.remote.size(path.name) is not None
+            )
+        return False
+
+    def appeared(self, sidecar: str | Path) -> None:
+        """Somebody wrote a sidecar."""
+        if self.remote is not None:
+            self.remote.saw(Path(sidecar).name)
+
+    def bytes_of(self, sidecar: str | Path) -> int:
+        """Size of a sidecar, here or at the remote place; 0 if it is not known."""
+        path = self.located(sidecar)
+        with contextlib.suppress(OSError):
+            return path.stat().st_size
+        with contextlib.suppress(SourceError):
+            return (self.remote.size(path.name) if self.remote is not None else None) or 0
+        return 0
+
+    def discard(self, sidecar: str | Path) -> None:
+        """A sidecar cannot be used: its copy goes, and is fetched again if there is another one."""
+        if self.remote is not None:
+            _remove(self.located(sidecar))
+
     def sidecar(self, file: ListedFile, version: str) -> Path:
         """The sidecar's path for one version of a file, read by one version of the program.
 
@@ -99,7 +165,7 @@ class CacheFolder:
         once = "" if file.stamp else self._once
         key = "\0".join((file.location, str(file.size), file.stamp, version, once))
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        return self.path / (digest[:40] + SUFFIX)
+        return self.path / (digest[:_DIGITS] + SUFFIX)
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
@@ -122,7 +188,7 @@ class CacheFolder:
                 continue
             if path.name.endswith(SUFFIX):
                 sidecars.append((status.st_mtime, status.st_size, path))
-            elif SUFFIX in path.name and time.time() - status.st_mtime > _DAY_SECONDS:
+            elif SUFFIX in path.name and _is_old(path):
                 removed += _remove(path)
         total = sum(size for _, size, _ in sidecars)
         # The newest stays whatever the limit, or it would be rebuilt forever.
@@ -132,6 +198,20 @@ class CacheFolder:
             if _remove(path):
                 total -= size
                 removed += 1
+        return removed
+
+    def remove_gone(self) -> int:
+        """Remove sidecars, with what was derived of them, that nobody used for a day and whose files
+        were removed or changed. Returns the number of files removed.
+        """
+        removed = 0
+        for path in self.path.glob(f"*{SUFFIX}"):
+            stem = path.name.removesuffix(SUFFIX)
+            # What is derived has a longer name.
+            if len(stem) != _DIGITS or not _is_old(path) or not is_gone(path):
+                continue
+            removed += _remove(path)
+            removed += sum(_remove(derived) for derived in self.path.glob(f"{stem}-*{SUFFIX}"))
         return removed
 
     def close(self) -> None:
@@ -160,11 +240,22 @@ def _free(folder: str | Path) -> float:
 
 
 def _configured(settings: Settings) -> Path:
-    if settings.cache_dir:
+    if settings.cache_dir and not is_url(settings.cache_dir):
         return Path(settings.cache_dir).expanduser()
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False)) / "sidecars"
+    home = Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False))
+    if is_url(settings.cache_dir):
+        return home / "copies" / folder_name(settings.cache_dir)
+    return home / "sidecars"
+
+
+def _is_old(path: Path) -> bool:
+    """Whether nobody used a file for a day."""
+    try:
+        return time.time() - path.stat().st_mtime > DAY_SECONDS
+    except OSError:
+        return False
 
 
 def _remove(path: Path) -> int:

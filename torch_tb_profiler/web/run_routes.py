@@ -44,8 +44,6 @@ from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, W
 from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Backend, Pair, chosen, route
 
-FEW = 16
-"""Largest run of which all workers are read for findings; for larger ones the Distributed view does."""
 _SECOND_STEPS = StepsOf("Steps of side B.")
 _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
@@ -55,9 +53,10 @@ _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]
 
 def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
     """The fleet of a trace if complete, and the progress towards it."""
-    few = 1 < len(opened.run.beside(opened.worker)) <= FEW
-    fleet = fleets.of(opened) if few else fleets.known(opened)
-    if fleet is None or fleet.complete:
+    if len(opened.run.beside(opened.worker)) < 2:
+        return None, 1.0
+    fleet = fleets.of(opened)
+    if fleet.complete:
         return fleet, 1.0
     return None, min(round(fleet.progress, 2), 0.99)
 

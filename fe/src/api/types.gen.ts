@@ -968,11 +968,27 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each. */
+/** The Dask cluster that imports and analyses, and what the server had it do. What is unknown while the scheduler cannot be reached is null. `workers`: those with the server's version, `others` those without; `threads` and `memory` (bytes) of the former together. `dashboard`: URL of Dask's own page. `waiting`, `running`, `done`, `failed`: tasks, the last two since the server started. */
+export interface ClusterItem {
+  address: string;
+  connected: boolean;
+  workers: number | null;
+  others: number | null;
+  threads: number | null;
+  memory: number | null;
+  dashboard: string | null;
+  waiting: number;
+  running: number;
+  done: number;
+  failed: number;
+}
+
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
+  cluster: ClusterItem | null;
   files: FilesTable;
 }
 

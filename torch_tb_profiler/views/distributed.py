@@ -183,7 +183,7 @@ def _fitting(items: Sequence[BlameItem]) -> list[BlameItem]:
 def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
     rank: Rank | None = figures.ranks[worker.place] if worker.place >= 0 else None
     aligned = figures.aligned[worker.place] if worker.place >= 0 else None
-    named = _HOST_AND_PROCESS.match(worker.worker)
+    node, process = node_and_process(worker, rank)
     tied = aligned is not None and aligned.method != "none"
     return DistributedWorker(
         worker=worker.worker,
@@ -192,14 +192,22 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
         rank_source=worker.rank_source,
         state=worker.state,
         message=worker.message,
-        node=named[1] if named else rank.host_name if rank is not None else "",
-        process=named[2] if named else rank.process if rank is not None else "",
+        node=node,
+        process=process,
         backend=rank.backend if rank is not None else None,
         devices=[_device(device) for device in rank.devices] if rank is not None else [],
         offset_ns=aligned.offset if aligned is not None and tied else None,
         error_ns=aligned.error if aligned is not None and tied else None,
         collectives=len(rank) if rank is not None else 0,
     )
+
+
+def node_and_process(worker: PlacedWorker, rank: Rank | None) -> tuple[str, str]:
+    """By its name, else by its trace; empty where not known."""
+    named = _HOST_AND_PROCESS.match(worker.worker)
+    if named:
+        return named[1], named[2]
+    return (rank.host_name, rank.process) if rank is not None else ("", "")
 
 
 def _device(device: Device) -> str:

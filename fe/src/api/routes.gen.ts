@@ -34,6 +34,7 @@ import type {
   OverviewPayload,
   PathOverlayPayload,
   PathRowsPayload,
+  ProcessGroupsPayload,
   RanksPathPayload,
   RanksRowsPayload,
   RunsPayload,
@@ -91,6 +92,7 @@ export interface Routes {
   findings: FindingsPayload;
   distributed: DistributedPayload;
   "distributed/map": DistributedMapPayload;
+  "distributed/groups": ProcessGroupsPayload;
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
@@ -208,6 +210,7 @@ export interface Parameters {
     /** What of each worker and step; `step` is how long it took. */
     measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
   };
+  "distributed/groups": OfTrace;
   "critical_path/ranks": OfTrace & OfSteps;
   "critical_path/ranks/rows": OfTrace & OfSteps & {
     /** What a row is one of, each on one rank. */

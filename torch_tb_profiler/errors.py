@@ -99,6 +99,13 @@ class SidecarError(ProfilerError):
     code = "sidecar"
 
 
+class Busy(ProfilerError):
+    """As many costly requests of this kind as are answered at a time are being answered."""
+
+    code = "busy"
+    status = 503
+
+
 class FrontendMissing(ProfilerError):
     """The page's JavaScript bundle was not built."""
 

@@ -63,6 +63,6 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 def _flag_settings(flags: Any) -> dict[str, Any]:
     """The settings given on the command line; names as in ``plugin_loader.FLAGS``."""
-    names = ("cache_dir", "workers", "perfetto_url")
+    names = ("cache_dir", "workers", "scheduler", "perfetto_url")
     values = {name: getattr(flags, f"torch_profiler_{name}", None) for name in names}
     return {name: value for name, value in values.items() if value is not None}

@@ -15,12 +15,20 @@ FLAGS: tuple[tuple[str, dict[str, Any]], ...] = (
         "--torch_profiler_cache_dir",
         {
             "metavar": "PATH",
-            "help": "Folder for imported traces. Default: the user's cache folder.",
+            "help": "Folder or URL for imported traces. Default: the user's cache folder.",
         },
     ),
     (
         "--torch_profiler_workers",
         {"metavar": "N", "type": int, "help": "Concurrent trace imports. Default: one per core."},
+    ),
+    (
+        "--torch_profiler_scheduler",
+        {
+            "metavar": "ADDRESS",
+            "help": "Dask scheduler whose workers import traces, like tcp://host:8786. Default: none,"
+            " processes of this machine import.",
+        },
     ),
     (
         "--perfetto_url",

@@ -37,9 +37,15 @@ class Settings:
     chunk_bytes: int = 2 << 20
     """Bytes of text decoded at once."""
     cache_dir: str = ""
-    """Folder of the sidecar files; empty: the user's cache folder."""
+    """Folder of the sidecar files, or the URL of one (``s3://…``) of which this machine keeps
+    copies; empty: the user's cache folder.
+    """
     cache_limit_bytes: int = 20 << 30
     """When the folder exceeds this, the least recently used sidecars are removed."""
+    scheduler: str = ""
+    """Address of a Dask scheduler whose workers import and analyse, like ``tcp://host:8786``; empty:
+    processes of this machine do.
+    """
     use_cache: bool = True
     """Whether sidecars of earlier imports are reused."""
     open_traces: int = 64
@@ -54,7 +60,7 @@ class Settings:
     """JSON file with device peaks that override the device table (see ``hardware/peaks.py``)."""
     models: str = ""
     """Python file that registers custom performance models (see ``hardware/user_models.py``)."""
-    max_table_rows: int = 100_000
+    max_table_rows: int = 10_000
     """Rows of a table payload; the rest is pooled in one row, "other"."""
 
     @staticmethod

@@ -22,6 +22,7 @@ from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import TIMELINE, make_timeline
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import cache_folder
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.store.model import Facts, Trace
@@ -182,6 +183,60 @@ def test_no_room_anywhere_is_a_reason_and_tried_again(
     assert Path(here).parent == Path(settings.cache_dir) != Path(there).parent
 
 
+def test_a_disk_with_too_little_room_is_left_before_an_import_begins(
+    logdir: Path, start: Start, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(logdir / "run" / "a.json", content())
+    kept = keeper_.KEPT_SHARE * path.stat().st_size
+
+    def free(folder: str | Path) -> float:
+        return kept - 1 if str(folder) == settings.cache_dir else kept + 1
+
+    monkeypatch.setattr(cache_folder, "_free", free)
+    catalogue = start(logdir)
+    until(lambda: list(states(catalogue).values()) == ["ready"])
+    spare = catalogue.keeper.folder().spare
+    assert spare is not None
+    assert [path.name for path in spare.iterdir()] == [
+        Path(catalogue.open("run", "a", "trace").sidecar).name
+    ]
+    assert not list(Path(settings.cache_dir).glob("*.safetensors"))
+
+
+def test_where_no_disk_has_room_nothing_begins_and_it_is_said(
+    logdir: Path, start: Start, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue_, "RETRY_SECONDS", 600.0)
+    monkeypatch.setattr(cache_folder, "_free", lambda folder: 1.0)
+    write(logdir / "run" / "a.json", content())
+    catalogue = start(logdir)
+    until(lambda: "failed" in states(catalogue).values())
+    message = spans(catalogue)["run/a.json"].message
+    assert "the disk of the cache folder has 1 B free" in message
+    assert message.endswith("It is tried again.")
+    assert catalogue.keeper.folder().spare is None
+    assert not (Path(settings.cache_dir) / "begun.log").exists()
+
+
+def test_what_a_logdir_takes_of_the_disk_is_said_where_it_is_much(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_folder, "_free", lambda folder: 10e9)
+    files = [ListedFile(f"/{n}.json.gz", "", f"{n}.json.gz", 10**9, 0, "0") for n in range(4)]
+    limited = replace(settings, cache_limit_bytes=22 << 30)
+    with closing(Keeper(limited)) as keeper:
+        keeper.folder()
+        assert keeper.disk_note(files, files[:0]) == ""
+        assert keeper.disk_note(files, files[:1]).startswith(
+            "The imports to come take about 4.97 GiB"
+        )
+        # 5 × 16 GB of text, a third of them kept
+        note = keeper.disk_note([*files, files[0]], ())
+        assert note.startswith(
+            "All imports take about 24.8 GiB, and the cache folder keeps 22.0 GiB"
+        )
+
+
 def test_the_least_recently_used_goes_first_in_both_folders(tmp_path: Path) -> None:
     cache = CacheFolder(Settings(cache_dir=str(tmp_path), cache_limit_bytes=250))
     assert cache.fall_back()
@@ -220,6 +275,50 @@ def test_a_kill_is_called_what_is_known_of_it(
         worker.close()
     assert death.code == code
     assert words in death.message
+
+
+OWN_GROUP = {"/proc/self/cgroup": "0::/a.slice/b\n"}
+EVENTS = "low 0\nhigh 0\nmax 7\noom 2\noom_kill 2\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "kills"),
+    [
+        ({**OWN_GROUP, "/sys/fs/cgroup/a.slice/b/memory.events": EVENTS}, 2),
+        ({"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup//memory.events": EVENTS}, 2),
+        ({**OWN_GROUP, "/sys/fs/cgroup//memory.events": EVENTS}, 2),
+        ({**OWN_GROUP, "/proc/vmstat": "pgfree 3\noom_kill 5\n"}, 5),
+        ({"/proc/self/cgroup": "4:memory:/a\n", "/proc/vmstat": "oom_kill 5\n"}, 5),
+        ({"/proc/vmstat": "pgfree 3\n"}, None),
+        ({}, None),
+    ],
+)
+def test_kills_are_counted_in_the_own_group_where_they_are(
+    files: dict[str, str], kills: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another container of the machine may run out of memory at any time."""
+
+    def text(path: str) -> str:
+        if path not in files:
+            raise FileNotFoundError(path)
+        return files[path]
+
+    monkeypatch.setattr(executor, "_text", text)
+    assert executor._memory_kills() == kills
+
+
+@pytest.mark.skipif(executor._memory_kills() is None, reason="the system counts no such kills")
+def test_a_kill_by_hand_is_not_called_lack_of_memory(logdir: Path, start: Start) -> None:
+    write(logdir / "run" / "a.pt.trace.json", content(do="hang"))
+    catalogue = start(logdir)
+    until(lambda: catalogue.keeper.queue.worker_pids())
+    until(lambda: states(catalogue).get("run/a.pt.trace.json") == "importing")
+    (pid,) = catalogue.keeper.queue.worker_pids().values()
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: states(catalogue)["run/a.pt.trace.json"] == "failed")
+    message = spans(catalogue)["run/a.pt.trace.json"].message
+    assert "not because memory ran out" in message
+    assert "A person or another program did it" in message
 
 
 def _begun(settings: Settings) -> list[str]:

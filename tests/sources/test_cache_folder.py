@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import cache_folder
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.store import sidecar as store
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 FOUND = ListedFile("/logdir/a.json", "", "a.json", 5, 7, "7")
 
@@ -110,3 +117,63 @@ def test_without_a_cache_nothing_stays(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
     cache.close()
     assert not cache.path.exists()
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows keeps folders apart itself")
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775, 0o2770, 0o707])
+def test_a_folder_that_others_may_write_to_is_not_trusted(tmp_path: Path, mode: int) -> None:
+    """A sidecar that somebody planted would be shown as the figures of a trace."""
+    shared = tmp_path / "cache"
+    shared.mkdir()
+    shared.chmod(mode)
+    cache = folder(shared)
+    assert cache.path != shared
+    assert not cache.lasting
+    assert f"{shared} may be written to by others, its mode is {mode:04o}" in cache.note
+    assert stat.S_IMODE(cache.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(shared.stat().st_mode) == mode, "it is the user's own affair"
+    cache.close()
+
+
+@posix
+def test_a_folder_of_another_user_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    (tmp_path / "cache").mkdir(mode=0o700)
+    cache = folder(tmp_path / "cache")
+    assert f"belongs to another user, {tmp_path.stat().st_uid}" in cache.note
+    assert cache.path != tmp_path / "cache"
+    cache.close()
+
+
+@posix
+def test_folders_and_files_are_made_for_this_user_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache = folder(tmp_path / "a" / "cache")
+        sidecar = cache.sidecar(FOUND, "v1")
+        store.write_timeline(sidecar, Timeline({s.name: s.empty() for s in TIMELINE_TABLES}, {}))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(cache.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(sidecar.stat().st_mode) == 0o600
+
+
+@posix
+def test_the_usual_folder_is_closed_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Earlier versions made it by the umask, which many systems leave open to the user's group."""
+    monkeypatch.setattr(cache_folder, "_configured", lambda settings: tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o775)
+    (tmp_path / "cache" / ("a" + SUFFIX)).write_bytes(b"x")
+    cache = CacheFolder(Settings())
+    assert cache.lasting
+    assert not cache.note
+    assert stat.S_IMODE(cache.path.stat().st_mode) == 0o700
+    assert [path.name for path in cache.path.iterdir()] == ["a" + SUFFIX]

@@ -8,18 +8,26 @@ from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.runs.whole_logdir import make_all
 from torch_tb_profiler.settings import Settings
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
-def open_path(path: Path, *, use_cache: bool = True) -> TraceFrames | RunFrames:
+def open_path(
+    path: Path, *, use_cache: bool = True, scheduler: str | None = None
+) -> TraceFrames | RunFrames:
     """The trace at a path or URL; of a folder with several, all of them.
 
+    ``scheduler``: address of a Dask scheduler (``tcp://host:8786``) whose workers import and analyse
+    the traces first; the cache must be a folder or URL that they see too.
+
     Raises:
-        SourceError: there is nothing at the path.
+        SourceError: there is nothing at the path, or the scheduler cannot be reached.
         NotATrace: nothing there could be read; the reason is in the message.
     """
+    if scheduler:
+        make_all(os.fsdecode(path), Settings.from_environment(scheduler=scheduler), alone=True)
     traces, unreadable = _traces(path, use_cache)
     if len(traces) == 1:
         return TraceFrames(traces[0].context, unreadable)

@@ -208,6 +208,32 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         default="127.0.0.1",
         help="address to listen on (default: %(default)s, this machine only)",
     )
+    parser.add_argument(
+        "--allowed-hosts",
+        metavar="NAMES",
+        default="",
+        help="names that it is reached by beside this machine's own, such as one of a proxy:"
+        " a.example.com,*.b.example.com",
+    )
+
+
+def _import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="LOGDIR", type=_path, help=_PATH)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers do it, like tcp://host:8786",
+    )
+    where.add_argument(
+        "--workers",
+        metavar="N",
+        type=_positive,
+        help="processes of this machine that do it (default: one per core)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print a JSON object with every trace and its state"
+    )
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
@@ -413,6 +439,12 @@ COMMANDS: tuple[Command, ...] = (
         "write tables, flame graphs or part of a trace to a file",
         _export,
         ("export:run",),
+    ),
+    Command(
+        "import",
+        "import and analyse every trace of a logdir, here or in a cluster",
+        _import,
+        ("import_all:run",),
     ),
     Command("serve", "serve the page without TensorBoard", _serve, ("serve:run",)),
     Command(

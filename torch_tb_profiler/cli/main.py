@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
-from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.errors import ProfilerError, SidecarError
 
 FAILED = 2
 
@@ -24,7 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.refuse(clash)
     target, *further = options.target
     try:
-        code: int = function_of(target)(options, *further)
+        try:
+            code: int = function_of(target)(options, *further)
+        except SidecarError:
+            # Damage that shows only where it is read; what is damaged was removed.
+            code = function_of(target)(options, *further)
         sys.stdout.flush()
         return code
     except ProfilerError as error:

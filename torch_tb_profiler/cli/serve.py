@@ -24,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
     """
     logdir, host, settings = options.logdir, options.host, Settings.from_environment()
     catalogue = catalogue_of(logdir, None, settings)
-    listening = server(Application(catalogue, settings), host, options.port)
+    allowed = [name for name in options.allowed_hosts.split(",") if name.strip()]
+    listening = server(Application(catalogue, settings), host, options.port, allowed)
     # Containers stop with SIGTERM: the processes that read traces must end, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     catalogue.start()

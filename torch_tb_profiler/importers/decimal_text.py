@@ -22,6 +22,8 @@ INVALID = np.iinfo(np.int64).min
 LARGEST_NS = 3_000_000_000_000_000_000
 """Up to the year 2065; three of these fit into int64, so differences and span ends do not overflow.
 """
+LONGEST_NS = 1 << 53
+"""The longest duration, 104 days: a thousand of them can be summed, and a browser reads them exactly."""
 _DIGITS = 18
 """Digits that always fit into int64."""
 _DOT, _NEWLINE, _ZERO = ord("."), ord("\n"), ord("0")

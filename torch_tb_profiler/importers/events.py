@@ -6,6 +6,7 @@ Fields whose text must survive (times with more digits than a float, shapes that
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
@@ -155,7 +156,7 @@ def _loose_args(text: bytes) -> tuple[Args | None, int]:
         try:
             setattr(args, known[0], known[1].decode(value))
         except DECODE_ERRORS:
-            number = _number_in_text(value)
+            number = _number_in_text(value, known[1].type == Figure)
             if number is None:
                 wrong += 1
             else:
@@ -163,15 +164,17 @@ def _loose_args(text: bytes) -> tuple[Args | None, int]:
     return args, wrong
 
 
-def _number_in_text(raw: Raw) -> int | None:
-    """``"12"`` and ``12.0`` mean 12."""
+def _number_in_text(raw: Raw, real: bool) -> int | float | None:
+    """``"12"`` and ``12.0`` mean 12; ``real``: any finite number may stand there."""
     value = _any(raw)
     try:
+        if real and isinstance(value, int | str) and not isinstance(value, bool):
+            return float(value) if math.isfinite(float(value)) else None
         if isinstance(value, str):
             return int(value, 0)
         if isinstance(value, float) and value.is_integer():
             return int(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
     return None
 

@@ -21,7 +21,7 @@ from msgspec import Raw
 
 from torch_tb_profiler.importers.chunks import Batch
 from torch_tb_profiler.importers.counter_args import counters_of
-from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
+from torch_tb_profiler.importers.decimal_text import INVALID, LONGEST_NS, nanoseconds
 from torch_tb_profiler.importers.events import (
     ABSENT,
     DECODE_ERRORS,
@@ -167,7 +167,8 @@ class Gatherer:
             starts, durs, ordinals = starts[good], durs[good], ordinals[good]
             if not events:
                 return
-        missing, negative = durs == INVALID, (durs < 0) & (durs != INVALID)
+        missing = (durs == INVALID) | (durs > LONGEST_NS)
+        negative = (durs < 0) & (durs != INVALID)
         self.counts.add(d.NO_DURATION, int(missing.sum()))
         self.counts.add(d.NEGATIVE_DURATION, int(negative.sum()))
         bad = missing | negative

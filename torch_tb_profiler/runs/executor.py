@@ -52,7 +52,9 @@ class Worker(Protocol):
 
 
 class Executor(Protocol):
-    """Starts workers, here or one day in a cluster, that see the same paths as this process."""
+    """Starts workers, here or in a cluster (``runs/cluster.py``), that see the same paths as this
+    process.
+    """
 
     def start(self) -> Worker:
         """A worker without work.
@@ -61,8 +63,14 @@ class Executor(Protocol):
             OSError: there is no room for another one.
         """
 
-    def free_memory(self) -> int:
+    def free_memory(self) -> float:
         """Bytes that new workers may use; ``sys.maxsize`` where that is unknown."""
+
+    def slots(self, wanted: int) -> int:
+        """How many tasks may run at once, where the user wants so many on this machine."""
+
+    def close(self) -> None:
+        """Let go of what is not a worker's."""
 
 
 class LocalProcesses:
@@ -75,7 +83,14 @@ class LocalProcesses:
         """A process; see ``Executor``."""
         return WorkerProcess(self._quiet)
 
-    def free_memory(self) -> int:
+    def slots(self, wanted: int) -> int:
+        """As many as the user wants."""
+        return max(1, wanted)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def free_memory(self) -> float:
         """What Linux has available, within the limit of the control group."""
         try:
             available = re.search(r"^MemAvailable: +(\d+) kB", _text("/proc/meminfo"), re.M)
@@ -105,6 +120,11 @@ class WorkerProcess:
             **_apart(),
         )
         self.pid = self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
 
     def run(self, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Send a task; see ``Worker``."""
@@ -179,12 +199,19 @@ def _killed(kills_before: int | None, kills: int | None, size: int) -> Death:
 
 
 def _memory_kills() -> int | None:
-    """Processes that the system has killed for want of memory so far; None if unknown."""
-    try:
-        count = _KILLS.search(_text("/proc/vmstat"))
-    except OSError:
-        return None
-    return int(count[1]) if count else None
+    """Processes killed for want of memory so far, of this control group if that is counted, else of
+    the system; None if unknown.
+    """
+    with contextlib.suppress(OSError):
+        own = re.search(r"^0::/(.*)$", _text("/proc/self/cgroup"), re.M)
+        for group in (own[1], "") if own else ():
+            with contextlib.suppress(OSError):
+                if count := _KILLS.search(_text(f"/sys/fs/cgroup/{group}/memory.events")):
+                    return int(count[1])
+    with contextlib.suppress(OSError):
+        if count := _KILLS.search(_text("/proc/vmstat")):
+            return int(count[1])
+    return None
 
 
 def _text(path: str) -> str:

@@ -9,22 +9,34 @@ that is mapped from then on, and makes it again when the cause of a failure has 
 
 from __future__ import annotations
 
-import os
+import sys
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
-from torch_tb_profiler.runs.executor import LocalProcesses
+from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError, SourceError
+from torch_tb_profiler.runs.executor import Executor, LocalProcesses
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.products import IMPORT, DerivedProduct, Product, content_version
+from torch_tb_profiler.runs.products import (
+    DERIVED,
+    IMPORT,
+    DerivedProduct,
+    Product,
+    content_version,
+)
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
+from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.store import damaged
+from torch_tb_profiler.units import format_bytes
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.cluster_link import ClusterLink
 
 T = TypeVar("T")
 NEARLY = 0.99
@@ -36,7 +48,15 @@ PROCESS_BYTES = 150 << 20
 """What an import process needs beside half the trace's text (measured, see benchmarks)."""
 SHRUNK = 16
 """Bytes of a trace's text per byte of its compressed file, about."""
+KEPT_SHARE = 1 / 3
+"""Bytes of an import's sidecar per byte of text: 0.19 to 0.49 on the public traces."""
+DERIVED_SHARE = 1.0
+"""Bytes of a timeline or an insight per byte of the import's sidecar, at most, about."""
+DEAD = ("killed", "memory", "died", "hung")
+"""Ends of a worker that could not tidy up."""
 ALL_MEMORY = float("inf")
+DESCRIPTORS_PER_MAP = 8
+"""Each map needs a file descriptor; of each kind of sidecar so small a share of all is mapped."""
 
 
 @dataclass(eq=False)
@@ -51,6 +71,7 @@ class Making:
     progress: float = 0.0
     done: bool = False
     error: str = ""
+    code: str = ""
 
 
 Hear = Callable[[Making, News], None]
@@ -62,10 +83,16 @@ class Keeper:
     """
 
     def __init__(
-        self, settings: Settings, makers: Mapping[str, str] | None = None, *, quiet: bool = False
+        self,
+        settings: Settings,
+        makers: Mapping[str, str] | None = None,
+        *,
+        quiet: bool = False,
+        alone: bool = False,
     ) -> None:
         """``makers``: product's name → what makes it instead, for tests; ``quiet``: nobody reads
-        what worker processes print.
+        what worker processes print; ``alone``: a cluster that cannot be reached is not replaced by
+        processes of this machine.
         """
         self.settings = settings
         self._makers = makers or {}
@@ -74,10 +101,12 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
-        self.queue = WorkQueue(settings, self._hear, LocalProcesses(quiet))
+        self._closed = threading.Event()
+        self.queue = WorkQueue(settings, self._hear, _executor(settings, quiet, alone))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
+        self._closed.set()
         self.queue.close()
         with self._changed:
             for making in self._making.values():
@@ -86,10 +115,55 @@ class Keeper:
             if self._folder is not None:
                 self._folder.close()
 
+    def keep_clean(self) -> None:
+        """Remove what was kept of files that are gone, now and once a day, while this is open."""
+
+        def clean() -> None:
+            while True:
+                with suppress(OSError):
+                    self.folder().remove_gone()
+                if self._closed.wait(DAY_SECONDS):
+                    return
+
+        # On its own: a file system that does not answer holds up nothing else.
+        threading.Thread(target=clean, name="profiler-cache", daemon=True).start()
+
     @property
     def note(self) -> str:
-        """Why things are kept in another folder than the one that was asked for; else empty."""
-        return self._folder.note if self._folder is not None else ""
+        """Why things are kept in another folder than the one that was asked for, and what is wrong
+        with the cluster; else empty.
+        """
+        folder = self._folder.note if self._folder is not None else ""
+        cluster = self.link.note if self.link is not None else ""
+        return " ".join(filter(None, (folder, cluster)))
+
+    @property
+    def link(self) -> ClusterLink | None:
+        """The connection to the cluster that does the work; None if none is asked for."""
+        return getattr(self.queue.executor, "link", None)
+
+    def disk_note(self, files: Iterable[ListedFile], waiting: Iterable[ListedFile]) -> str:
+        """What is kept of files, and of those of them that are not imported yet, in words, where that is
+        more than the folder keeps or half of what its disk has free; else empty.
+        """
+        kept, more = (
+            KEPT_SHARE * sum(text_bytes(found.name, found.size) for found in each)
+            for each in (files, waiting)
+        )
+        limit = self.settings.cache_limit_bytes
+        free = self._folder.free() if self._folder is not None else ALL_MEMORY
+        note = ""
+        if more > free / 2:
+            note = (
+                f"The imports to come take about {format_bytes(round(more))} of disk, their timelines and analyses as much"
+                f" again; {format_bytes(round(free))} are free."
+            )
+        if kept > limit:
+            note += (
+                f" All imports take about {format_bytes(round(kept))}, and the cache folder keeps {format_bytes(limit)}: what is"
+                " looked at least is imported again. TORCH_TB_PROFILER_CACHE_LIMIT_BYTES sets the limit."
+            )
+        return note.strip()
 
     def folder(self) -> CacheFolder:
         """The cache folder, looked for when it is first needed."""
@@ -113,15 +187,31 @@ class Keeper:
             SidecarError: it is not there, damaged, or of another version.
         """
         with self._changed:
-            most = max(1, self.settings.open_traces)
+            most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most))
+        if damaged.take(self.located(path)):
+            mapped.drop(path)
         opened = mapped.get(path, lambda: self.read(product, path))
         CacheFolder.touch(self.located(path))
         return opened
 
     def read(self, product: Product[T], path: str) -> T:
         """The same, let go when the caller does."""
-        return product.read(self.located(path))
+        location = self._copied(path)
+        try:
+            return product.read(location)
+        except SidecarError:
+            self.folder().discard(path)
+            raise
+
+    def _copied(self, path: str) -> str:
+        folder = self.folder()
+        try:
+            return str(folder.copied(path))
+        except OSError as error:
+            if error.errno in FULL and folder.fall_back():
+                return str(folder.copied(path))
+            raise
 
     def kept(self, product: Product[T], path: str) -> T | None:
         """The same, marked as used; None if it is not there."""
@@ -132,19 +222,32 @@ class Keeper:
         return None
 
     def drop(self, path: str) -> None:
-        """Let an imported trace go: its file changed or is gone."""
-        if IMPORT.name in self._mapped:
-            self._mapped[IMPORT.name].drop(path)
+        """Let an imported trace go, and what was made of it: its file changed or is gone."""
+        paths = {IMPORT.name: path}
+        paths |= {product.name: product.path(path, self.settings) for product in DERIVED}
+        for name, mapped in self._mapped.items():
+            mapped.drop(paths.get(name))
 
-    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What was kept, else what ``build`` makes in this process, which is then kept."""
-        if (kept := self.kept(product, path)) is not None:
+    def make_here(
+        self,
+        product: Product[T],
+        path: str,
+        build: Callable[[], T],
+        fits: Callable[[T], bool] = lambda kept: True,
+    ) -> T:
+        """What was kept, if it ``fits``, else what ``build`` makes in this process, which is then
+        kept.
+        """
+        kept = self.kept(product, path)
+        if kept is not None and fits(kept):
             return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.
         with suppress(OSError):
             product.write(self.located(path), built)
             self.folder().trim()
+            with suppress(SourceError):
+                self.folder().publish(self.located(path))
         return built
 
     def get(self, product: DerivedProduct[T], sidecar: str) -> T:
@@ -196,7 +299,23 @@ class Keeper:
         text = text_bytes(found.name, found.size)
         memory = ALL_MEMORY if alone else PROCESS_BYTES + text / 2
         with self._changed:
-            making = self._begin(IMPORT, found.location, path, found.size, memory, priority)
+            disk = KEPT_SHARE * text
+            making = self._begin(IMPORT, found.location, path, found.size, memory, disk, priority)
+            making.hearers[hearer] = hear
+            return making
+
+    def have_derived(
+        self,
+        product: DerivedProduct[Any],
+        sidecar: str,
+        priority: Priority,
+        hearer: Hashable,
+        hear: Hear,
+    ) -> Making:
+        """Have something made of an imported trace, likewise."""
+        size = self.folder().bytes_of(sidecar)
+        with self._changed:
+            making = self._begin_derived(product, sidecar, size, priority)
             making.hearers[hearer] = hear
             return making
 
@@ -215,6 +334,7 @@ class Keeper:
         path: str,
         size: int,
         memory: float,
+        disk: float,
         priority: Priority = (),
     ) -> Making:
         with self._changed:
@@ -222,10 +342,18 @@ class Keeper:
             if making is None:
                 maker = self._makers.get(product.name, product.maker)
                 brief = isinstance(product, DerivedProduct)
-                job = Job(path, maker, location, self.located(path), size, memory, brief)
+                where = self.located(path)
+                job = Job(path, maker, location, where, size, memory, brief, disk)
                 making = self._making[path] = Making(job, priority)
                 self.queue.submit(job, priority)
             return making
+
+    def _begin_derived(
+        self, product: DerivedProduct[Any], sidecar: str, size: int, priority: Priority = ()
+    ) -> Making:
+        path, location = product.path(sidecar, self.settings), self.located(sidecar)
+        memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
+        return self._begin(product, location, path, size, memory, disk, priority)
 
     def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | Making:
         """What is there, else its making, begun where nobody did."""
@@ -236,9 +364,7 @@ class Keeper:
             # It may have been finished since that look.
             if path not in self._making and (made := self.made(product, sidecar)) is not None:
                 return made
-            location = self.located(sidecar)
-            size = os.path.getsize(location) if os.path.exists(location) else 0
-            return self._begin(product, location, path, size, PROCESS_BYTES + 2.0 * size)
+            return self._begin_derived(product, sidecar, self.folder().bytes_of(sidecar))
 
     def _wait(self, product: DerivedProduct[Any], making: Making) -> None:
         """Return when it lies there."""
@@ -253,6 +379,13 @@ class Keeper:
             if making.error:
                 if self._making.get(making.job.key) is making:
                     del self._making[making.job.key]
+                if making.code == SidecarError.code:
+                    raise NotReady(
+                        f"The trace is imported again, and the {product.label} is made of that: what"
+                        " was kept of it is damaged or gone.",
+                        "Wait a moment.",
+                        progress=0.0,
+                    )
                 raise ImportFailed(
                     f"The {product.label} could not be made: {making.error}",
                     "Try again; TensorBoard's log may say more.",
@@ -262,6 +395,11 @@ class Keeper:
         """Called by the queue's threads."""
         if news.code == "no_space" and self._move(job):
             return
+        if news.code == SidecarError.code:
+            # What it is made of; the worker saw that, this process did not.
+            damaged.report(job.location)
+        if news.code in DEAD:
+            _remove_parts(Path(job.sidecar))
         ended = news.outcome is not None or news.error is not None
         with self._changed:
             making = self._making.get(job.key)
@@ -269,11 +407,13 @@ class Keeper:
                 return
             making.progress = news.progress or making.progress
             if ended:
-                making.done, making.error = True, news.error or ""
+                making.done, making.error, making.code = True, news.error or "", news.code
                 if making.hearers or not making.error:
                     del self._making[job.key]
             hearers = list(making.hearers.values())
             self._changed.notify_all()
+        if news.outcome is not None and self._folder is not None:
+            self._folder.appeared(job.sidecar)
         for hear in hearers:
             hear(making, news)
         if news.outcome is not None and self._folder is not None:
@@ -282,7 +422,7 @@ class Keeper:
     def _move(self, job: Job) -> bool:
         """Make something in another folder because its own is full; whether there is one."""
         folder = self.folder()
-        if Path(job.sidecar).parent == folder.spare or not folder.fall_back():
+        if Path(job.sidecar).parent == folder.spare or not folder.fall_back(job.disk):
             return False
         with self._changed:
             making = self._making.get(job.key)
@@ -291,6 +431,25 @@ class Keeper:
             making.job = replace(job, sidecar=self.located(job.key))
             self.queue.submit(making.job, making.priority)
         return True
+
+
+def descriptors() -> int:
+    """How many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows, where there is no such limit on maps
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
+
+
+def _executor(settings: Settings, quiet: bool, alone: bool) -> Executor:
+    # What is kept for this process alone, no other machine can write.
+    if not settings.scheduler or not settings.use_cache:
+        return LocalProcesses(quiet)
+    from torch_tb_profiler.runs.cluster import Cluster
+
+    return Cluster(settings, quiet, alone)
 
 
 def text_bytes(name: str, size: int) -> int:

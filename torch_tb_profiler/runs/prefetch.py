@@ -55,14 +55,15 @@ class ImportPrefetcher:
         self._progress = _TotalProgress(files, report)
         self._apart: dict[str, tuple[ListedFile, str]] = {}
         self._begun = 0
-        if keeper.settings.workers > 1 and _worthwhile(files):
+        self._all = keeper.link is not None
+        if self._all or (keeper.settings.workers > 1 and _worthwhile(files)):
             missing = {
                 found.location: (found, path)
                 for found in files
                 if not in_this_process_only(found.location)
-                and not os.path.exists(path := keeper.path(found))
+                and not keeper.folder().has(path := keeper.path(found))
             }
-            if _worthwhile([found for found, _ in missing.values()]):
+            if self._all or _worthwhile([found for found, _ in missing.values()]):
                 self._apart = missing
 
     def take(self, found: ListedFile) -> tuple[Trace, Facts]:
@@ -119,7 +120,7 @@ class ImportPrefetcher:
 
     def _begin(self, location: str) -> None:
         """Hand over files up to so many behind the one that is asked for."""
-        ahead = AHEAD_PER_WORKER * self._keeper.settings.workers
+        ahead = AHEAD_PER_WORKER * self._keeper.queue.executor.slots(self._keeper.settings.workers)
         end = list(self._apart).index(location) + 1 + ahead
         for found, path in list(self._apart.values())[self._begun : end]:
             self._keeper.have_imported(found, path, (self._begun,), self, self._hear)

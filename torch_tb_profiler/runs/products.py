@@ -204,6 +204,7 @@ RANKS: Product[RankIndex] = Product(
     _late("store.sidecar", "read_ranks"),
     _late("store.sidecar", "write_ranks"),
 )
+DERIVED: tuple[DerivedProduct[Any], ...] = (TIMELINE, INSIGHT)
 make_timeline = TIMELINE.make
 
 

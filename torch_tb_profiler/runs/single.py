@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at
+from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_of, open_at
 from torch_tb_profiler.runs.import_job import Report, outcome_of, read
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.memo import Memo
@@ -103,7 +103,7 @@ def load_all(
     entries = [Entry("", home, found) for found in listing.files]
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
-        _judge(entry, named=entry.found.location == home)
+        judge(entry, named=entry.found.location == home)
         folders.setdefault(entry.found.folder, []).append(entry)
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
@@ -192,7 +192,7 @@ def _derived(
         return keeper.make_here(product, product.path(opened.sidecar, settings), build)
 
 
-def _judge(entry: Entry, *, named: bool) -> None:
+def judge(entry: Entry, *, named: bool) -> None:
     """Reject what cannot be a trace, unless it was ``named`` by the user."""
     if named or entry.name.by_handler:
         entry.judged = True
@@ -211,6 +211,10 @@ def _import(keeper: Keeper, found: ListedFile, progress: Report | None) -> tuple
     def build() -> OpenTrace:
         return OpenTrace(*read(found.location, keeper.settings, progress), Memo())
 
+    def fits(kept: OpenTrace) -> bool:
+        source = kept.trace.source
+        return source is None or is_of(source.identity, found)
+
     if not keeper.settings.use_cache:
         return build()[:2]
-    return keeper.make_here(IMPORT, keeper.path(found), build)[:2]
+    return keeper.make_here(IMPORT, keeper.path(found), build, fits)[:2]

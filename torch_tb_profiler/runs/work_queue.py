@@ -8,11 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch_tb_profiler.runs.executor import Death, Executor, LocalProcesses, Worker
 from torch_tb_profiler.runs.worker import do_task
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.cache_folder import lack_of_room
 from torch_tb_profiler.sources.places import in_this_process_only, words
 
 IDLE_SECONDS = 20.0
@@ -27,7 +28,7 @@ class Job:
     can be told apart.
 
     ``maker``: ``module:function(location, sidecar, settings, report)``. ``size``: of the file,
-        bytes (-1 unknown); ``memory``: what it may need, bytes.
+        bytes (-1 unknown); ``memory``: what it may need, bytes; ``disk``: what it is to write, about.
     ``brief``: made of an imported trace, in seconds; where somebody waits for it, it runs beside
         imports that fill the budget of cores.
     """
@@ -39,6 +40,7 @@ class Job:
     size: int
     memory: float = 0.0
     brief: bool = False
+    disk: float = 0.0
 
 
 _Waiting = tuple[Priority, int, Job]
@@ -53,6 +55,15 @@ class News:
     outcome: dict[str, Any] | None = None
     error: str | None = None
     code: str = ""
+
+
+class QueueCounts(NamedTuple):
+    """Jobs that wait and run now, and those that ended since the start of the queue."""
+
+    waiting: int
+    running: int
+    done: int
+    failed: int
 
 
 @dataclass(eq=False)
@@ -81,7 +92,7 @@ class WorkQueue:
     ) -> None:
         self._settings = settings
         self._tell = tell
-        self._executor = executor or LocalProcesses()
+        self.executor = executor or LocalProcesses()
         self._idle_seconds = idle_seconds
         self._changed = threading.Condition()
         self._waiting: dict[str, _Waiting] = {}
@@ -90,7 +101,7 @@ class WorkQueue:
         self._threads = 0
         self._idle = 0
         self._closed = False
-        self._urgent = self._entered = 0
+        self._urgent = self._entered = self._done = self._failed = 0
         self._free_memory = 0.0
         self._watchdog: threading.Thread | None = None
         self.started: Counter[str] = Counter()
@@ -132,6 +143,11 @@ class WorkQueue:
                 if running.worker is not None:
                     running.worker.kill()
 
+    def counts(self) -> QueueCounts:
+        """How much waits, runs and has ended."""
+        with self._changed:
+            return QueueCounts(len(self._waiting), len(self._running), self._done, self._failed)
+
     def worker_pids(self) -> dict[str, int]:
         """Key of each job that runs in a process → process id."""
         with self._changed:
@@ -148,6 +164,7 @@ class WorkQueue:
                     running.worker.kill()
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._threads, timeout=10)
+        self.executor.close()
 
     def _enter(self, priority: Priority, job: Job) -> None:
         self._entered += 1
@@ -168,7 +185,7 @@ class WorkQueue:
         while self._waiting.get(key := self._order[0][2].key) is not self._order[0]:
             heapq.heappop(self._order)
         if not self._running:
-            self._free_memory = self._executor.free_memory()
+            self._free_memory = self.executor.free_memory()
             return key
         jobs = [self._waiting[key][2], *(running.job for running in self._running.values())]
         fits = sum(job.memory for job in jobs) <= self._free_memory
@@ -177,7 +194,7 @@ class WorkQueue:
     def _cores(self, key: str) -> int:
         """How many jobs may run where a waiting one is among them."""
         (urgency, *_), _, job = self._waiting[key]
-        return max(1, self._settings.workers) + (job.brief and not urgency)
+        return self.executor.slots(self._settings.workers) + (job.brief and not urgency)
 
     def _serve(self) -> None:
         worker: Worker | None = None
@@ -213,7 +230,9 @@ class WorkQueue:
         """Serve one job and return the worker for the next, None when it is gone."""
         self._say(running, News(begun=True))
         try:
-            if in_this_process_only(running.job.location):
+            if lack := lack_of_room(running.job.sidecar, running.job.disk):
+                news, alive = News(error=lack, code="no_space"), True
+            elif self._here_only(running.job):
                 news, alive = self._run_here(running), True
             else:
                 worker, news = self._run_apart(running, worker)
@@ -228,6 +247,9 @@ class WorkQueue:
         with self._changed:
             if self._running.get(running.job.key) is running:
                 del self._running[running.job.key]
+            if not running.cancelled:
+                self._done += news.error is None
+                self._failed += news.error is not None
             # Another thread may have waited for the room.
             self._changed.notify_all()
         self._say(running, news)
@@ -236,7 +258,7 @@ class WorkQueue:
     def _run_apart(self, running: _Running, worker: Worker | None) -> tuple[Worker | None, News]:
         while True:
             if worker is None:
-                worker = self._executor.start()
+                worker = self.executor.start()
             with self._changed:
                 running.worker = worker
                 running.heard = time.monotonic()
@@ -257,6 +279,9 @@ class WorkQueue:
             if begun or not used or running.cancelled:
                 return None, News(error=death.message, code=death.code)
 
+    def _here_only(self, job: Job) -> bool:
+        return any(map(in_this_process_only, (job.location, self._settings.cache_dir)))
+
     def _run_here(self, running: _Running) -> News:
         answers: list[dict[str, Any]] = []
 
@@ -275,7 +300,7 @@ class WorkQueue:
             with self._changed:
                 jobs = len(self._running) + len(self._waiting)
             settings["import_processes"] = max(1, self._settings.workers // max(1, jobs))
-        return {**task, "settings": settings}
+        return {**task, "size": job.size, "memory": job.memory, "settings": settings}
 
     def _hang(self) -> Death:
         seconds = self._settings.import_timeout_seconds
@@ -294,6 +319,7 @@ class WorkQueue:
         with self._changed:
             while not self._closed:
                 self._changed.wait(timeout=max(0.02, min(1.0, limit / 4)))
+                self._staff()  # a cluster may have grown
                 now = time.monotonic()
                 for running in self._running.values():
                     worker, silent = running.worker, now - running.heard > limit

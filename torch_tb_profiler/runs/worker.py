@@ -26,7 +26,7 @@ from typing import IO, Any
 
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import words
+from torch_tb_profiler.sources.places import is_url, words
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 Maker = Callable[[str, str, Settings, Callable[[int, "int | None"], None]], dict[str, Any]]
@@ -77,13 +77,18 @@ def do_task(task: dict[str, Any], answer: Callable[..., None]) -> None:
     answer(begun=True)
     module, _, name = task["maker"].partition(":")
     maker: Maker = getattr(importlib.import_module(module), name)
+    settings = Settings(**task["settings"])
+
+    def report(done: int, total: int | None) -> None:
+        answer(progress=[done, total])
+
     try:
-        outcome = maker(
-            task["location"],
-            task["sidecar"],
-            Settings(**task["settings"]),
-            lambda done, total: answer(progress=[done, total]),
-        )
+        if task.get("elsewhere") or is_url(settings.cache_dir):
+            from torch_tb_profiler.runs.shared_task import make_shared
+
+            outcome = make_shared(task, maker, settings, report)
+        else:
+            outcome = maker(task["location"], task["sidecar"], settings, report)
         answer(outcome=outcome)
     except ProfilerError as error:
         answer(error=error.message, code=error.code)

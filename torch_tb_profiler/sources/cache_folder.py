@@ -13,12 +13,18 @@ import time
 import weakref
 from pathlib import Path
 
+from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.gone import is_gone
 from torch_tb_profiler.sources.listing import ListedFile
-from torch_tb_profiler.sources.places import words
+from torch_tb_profiler.sources.places import is_url, shown, words
+from torch_tb_profiler.sources.private_folder import make_private
+from torch_tb_profiler.sources.remote_cache import RemoteCache, folder_name
+from torch_tb_profiler.units import format_bytes
 
 SUFFIX = ".safetensors"
-_DAY_SECONDS = 86_400.0
+DAY_SECONDS = 86_400.0
+_DIGITS = 40
 
 
 class CacheFolder:
@@ -27,6 +33,7 @@ class CacheFolder:
     Attributes:
         path: the folder; it exists.
         lasting: whether it outlives this object.
+        remote: the place at a URL whose copies are here; None where the folder is all.
         spare: where new sidecars are written when ``path`` is full; None before that.
         note: why it is not, or not only, the one that was asked for, in words; ``""`` when it is.
     """
@@ -35,6 +42,7 @@ class CacheFolder:
         self.note = ""
         self.spare: Path | None = None
         self.lasting = False
+        self.remote: RemoteCache | None = None
         self._limit = settings.cache_limit_bytes
         self._own = not settings.use_cache
         self._once = secrets.token_hex(8)
@@ -43,16 +51,23 @@ class CacheFolder:
             self.path = self._make_own()
             return
         folder = _configured(settings)
+        if is_url(settings.cache_dir):
+            self._take_remote(settings.cache_dir)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-            self.path, self.lasting = folder, True
+            if why := make_private(folder, ours=not settings.cache_dir or self.remote is not None):
+                why += "; name a folder of your own, or take that away"
+            else:
+                tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
+            why = f"is not writable ({words(error)})"
+        if why:
             self.path = self._make_own()
             self.note = (
-                f"The cache folder {folder} is not writable ({words(error)}): imports are kept in"
-                f" {self.path} until this process ends."
+                f"The cache folder {folder} {why}: imports are kept in {self.path} until this"
+                " process ends."
             )
+        else:
+            self.path, self.lasting = folder, True
 
     def _make_own(self) -> Path:
         path = Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
@@ -61,12 +76,21 @@ class CacheFolder:
         self._own = True
         return path
 
-    def fall_back(self) -> bool:
+    def _take_remote(self, url: str) -> None:
+        try:
+            self.remote = RemoteCache(url)
+        except SourceError as error:
+            self.note = (
+                f"The cache {shown(url)} is not used: {error.message} What is imported is kept on this"
+                " machine only."
+            )
+
+    def fall_back(self, needed: float = 0.0) -> bool:
         """Write to a folder of this process from now on, as the disk of this one is full; whether
-        there is another one.
+        there is another one, with so many bytes free.
         """
         with self._lock:
-            if self.spare is None and not self._own:
+            if self.spare is None and not self._own and _free(tempfile.gettempdir()) >= needed:
                 with contextlib.suppress(OSError):
                     self.spare = self._make_own()
                     self.note = (
@@ -75,10 +99,63 @@ class CacheFolder:
                     )
             return self.spare is not None
 
+    def free(self) -> float:
+        """Bytes free where new sidecars are written; infinite where that is unknown."""
+        return _free(self.spare or self.path)
+
     def located(self, sidecar: str | Path) -> Path:
         """Where a sidecar of this folder is, or is to be written."""
         path = Path(sidecar)
         return path if self.spare is None or path.exists() else self.spare / path.name
+
+    def copied(self, sidecar: str | Path) -> Path:
+        """Where a sidecar is, copied from the remote place if it is not here.
+
+        Raises:
+            SourceError: the place does not answer.
+            OSError: the copy could not be written.
+        """
+        path = self.located(sidecar)
+        if self.remote is not None and not path.exists():
+            self.remote.fetch(path)
+        return path
+
+    def publish(self, sidecar: str | Path) -> None:
+        """Have others find what was written here, where there is a remote place.
+
+        Raises:
+            SourceError: it could not be written there.
+        """
+        if self.remote is not None:
+            self.remote.publish(Path(sidecar))
+
+    def has(self, sidecar: str | Path) -> bool:
+        """Whether a sidecar is here or at the remote place, as far as is known."""
+        path = self.located(sidecar)
+        with contextlib.suppress(SourceError):
+            return path.exists() or (
+                self.remote is not None and self.remote.size(path.name) is not None
+            )
+        return False
+
+    def appeared(self, sidecar: str | Path) -> None:
+        """Somebody wrote a sidecar."""
+        if self.remote is not None:
+            self.remote.saw(Path(sidecar).name)
+
+    def bytes_of(self, sidecar: str | Path) -> int:
+        """Size of a sidecar, here or at the remote place; 0 if it is not known."""
+        path = self.located(sidecar)
+        with contextlib.suppress(OSError):
+            return path.stat().st_size
+        with contextlib.suppress(SourceError):
+            return (self.remote.size(path.name) if self.remote is not None else None) or 0
+        return 0
+
+    def discard(self, sidecar: str | Path) -> None:
+        """A sidecar cannot be used: its copy goes, and is fetched again if there is another one."""
+        if self.remote is not None:
+            _remove(self.located(sidecar))
 
     def sidecar(self, file: ListedFile, version: str) -> Path:
         """The sidecar's path for one version of a file, read by one version of the program.
@@ -88,7 +165,7 @@ class CacheFolder:
         once = "" if file.stamp else self._once
         key = "\0".join((file.location, str(file.size), file.stamp, version, once))
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        return self.path / (digest[:40] + SUFFIX)
+        return self.path / (digest[:_DIGITS] + SUFFIX)
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
@@ -111,7 +188,7 @@ class CacheFolder:
                 continue
             if path.name.endswith(SUFFIX):
                 sidecars.append((status.st_mtime, status.st_size, path))
-            elif SUFFIX in path.name and time.time() - status.st_mtime > _DAY_SECONDS:
+            elif SUFFIX in path.name and _is_old(path):
                 removed += _remove(path)
         total = sum(size for _, size, _ in sidecars)
         # The newest stays whatever the limit, or it would be rebuilt forever.
@@ -123,18 +200,62 @@ class CacheFolder:
                 removed += 1
         return removed
 
+    def remove_gone(self) -> int:
+        """Remove sidecars, with what was derived of them, that nobody used for a day and whose files
+        were removed or changed. Returns the number of files removed.
+        """
+        removed = 0
+        for path in self.path.glob(f"*{SUFFIX}"):
+            stem = path.name.removesuffix(SUFFIX)
+            # What is derived has a longer name.
+            if len(stem) != _DIGITS or not _is_old(path) or not is_gone(path):
+                continue
+            removed += _remove(path)
+            removed += sum(_remove(derived) for derived in self.path.glob(f"{stem}-*{SUFFIX}"))
+        return removed
+
     def close(self) -> None:
         """Remove the folder that was made for this process alone."""
         if self._own:
             self._end()
 
 
+def lack_of_room(sidecar: str, needed: float) -> str:
+    """Why a sidecar of so many bytes is not to be begun, in words; empty where its disk has room."""
+    free = _free(os.path.dirname(sidecar))
+    if free >= needed:
+        return ""
+    return (
+        f"It was not begun: what is kept of it takes about {format_bytes(round(needed))}, and the disk of the cache"
+        f" folder has {format_bytes(round(free))} free. Make room there, or set TORCH_TB_PROFILER_CACHE_DIR."
+    )
+
+
+def _free(folder: str | Path) -> float:
+    """Bytes; infinite where that is unknown."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return float("inf")
+
+
 def _configured(settings: Settings) -> Path:
-    if settings.cache_dir:
+    if settings.cache_dir and not is_url(settings.cache_dir):
         return Path(settings.cache_dir).expanduser()
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False)) / "sidecars"
+    home = Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False))
+    if is_url(settings.cache_dir):
+        return home / "copies" / folder_name(settings.cache_dir)
+    return home / "sidecars"
+
+
+def _is_old(path: Path) -> bool:
+    """Whether nobody used a file for a day."""
+    try:
+        return time.time() - path.stat().st_mtime > DAY_SECONDS
+    except OSError:
+        return False
 
 
 def _remove(path: Path) -> int:

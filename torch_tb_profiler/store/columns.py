@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -80,20 +80,33 @@ class Columns(Mapping[str, Values]):
 class Table(Columns[Array]):
     """Immutable; ``table["start"]`` is a numpy array of shape ``(n,)``."""
 
-    def __init__(self, spec: TableSpec, columns: Mapping[str, Array]) -> None:
+    def __init__(
+        self,
+        spec: TableSpec,
+        columns: Mapping[str, Array],
+        checks: Mapping[str, Callable[[], None]] | None = None,
+    ) -> None:
+        """``checks``: column → what is called before its first use, and raises if it is damaged."""
         super().__init__(spec.name, columns)
         self.spec = spec
+        self._checks = dict(checks or {})
         for column in self._columns.values():
             if column.flags.owndata:
                 column.flags.writeable = False
 
+    def __getitem__(self, name: str) -> Array:
+        if self._checks and (check := self._checks.get(name)) is not None:
+            check()
+            self._checks.pop(name, None)
+        return self._columns[name]
+
     def take(self, rows: Array) -> Table:
         """The rows selected by an index array or boolean mask, in that order."""
-        return Table(self.spec, {k: v[rows] for k, v in self._columns.items()})
+        return Table(self.spec, {k: v[rows] for k, v in self.items()})
 
     def replace(self, **columns: Any) -> Table:
         """The same table with some columns replaced."""
-        return self.spec.build(**{**self._columns, **columns})
+        return self.spec.build(**{**self, **columns})
 
 
 def declared(text: str) -> TableSpec:

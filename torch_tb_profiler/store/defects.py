@@ -134,7 +134,7 @@ NO_TIME = declare(
 NO_DURATION = declare(
     "missing_duration",
     Severity.DATA_LOSS,
-    "An event has no duration; it is stored as 0.",
+    "An event has no usable duration; it is stored as 0.",
     "totals of its name",
 )
 NEGATIVE_DURATION = declare(

@@ -6,6 +6,11 @@ every array, the arrays. We do not use its library because it copies every array
     | u64 n | {"spans.start": {"dtype": "I64", "shape": [n], "data_offsets": [a, b]}, …, "__metadata__": {…}} | arrays … |
 
 Files are written under a temporary name and renamed, so that readers see a complete file or none.
+
+Every byte has a checksum: one of the header, facts and strings, which is verified on opening, and
+one of each column that grows with the trace, verified when the column is first used::
+
+    __metadata__: {"about": "…", "checksum": "0d4f88a1", "sums": "{\"trace.spans.start\": 1180224, …}"}
 """
 
 from __future__ import annotations
@@ -15,7 +20,8 @@ import json
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,12 +31,13 @@ from isal import isal_zlib
 from msgspec import MsgspecError
 
 from torch_tb_profiler.errors import SidecarError
+from torch_tb_profiler.store import damaged
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.model import Facts, SourceFile, Trace
 from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
@@ -40,19 +47,19 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 T = TypeVar("T")
 
-LAYOUT = "5"
+LAYOUT = "6"
 """Changes with the tables' columns or the format of this file."""
-TIMELINE_LAYOUT = "timeline 1"
+TIMELINE_LAYOUT = "timeline 2"
 """The same for timeline sidecars."""
-INSIGHT_LAYOUT = "insight 2"
+INSIGHT_LAYOUT = "insight 3"
 """The same for insight sidecars."""
 RANKS_LAYOUT = "ranks 1"
 """The same for rank indexes."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
-"""Up to this size every byte is verified on opening (about 10 ms); beyond it, all but event
-columns.
+"""Up to this size every byte is verified on opening (some 5 ms), beyond it a column of events when it
+is first used.
 """
 
 _DTYPES = {f"{kind}{n}": f"{kind.upper()}{8 * n}" for kind in "iu" for n in (1, 2, 4, 8)}
@@ -66,9 +73,35 @@ _LARGE = (
     ),
     *(f"insight.{name}." for name in ("span_paths", "memory_curve", "memory_nodes", "allocations")),
 )
-_NO_SUM = "0" * 16
+_NO_SUM = "0" * 8
 _SUM = '"checksum":"%s"'
 _NUMPY = {v: k for k, v in _DTYPES.items()}
+_ADVICE = "It was removed and is made again when it is next needed."
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Verifies one column; ``path`` is the file, ``stated`` its CRC-32 as the header says."""
+
+    path: str
+    name: str
+    column: Array
+    stated: int
+
+    def __call__(self) -> None:
+        if _crc(self.column) != self.stated:
+            damaged.report(self.path)
+            raise SidecarError(
+                f"{os.path.basename(self.path)} is damaged: the checksum of {self.name} does not"
+                " match.",
+                _ADVICE,
+            )
+
+
+class _Arrays(dict[str, Array]):
+    """The arrays of a file. ``checks``: those to be verified before their first use."""
+
+    checks: dict[str, _Check]
 
 
 def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
@@ -90,6 +123,7 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
         "base_ns": trace.base_ns,
         "texts": len(trace.strings),
         "trace_defects": trace.defects.as_dict(),
+        "source": asdict(trace.source) if trace.source else None,
         "summary": facts.summary,
         "defects": facts.defects.as_dict(),
     }
@@ -157,9 +191,12 @@ def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -
 
 
 def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str]) -> None:
-    header: dict[str, Any] = {"__metadata__": metadata}
+    ordered = sorted(arrays.items(), key=lambda x: -x[1].dtype.itemsize)
+    contiguous = {name: np.ascontiguousarray(array) for name, array in ordered}
+    sums = {name: _crc(array) for name, array in contiguous.items() if name.startswith(_LARGE)}
+    header: dict[str, Any] = {"__metadata__": {**metadata, "sums": json.dumps(sums)}}
     offset = 0
-    for name, array in sorted(arrays.items(), key=lambda x: -x[1].dtype.itemsize):
+    for name, array in contiguous.items():
         header[name] = {
             "dtype": _DTYPES[array.dtype.str[1:]],
             "shape": [len(array)],
@@ -168,43 +205,52 @@ def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str])
         offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGN)
-    blocks = _blocks({name: np.ascontiguousarray(arrays[name]) for name in list(header)[1:]})
     length = len(text).to_bytes(8, "little")
-    checksum = _checksum_of_facts(length + text, blocks) + _checksum(blocks.values())
+    checksum = _checksum_of_facts(length + text, contiguous)
     file.write(length + text.replace((_SUM % _NO_SUM).encode(), (_SUM % checksum).encode(), 1))
-    for block in blocks.values():
-        file.write(block)
+    for array in contiguous.values():
+        file.write(_bytes(array))
 
 
-def _blocks(arrays: dict[str, Array]) -> dict[str, memoryview]:
-    """The bytes of the arrays that have any."""
-    return {name: array.data.cast("B") for name, array in arrays.items() if len(array)}
+def _bytes(array: Array) -> Any:
+    return array.data.cast("B") if len(array) else b""
 
 
-def _checksum_of_facts(header: bytes, blocks: dict[str, memoryview]) -> str:
-    """Of header, facts and strings, which are small; event columns grow with the trace."""
-    return _checksum([header, *(b for name, b in blocks.items() if not name.startswith(_LARGE))])
+def _crc(array: Array) -> int:
+    # Some 15 GB/s where the bytes are in memory.
+    total: int = isal_zlib.crc32(_bytes(array))
+    return total
 
 
-def _checksum(blocks: Iterable[Any]) -> str:
-    """Adler-32 of the concatenated blocks: eight hex digits. It runs at memory speed."""
-    total = 1
-    for block in blocks:
-        total = isal_zlib.adler32(block, total)
+def _checksum_of_facts(header: bytes, arrays: Mapping[str, Array]) -> str:
+    """CRC-32 of header, facts and strings, which are small, as eight hex digits."""
+    total = isal_zlib.crc32(header)
+    for name, array in arrays.items():
+        if not name.startswith(_LARGE):
+            total = isal_zlib.crc32(_bytes(array), total)
     return f"{total:08x}"
 
 
-def _verify(data: mmap.mmap | bytes, size: int, stated: str, arrays: dict[str, Array]) -> None:
-    """Raise ValueError if the file changed; covers header, facts and strings, of a small file all."""
+def _verify(
+    path: str, data: mmap.mmap | bytes, size: int, metadata: dict[str, str], arrays: _Arrays
+) -> None:
+    """Raise ValueError if header, facts or strings changed, or anything in a small file; fill in
+    ``arrays.checks`` for the rest.
+    """
     if 8 + size + sum(array.nbytes for array in arrays.values()) != len(data):
         raise ValueError("the file is truncated or has grown")
+    stated = metadata["checksum"]
     header = data[: 8 + size].replace((_SUM % stated).encode(), (_SUM % _NO_SUM).encode(), 1)
-    blocks = _blocks(arrays)
-    whole = len(data) <= CHECK_WHOLE_BYTES
-    if _checksum_of_facts(header, blocks) != stated[:8] or (
-        whole and _checksum(blocks.values()) != stated[8:]
-    ):
+    if _checksum_of_facts(header, arrays) != stated:
         raise ValueError("its checksum does not match")
+    sums = msgspec.json.decode(metadata["sums"], type=dict[str, int])
+    large = {name: array for name, array in arrays.items() if name.startswith(_LARGE)}
+    arrays.checks = {name: _Check(path, name, large[name], sums[name]) for name in large}
+    # Windows removes no file that is mapped: damage has to be found before that.
+    if len(data) <= CHECK_WHOLE_BYTES or os.name == "nt":
+        if any(_crc(array) != sums[name] for name, array in large.items()):
+            raise ValueError("its checksum does not match")
+        arrays.checks = {}
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
@@ -265,7 +311,7 @@ def read_ranks(path: str | os.PathLike[str]) -> RankIndex:
 def _read_file(
     path: str | os.PathLike[str],
     layout: str,
-    rebuild: Callable[[dict[str, Array], dict[str, Any]], T],
+    rebuild: Callable[[_Arrays, dict[str, Any]], T],
     *,
     copied: bool = False,
 ) -> T:
@@ -281,8 +327,8 @@ def _read_file(
         about = msgspec.json.decode(metadata["about"])
         if about["layout"] != layout:
             raise ValueError(f"its layout is {about['layout']}, expected {layout}")
-        arrays = {name: _mapped(data, 8 + size, entry) for name, entry in header.items()}
-        _verify(data, size, metadata["checksum"], arrays)
+        arrays = _Arrays({name: _mapped(data, 8 + size, entry) for name, entry in header.items()})
+        _verify(os.fspath(path), data, size, metadata, arrays)
         return rebuild(arrays, about)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, MsgspecError) as error:
         raise SidecarError(
@@ -300,7 +346,7 @@ def _mapped(data: mmap.mmap | bytes, base: int, entry: dict[str, Any]) -> Array:
     return np.frombuffer(data, dtype, count, base + start)
 
 
-def _tables_of(room: str, specs: Sequence[TableSpec], arrays: dict[str, Array]) -> dict[str, Table]:
+def _tables_of(room: str, specs: Sequence[TableSpec], arrays: _Arrays) -> dict[str, Table]:
     tables = {}
     for spec in specs:
         columns = {c.name: arrays[f"{room}.{spec.name}.{c.name}"] for c in spec.columns}
@@ -308,17 +354,22 @@ def _tables_of(room: str, specs: Sequence[TableSpec], arrays: dict[str, Array]) 
             dtype = columns[c.name].dtype
             if dtype != np.dtype(c.dtype):
                 raise ValueError(f"{spec.name}.{c.name} is {dtype}, expected {c.dtype}")
-        tables[spec.name] = Table(spec, columns)
+        names = {c.name: f"{room}.{spec.name}.{c.name}" for c in spec.columns}
+        checks = {name: arrays.checks[key] for name, key in names.items() if key in arrays.checks}
+        tables[spec.name] = Table(spec, columns, checks)
     return tables
 
 
-def _rebuild(arrays: dict[str, Array], about: dict[str, Any]) -> tuple[Trace, Facts]:
+def _rebuild(arrays: _Arrays, about: dict[str, Any]) -> tuple[Trace, Facts]:
     strings, fact_tables = _texts_of(arrays), _tables_of("facts", FACT_TABLES, arrays)
     trace = Trace(
         StringTable(strings.offsets[: about["texts"] + 1], strings.blob),
         _tables_of("trace", TRACE_TABLES, arrays),
         about["header"],
         DefectCounts(about["trace_defects"]),
-        *(about[key] for key in ("entries", "origin_ns", "base_ns")),
+        about["entries"],
+        about["origin_ns"],
+        about["base_ns"],
+        SourceFile(**about["source"]) if about["source"] else None,
     )
     return trace, Facts(strings, fact_tables, about["summary"], DefectCounts(about["defects"]))

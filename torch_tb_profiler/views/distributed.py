@@ -183,7 +183,7 @@ def _fitting(items: Sequence[BlameItem]) -> list[BlameItem]:
 def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
     rank: Rank | None = figures.ranks[worker.place] if worker.place >= 0 else None
     aligned = figures.aligned[worker.place] if worker.place >= 0 else None
-    node, process = node_and_process(worker, rank)
+    named = _HOST_AND_PROCESS.match(worker.worker)
     tied = aligned is not None and aligned.method != "none"
     return DistributedWorker(
         worker=worker.worker,
@@ -192,8 +192,8 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
         rank_source=worker.rank_source,
         state=worker.state,
         message=worker.message,
-        node=node,
-        process=process,
+        node=node_of(worker.worker, rank),
+        process=named[2] if named else rank.process if rank is not None else "",
         backend=rank.backend if rank is not None else None,
         devices=[_device(device) for device in rank.devices] if rank is not None else [],
         offset_ns=aligned.offset if aligned is not None and tied else None,
@@ -202,12 +202,10 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> DistributedWorker:
     )
 
 
-def node_and_process(worker: PlacedWorker, rank: Rank | None) -> tuple[str, str]:
-    """By its name, else by its trace; empty where not known."""
-    named = _HOST_AND_PROCESS.match(worker.worker)
-    if named:
-        return named[1], named[2]
-    return (rank.host_name, rank.process) if rank is not None else ("", "")
+def node_of(worker: str, rank: Rank | None) -> str:
+    """The host of a worker, by its name or its trace; empty if unknown."""
+    named = _HOST_AND_PROCESS.match(worker)
+    return named[1] if named else rank.host_name if rank is not None else ""
 
 
 def _device(device: Device) -> str:

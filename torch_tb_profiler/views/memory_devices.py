@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from torch_tb_profiler.errors import NotFound
@@ -42,12 +44,19 @@ def device_name(kind: int, number: int) -> str:
 
 
 def device_names(devices: Table) -> list[str]:
-    """The names of ``memory_devices``; those that are called the same say their type as well."""
+    """The names of ``memory_devices``, no two equal: those that are called the same say their type, then
+    their id as well.
+    """
     pairs = list(zip(devices["type"].tolist(), devices["id"].tolist(), strict=True))
     names = [device_name(*pair) for pair in pairs]
+    uses, uses_of_type = Counter(names), Counter(zip(names, devices["type"].tolist(), strict=True))
     return [
-        name if names.count(name) == 1 else f"{name} (type {kind})"
-        for name, (kind, _) in zip(names, pairs, strict=True)
+        name
+        if uses[name] == 1
+        else f"{name} (type {kind})"
+        if uses_of_type[name, kind] == 1
+        else f"{name} (type {kind}, id {number})"
+        for name, (kind, number) in zip(names, pairs, strict=True)
     ]
 
 

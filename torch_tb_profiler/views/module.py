@@ -7,6 +7,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.modules import (
     ModuleSums,
     ModuleTree,
+    largest,
     module_sums,
     module_tree,
 )
@@ -21,6 +22,8 @@ from torch_tb_profiler.views.texts import missing, profile_call
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
 
+MOST_MODULES = 10_000
+"""Modules of a reply; those with the least time are summed."""
 MODULES = Missing(
     key="modules",
     what="nn.Modules",
@@ -37,6 +40,9 @@ def module_payload(
     """The modules in the selected steps; ``tree`` is ``module_tree(insight)``."""
     about, paths = insight.about, insight["paths"]
     sums = module_sums(insight, tree, selection)
+    cut = largest(tree, sums, MOST_MODULES)
+    if cut is not tree:
+        tree, sums = cut, module_sums(insight, cut, selection)
     has_device = bool(facts.summary["has_device"])
     source = about["module_source"]
     return ModulePayload(

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.distributed import PlacedWorker, node_and_process
+from torch_tb_profiler.views.distributed import PlacedWorker, node_of
 from torch_tb_profiler.views.distributed_texts import called
 from torch_tb_profiler.views.process_groups_wire import MatrixSide, ProcessGroupsPayload
 
@@ -42,8 +42,7 @@ def process_groups_payload(
     """The payload of the workers that are ready."""
     ready = sorted((worker for worker in placed if worker.place >= 0), key=lambda w: w.place)
     places = [
-        Place(worker.rank, node_and_process(worker, figures.ranks[worker.place])[0])
-        for worker in ready
+        Place(worker.rank, node_of(worker.worker, figures.ranks[worker.place])) for worker in ready
     ]
     groups = process_groups(figures)
     sent = traffic(figures.ranks, places)

@@ -110,12 +110,37 @@ class RunsPayload(Wire, frozen=True, kw_only=True):
     runs: list[RunItem]
 
 
+class ClusterItem(Wire, frozen=True, kw_only=True):
+    """The Dask cluster that imports and analyses, and what the server had it do. What is unknown
+    while the scheduler cannot be reached is null.
+
+    ``workers``: those with the server's version, ``others`` those without; ``threads`` and ``memory``
+        (bytes) of the former together. ``dashboard``: URL of Dask's own page. ``waiting``,
+        ``running``, ``done``, ``failed``: tasks, the last two since the server started.
+    """
+
+    address: str
+    connected: bool
+    workers: int | None
+    others: int | None
+    threads: int | None
+    memory: int | None
+    dashboard: str | None
+    waiting: int
+    running: int
+    done: int
+    failed: int
+
+
 class DiagnosisPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/diagnosis``: the places that were scanned, the files found there, and what became of each."""
+    """Route ``/diagnosis``: the places that were scanned, the files found there, and what became of each;
+    ``cluster`` is null where processes of the server's machine do the work.
+    """
 
     version: str
     logdirs: list[str]
     notes: list[str]
+    cluster: ClusterItem | None
     files: FilesTable
 
 

@@ -37,7 +37,26 @@ def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
         version=snapshot.version,
         logdirs=list(snapshot.logdirs),
         notes=list(snapshot.notes),
+        cluster=_cluster(catalogue),
         files=files,
+    )
+
+
+def _cluster(catalogue: Catalogue) -> wire.ClusterItem | None:
+    link = catalogue.keeper.link
+    if link is None:
+        return None
+    state, counts = link.state(), catalogue.keeper.queue.counts()
+    known = state.connected
+    return wire.ClusterItem(
+        address=state.address,
+        connected=known,
+        workers=state.workers if known else None,
+        others=state.others if known else None,
+        threads=state.threads if known else None,
+        memory=int(state.memory) if known else None,
+        dashboard=state.dashboard or None,
+        **counts._asdict(),
     )
 
 

@@ -12,7 +12,7 @@ from isal import isal_zlib
 from werkzeug.datastructures import Headers
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.errors import Busy, NotReady, ProfilerError
 from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire, to_json
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
             code=failure.code, message=failure.message, hint=failure.hint, progress=progress
         )
     )
-    extra = {"Retry-After": "1"} if isinstance(failure, NotReady) else {}
+    extra = {"Retry-After": "1"} if isinstance(failure, (Busy, NotReady)) else {}
     return Response(
         to_json(payload),
         status=failure.status,

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request, Response
 
-from torch_tb_profiler.errors import Outdated
+from torch_tb_profiler.errors import NotReady, Outdated, SidecarError
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.fleet import Fleets
@@ -174,6 +174,16 @@ def handler(route: Route, backend: Backend) -> replies.Handler:
     content_type = BYTES_TYPE if route.answers is bytes else "application/json"
 
     def answer(request: Request) -> Response:
+        try:
+            return answered(request)
+        except SidecarError as damage:
+            raise NotReady(
+                f"What was kept of the trace is made again: {damage.message}",
+                "Wait a moment.",
+                progress=0.0,
+            ) from damage
+
+    def answered(request: Request) -> Response:
         names = [kind.read(request.args, name) for name, kind in route.places.items()]
         values = _read(route, request.args, {})
         opened = _open(route, backend, names)

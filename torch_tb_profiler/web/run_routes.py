@@ -13,6 +13,7 @@ from torch_tb_profiler.views import (
     diff_wire,
     distributed_wire,
     findings_wire,
+    overview_ranks_wire,
     process_groups_wire,
     ranks_path_wire,
     wire,
@@ -25,6 +26,11 @@ from torch_tb_profiler.views.distributed import (
     distributed_payload,
 )
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
+from torch_tb_profiler.views.overview_ranks import (
+    RunOfRanks,
+    overview_ranks_payload,
+    unknown_payload,
+)
 from torch_tb_profiler.views.process_groups import process_groups_payload
 from torch_tb_profiler.views.ranks_path import (
     RanksGroup,
@@ -33,14 +39,13 @@ from torch_tb_profiler.views.ranks_path import (
     ranks_path_payload,
     ranks_rows_payload,
 )
+from torch_tb_profiler.views.steps import Selection
 from torch_tb_profiler.views.stragglers import stragglers_payload, without_simulation
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Window
 from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Backend, Pair, chosen, route
 
-FEW = 16
-"""Largest run of which all workers are read for findings; for larger ones the Distributed view does."""
 _SECOND_STEPS = StepsOf("Steps of side B.")
 _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
@@ -50,9 +55,10 @@ _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]
 
 def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
     """The fleet of a trace if complete, and the progress towards it."""
-    few = 1 < len(opened.run.beside(opened.worker)) <= FEW
-    fleet = fleets.of(opened) if few else fleets.known(opened)
-    if fleet is None or fleet.complete:
+    if len(opened.run.beside(opened.worker)) < 2:
+        return None, 1.0
+    fleet = fleets.of(opened)
+    if fleet.complete:
         return fleet, 1.0
     return None, min(round(fleet.progress, 2), 0.99)
 
@@ -146,6 +152,44 @@ def _placed(fleet: Fleet) -> list[PlacedWorker]:
         )
         for number, m in enumerate(fleet.members)
     ]
+
+
+@route("/overview/ranks", also=_complete, report="trace")
+def overview_ranks(
+    opened: Opened, fleets: Fleets, steps: Steps
+) -> overview_ranks_wire.OverviewRanksPayload:
+    """All workers of the run at a glance, in the steps of the run that the selected ones are: how a few figures spread, who
+    stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 1,024 workers.
+    """
+    return _overview_of_ranks(fleets.of(opened), opened, chosen(opened, steps))
+
+
+def _known(backend: Backend, opened: Opened) -> Hashable:
+    return backend.fleets.known_beside(opened)
+
+
+@route("/overview/ranks/known", also=_known)
+def overview_ranks_known(
+    opened: Opened, fleets: Fleets, steps: Steps
+) -> overview_ranks_wire.OverviewRanksPayload:
+    """The same if all of it is known already, else empty; nothing is made."""
+    fleet, selection = fleets.known_beside(opened), chosen(opened, steps)
+    if fleet is None:
+        return unknown_payload(len(opened.run.beside(opened.worker)))
+    return _overview_of_ranks(fleet, opened, selection)
+
+
+def _overview_of_ranks(
+    fleet: Fleet, opened: Opened, selection: Selection
+) -> overview_ranks_wire.OverviewRanksPayload:
+    own = (opened.worker.name, opened.span.name)
+    rank = fleet.names.index(own) if own in fleet.names else -1
+    every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
+    common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
+    run = RunOfRanks(
+        _placed(fleet), fleet.figures, common, round(fleet.progress, 3), fleet.workers_total
+    )
+    return overview_ranks_payload(run)
 
 
 def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | None:

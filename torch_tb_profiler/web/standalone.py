@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Iterable
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.web.application import Application
+from torch_tb_profiler.web.hosts import HostCheck
 
 HOST = "127.0.0.1"
 
@@ -22,8 +24,11 @@ class QuietHandler(WSGIRequestHandler):
         """Nothing."""
 
 
-def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSGIServer:
-    """A threaded server; ``port`` 0 picks a free one (``server.port``).
+def server(
+    application: Application, host: str = HOST, port: int = 0, allowed: Iterable[str] = ()
+) -> BaseWSGIServer:
+    """A threaded server; ``port`` 0 picks a free one (``server.port``). ``allowed``: names that it
+    answers to beside its own (``HostCheck``).
 
     Raises:
         SourceError: the address cannot be bound.
@@ -37,7 +42,7 @@ def server(application: Application, host: str = HOST, port: int = 0) -> BaseWSG
         return make_server(
             host,
             listener.getsockname()[1],
-            application,
+            HostCheck(application, host, allowed),
             threaded=True,
             request_handler=QuietHandler,
             fd=listener.fileno(),

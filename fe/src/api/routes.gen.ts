@@ -32,6 +32,7 @@ import type {
   OperatorPayload,
   OperatorStacksPayload,
   OverviewPayload,
+  OverviewRanksPayload,
   PathOverlayPayload,
   PathRowsPayload,
   ProcessGroupsPayload,
@@ -93,6 +94,8 @@ export interface Routes {
   distributed: DistributedPayload;
   "distributed/map": DistributedMapPayload;
   "distributed/groups": ProcessGroupsPayload;
+  "overview/ranks": OverviewRanksPayload;
+  "overview/ranks/known": OverviewRanksPayload;
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
@@ -211,6 +214,8 @@ export interface Parameters {
     measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
   };
   "distributed/groups": OfTrace;
+  "overview/ranks": OfTrace & OfSteps;
+  "overview/ranks/known": OfTrace & OfSteps;
   "critical_path/ranks": OfTrace & OfSteps;
   "critical_path/ranks/rows": OfTrace & OfSteps & {
     /** What a row is one of, each on one rank. */

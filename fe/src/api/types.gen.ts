@@ -27,6 +27,10 @@ export type ModuleSource = "" | "hierarchy" | "lightning" | "python";
 
 export type FlameTree = "line" | "module";
 
+export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
+
+export type RankUnit = "bytes" | "ns" | "share";
+
 export type MatrixSide = "node" | "rank" | "ranks";
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
@@ -477,6 +481,74 @@ export interface FlamePayload {
   missing: Missing[];
 }
 
+/** A worker of the run, by rank. `node`: its host, empty unknown. `message`: why it is not ready. */
+export interface RunWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  node: string;
+  state: WorkerState;
+  message: string;
+}
+
+/** A dimension of the job, those with the nearest ranks first. `hint` says what it is made from. `values`: names of its places, empty where they are numbers. `independent`: these together tell all ranks apart. `place`: of each worker, -1 unknown. */
+export interface RankDimension {
+  name: string;
+  hint: string;
+  size: number;
+  independent: boolean;
+  values: string[];
+  place: number[];
+}
+
+/** A figure over all ranks. `values`: of each worker. `quartiles`: least, first quartile, median, third quartile, greatest. `limit`: the distance from the median from which on a rank stands out. `lowest`, `highest`: who has the extremes. `outliers`: who stands out, the farthest first. */
+export interface RankSpread {
+  figure: RankFigure;
+  unit: RankUnit;
+  values: (number | null)[];
+  quartiles: number[];
+  limit: number;
+  lowest: number;
+  highest: number;
+  outliers: number[];
+}
+
+/** A rank that stands out in a figure. `difference`: from the median; `text` says how far that is. */
+export interface RankOutlier {
+  worker: number;
+  figure: RankFigure;
+  value: number;
+  difference: number;
+  text: string;
+}
+
+/** Ranks that are alike. `ranks` names them; `where`: the coordinates that exactly they have, empty if there are none. `low`, `high`: the least and the greatest of each of `spreads`; null unknown. */
+export interface RankGroup {
+  workers: number[];
+  ranks: string;
+  where: string;
+  low: (number | null)[];
+  high: (number | null)[];
+}
+
+/** Routes `/overview/ranks` and `/overview/ranks/known`. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
+export interface OverviewRanksPayload {
+  known: boolean;
+  progress: number;
+  workers: RunWorker[];
+  workers_total: number;
+  steps: number;
+  headline: string[];
+  coverage: string;
+  rules: string[];
+  notes: string[];
+  dimensions: RankDimension[];
+  spreads: RankSpread[];
+  outliers: RankOutlier[];
+  groups: RankGroup[];
+  pooled: number;
+}
+
 /** Route `/distributed/groups`. `sent_bytes`: from each of `names` (rows) to each (columns); null within a rank. `side`: what a row and a column is: a rank, a node, or as many consecutive ranks as `together` says. `rule`: how the bytes were counted, in words. */
 export interface ProcessGroupsPayload {
   groups: ProcessGroupsTable;
@@ -910,11 +982,27 @@ export interface RunsPayload {
   runs: RunItem[];
 }
 
-/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each. */
+/** The Dask cluster that imports and analyses, and what the server had it do. What is unknown while the scheduler cannot be reached is null. `workers`: those with the server's version, `others` those without; `threads` and `memory` (bytes) of the former together. `dashboard`: URL of Dask's own page. `waiting`, `running`, `done`, `failed`: tasks, the last two since the server started. */
+export interface ClusterItem {
+  address: string;
+  connected: boolean;
+  workers: number | null;
+  others: number | null;
+  threads: number | null;
+  memory: number | null;
+  dashboard: string | null;
+  waiting: number;
+  running: number;
+  done: number;
+  failed: number;
+}
+
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
+  cluster: ClusterItem | null;
   files: FilesTable;
 }
 

@@ -70,6 +70,7 @@ beforeEach(() => {
     version: "1",
     logdirs: ["/logs"],
     notes: [],
+    cluster: null,
     files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
   vi.stubGlobal("fetch", (address: string) => {
@@ -382,7 +383,13 @@ describe("DiagnosisView", () => {
   });
 
   it("says what to record when no file was found", async () => {
-    answers.diagnosis = { version: "1", logdirs: ["/logs"], notes: [], files: filesOf([]) };
+    answers.diagnosis = {
+      version: "1",
+      logdirs: ["/logs"],
+      notes: [],
+      cluster: null,
+      files: filesOf([]),
+    };
     show(DiagnosisView);
     await waitFor(() => expect(text()).toContain("No file was found"));
     expect(text()).toContain("torch_tb_profiler.record(");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from torch_tb_profiler.analysis.timeline import search_texts
 from torch_tb_profiler.analysis.timeline.counters import edges
 from torch_tb_profiler.analysis.timeline.search import Hits, Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_TEXT, Query, Texts
-from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.errors import BadRequest, Busy
 from torch_tb_profiler.store.strings import StringTable
 
 COLUMNS = {
@@ -237,6 +238,64 @@ def test_patterns_that_take_too_long_are_ended(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(search_texts, "LONGEST_SECONDS", -1.0)
     with pytest.raises(BadRequest, match="takes more than"):
         count(named("a"), "a", regex=True)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a{0,1000}a{0,1000}b", "(x|a)*(a|y){900}(a|z){900}b", "[ab]*a[ab]{1000}[ab]{800}c"]
+)
+def test_the_costliest_patterns_are_ended_in_time(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of these texts takes RE2 some 0.3 s: a look at the clock every 256 texts took 56 s."""
+    monkeypatch.setattr(search_texts, "LONGEST_SECONDS", 0.05)
+    texts = [f"{i}" + "a" * LONGEST_TEXT for i in range(40)]
+    found = named("b", *texts)
+    begun = thread_time()
+    with pytest.raises(BadRequest, match="takes more than"):
+        Search(found[0], found[2]).find(Query(pattern, regex=True, arguments=True))
+    assert thread_time() - begun < 2.0
+
+
+def test_names_and_arguments_share_their_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, seen = named("a"), []
+    monkeypatch.setattr(search_texts, "LONGEST_SECONDS", 7.0)
+    matching = Texts.matching
+
+    def noted(self: Texts, query: Query, until: float | None = None) -> Any:
+        seen.append(until)
+        return matching(self, query, until)
+
+    monkeypatch.setattr(Texts, "matching", noted)
+    Search(found[0], found[2]).find(Query("a", regex=True, arguments=True))
+    assert len(seen) == 2
+    assert seen[0] == seen[1]
+
+
+def test_few_patterns_are_searched_for_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_WAIT", 0.01)
+    found = named("a")
+    for _ in range(module.PATTERNS_AT_ONCE):
+        module._PATTERNS.acquire()
+    try:
+        with pytest.raises(Busy, match="take long") as caught:
+            count(found, "a", regex=True)
+        assert caught.value.status == 503
+        assert count(found, "a") == 1
+    finally:
+        for _ in range(module.PATTERNS_AT_ONCE):
+            module._PATTERNS.release()
+    assert count(found, "a", regex=True) == 1
+
+
+def test_a_search_that_waits_for_others_of_its_trace_gives_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LONGEST_WAIT", 0.01)
+    found = named("a")
+    search = Search(found[0], found[2])
+    with search._lock, pytest.raises(Busy):
+        search.find(Query("a"))
+    assert search.find(Query("a")).n == 1
 
 
 def test_patterns_look_at_the_begin_of_endless_texts() -> None:

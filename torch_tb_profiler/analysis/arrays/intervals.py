@@ -91,6 +91,8 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
 
 def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
     """The length of the set within each window [begin, end), int64 ns. Windows may overlap."""
+    if not len(points.start):
+        return np.zeros(len(begin), np.int64)
     return _until(points, end) - _until(points, begin)
 
 
@@ -100,9 +102,7 @@ def _until(points: Intervals, time: Ints) -> Ints:
     np.cumsum(points.end - points.start, out=total[1:])
     number = np.searchsorted(points.start, time, side="right")
     last = np.maximum(number - 1, 0)
-    over = (
-        np.maximum(points.end[last] - time, 0) if len(points.end) else np.zeros(len(time), np.int64)
-    )
+    over = np.maximum(points.end[last] - time, 0)
     return total[number] - np.where(number > 0, over, 0)
 
 

@@ -208,11 +208,23 @@ def innermost_at(
     last = np.maximum(np.searchsorted(key, point_track.astype(np.int64) * (n + 1) + begun) - 1, 0)
     span = np.where(track[by_track[last]] == point_track, by_track[last], -1)
     span[span >= begun] = -1
-    active = np.flatnonzero(span >= 0)
+    return still_open(span, point_time, end, parent)
+
+
+def still_open(span: Ints, time: Ints, end: Ints, parent: Array) -> Ints:
+    """The innermost span that is open at each time, −1 none; int64 of shape (times,).
+
+    ``span``: the span of its track that began last, −1 none; overwritten. ``end``, ``parent``: of
+    all spans.
+    """
     # Every span that is open at a point encloses, or is, the last one that started before it.
-    while len(active := active[end[span[active]] <= point_time[active]]):
-        span[active] = parent[span[active]]
-        active = active[span[active] >= 0]
+    place = np.flatnonzero((span >= 0) & (end[span] <= time))
+    ended, when = span[place], time[place]
+    while len(place):
+        outer = parent[ended]
+        left = (outer >= 0) & (end[outer] <= when)
+        span[place[~left]] = outer[~left]
+        place, ended, when = place[left], outer[left], when[left]
     return span
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import innermost_at, nearest
+from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import host_names, name_mask
@@ -72,17 +72,25 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     """The segments of all threads with operators, annotations, runtime calls or Python frames."""
     spans = trace["spans"]
     row = np.flatnonzero(host_mask(trace))
-    track, start = spans["track"][row].astype(np.int64), spans["start"][row]
+    start = spans["start"][row]
     end = start + spans["dur"][row]
-    position = np.full(spans.n + 1, -1, np.int64)
-    position[row] = np.arange(len(row))
-    parent = position[facts["span_links"]["parent"][row]]
-    time, on = np.concatenate((start, end)), np.concatenate((track, track))
-    order = np.lexsort((time, on))
-    time, on = time[order], on[order]
-    new = _changes(time, on)
+    track = np.tile(spans["track"][row].astype(np.int64), 2)
+    time = np.concatenate((start, end))
+    order = np.lexsort((time, track))
+    time, on = time[order], track[order]
+    # Rows ascend on each track, so the greatest so far began last.
+    n = len(row)
+    begun = np.where(order < n, on * n + order, -1)
+    del order, track
+    np.maximum.accumulate(begun, out=begun)
+    new = np.flatnonzero(_changes(time, on))
+    begun = begun[np.append(new[1:], len(time))[: len(new)] - 1]
     time, on = time[new], on[new]
-    span = np.append(row, -1)[innermost_at(track, start, end, parent, on, time)]
+    begun -= on * n
+    position = np.full(spans.n + 1, -1, np.int32)
+    position[row] = np.arange(n)
+    parent = position[facts["span_links"]["parent"][row]]
+    span = np.append(row, -1)[still_open(begun, time, end, parent)]
     # The last time of a track ends its last segment; where the innermost span stays the same, nothing begins.
     ends = np.append(on[1:] != on[:-1], True)[: len(on)]
     begins = np.flatnonzero(~ends)

@@ -10,6 +10,7 @@ Estimated SM efficiency is the integral of the running kernels' blocks per SM, c
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 _ID = re.compile(r"\d{1,9}", re.ASCII)
+MOST_DEVICES = 256
+"""Devices with figures of their own; no process has more."""
 _HOST = 0
 """c10's device type of the host."""
 
@@ -57,8 +60,8 @@ def device_tables(
     matrix: uint8 ``Knowledge`` of every device event.
     maker: the vendor, which with units and memory identifies a device that the trace does not name.
     """
-    device = device_of(trace, caused.row)
-    ids = np.unique(device)
+    device = _pooled(device_of(trace, caused.row))
+    ids, numbered = np.unique(device, return_inverse=True)
     properties = device_properties(trace)
     known = [properties.get(int(i)) or _of_one_kind(properties) for i in ids]
     names = [_name(p, maker) if p else "" for p in known]
@@ -73,9 +76,12 @@ def device_tables(
     )
     kernel = trace["spans"]["role"][caused.row] == Role.KERNEL
     parts = []
-    for index, number in enumerate(ids.tolist()):
-        own_kernels = np.flatnonzero((device == number) & kernel)
-        step = np.arange(len(windows.start))
+    kernels = np.flatnonzero(kernel)
+    kernels = kernels[np.argsort(numbered[kernels], kind="stable")]
+    edges = np.searchsorted(numbered[kernels], np.arange(len(ids) + 1))
+    step = np.arange(len(windows.start))
+    for index, (begin, end) in enumerate(pairwise(edges.tolist())):
+        own_kernels = kernels[begin:end]
         columns = _in_windows(trace, caused.row[own_kernels], matrix[own_kernels], windows)
         parts.append({"device": np.full_like(step, index), "step": step, **columns})
     if not parts:
@@ -83,6 +89,15 @@ def device_tables(
     return devices, fact_schema.DEVICE_STEPS.build(
         **{key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
     )
+
+
+def _pooled(device: Ints) -> Ints:
+    """The devices, of very many those with the least work as unknown: there is a row per device and step."""
+    ids, numbered, events = np.unique(device, return_inverse=True, return_counts=True)
+    if len(ids) <= MOST_DEVICES:
+        return device
+    ids[np.argsort(-events, kind="stable")[MOST_DEVICES:]] = -1
+    return np.asarray(ids[numbered], np.int64)
 
 
 def _name(properties: DeviceProperties, maker: str) -> str:
@@ -106,8 +121,10 @@ def _peaks(trace: Trace) -> dict[int, int]:
     """Highest ``Total Allocated`` of each accelerator, bytes by device id."""
     memory = trace["memory"]
     known = (memory["device_type"] > _HOST) & (memory["allocated"] >= 0)
-    device, allocated = memory["device"][known], memory["allocated"][known]
-    return {int(i): int(allocated[device == i].max()) for i in np.unique(device)}
+    ids, numbered = np.unique(memory["device"][known], return_inverse=True)
+    highest = np.zeros(len(ids), np.int64)
+    np.maximum.at(highest, numbered, memory["allocated"][known])
+    return dict(zip(ids.tolist(), highest.tolist(), strict=True))
 
 
 def _in_windows(trace: Trace, row: Ints, matrix: Array, windows: StepWindows) -> dict[str, Array]:

@@ -126,6 +126,39 @@ def module_sums(insight: Insight, tree: ModuleTree, selection: Selection) -> Mod
     )
 
 
+def largest(tree: ModuleTree, sums: ModuleSums, most: int) -> ModuleTree:
+    """The ``most`` modules with the most time; in place of the others beneath one of them there is one
+    module without a name (−1) and event, so that all sums stay as they are.
+
+    ::
+
+        Net                      Net
+          Linear_0  90             Linear_0  90
+          Linear_1   2    ──▶      (others)   5
+          ReLU_0     3
+    """
+    n = len(tree.parent)
+    if n <= most:
+        return tree
+    # A module has at least the time of each one in it, and comes before it: what is kept is a tree.
+    time = np.sum(list(sums.total.values()), axis=0)
+    kept = np.sort(np.argsort(-time, kind="stable")[:most])
+    row = np.full(n + 1, -1, np.int64)
+    row[kept] = np.arange(most)
+    around = nearest(tree.parent, row[:n] >= 0)
+    cut = row[:n] < 0
+    outer, other = np.unique(row[around[cut]], return_inverse=True)
+    row[:n][cut] = most + other
+    parent = np.concatenate((row[tree.parent[kept]], outer))
+    none = np.full(len(outer), -1, np.int64)
+    return ModuleTree(
+        parent,
+        np.concatenate((tree.name[kept], none)),
+        np.concatenate((tree.event[kept], none)),
+        row[tree.of_path],
+    )
+
+
 def path_sums(
     insight: Insight, selection: Selection, columns: Sequence[str] = _COLUMNS
 ) -> tuple[dict[str, Ints], int]:

@@ -60,6 +60,8 @@ MODULES = DisplaySpec(
 """Sums over the selected steps. Self time is that of the module's own code and of the operators that it calls. Backward is
 what undoes the module's operators, and the module's reruns within the backward pass.
 """
+OTHERS = "other modules"
+"""The name of what stands for modules that were left out."""
 _INSTANCE = re.compile(r"(?P<kind>.+)_\d+")
 _WRITTEN = re.compile(r"(?P<name>.*)\((?P<kind>[^()]+)\)")
 
@@ -69,7 +71,8 @@ def module_table(
 ) -> DisplayTable:
     """One row per module of ``tree``; unknown is what the recording does not hold."""
     n = len(tree.parent)
-    names = [instance_and_class(name) for name in insight.strings.many(tree.name)]
+    named = zip(insight.strings.many(tree.name), tree.name.tolist(), strict=True)
+    names = [instance_and_class(name) if text >= 0 else (OTHERS, "") for name, text in named]
     device, memory = bool(facts.summary["has_device"]), bool(facts.summary["has_memory"])
     paths: list[str] = []
     for above, (name, _) in zip(tree.parent.tolist(), names, strict=True):

@@ -159,14 +159,15 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     tied = span_at(trace, flows["track"], flows["time"])
     source, target = tied[begin], tied[end]
     whole = (source >= 0) & (target >= 0) & (source != target)
-    caused = np.where(whole, launch[target], -1)
+    caused = np.full(len(target), -1, np.int64)
+    caused[whole] = launch[target[whole]]
     # Old versions round to µs, so launch and operator may start together: compare time, not row.
-    known = (
-        (caused >= 0)
-        & (flows["track"][begin] == spans["track"][caused])
-        & (flows["time"][begin] == spans["start"][caused])
+    rows = np.flatnonzero(caused >= 0)
+    from_launch = (flows["track"][begin[rows]] == spans["track"][caused[rows]]) & (
+        flows["time"][begin[rows]] == spans["start"][caused[rows]]
     )
-    known |= (caused >= 0) & (caused == source)
+    known = np.zeros(len(target), np.bool_)
+    known[rows] = from_launch | (caused[rows] == source[rows])
     used = np.zeros(flows.n, np.bool_)
     used[begin[whole]] = True
     used[end[whole]] = True

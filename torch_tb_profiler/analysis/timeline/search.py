@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +21,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.timeline.row_set import RowSet
-from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, used_strings
+from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, deadline, used_strings
+from torch_tb_profiler.errors import Busy
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Trace
@@ -29,7 +32,12 @@ CHUNK = 1 << 17
 """Rows per chunk, which fits in the processor's cache."""
 KEPT_BYTES = 16 << 20
 """Cached hits per trace; those of the last query are always kept."""
+PATTERNS_AT_ONCE = 2
+"""Regular expressions that are searched for at a time, in all traces."""
+LONGEST_WAIT = 5.0
+"""Seconds that a query waits for those before it."""
 _C = DisplayColumn
+_PATTERNS = threading.BoundedSemaphore(PATTERNS_AT_ONCE)
 MATCHES = DisplaySpec(
     "matches",
     "Hits of a search by name; ``look`` is that of the first event of the name.",
@@ -57,6 +65,20 @@ _ARGUMENTS = {
     "collective_args": ("collective", "dtype", "group"),
     "instants": ("args",),
 }
+
+
+@contextmanager
+def _turn(lock: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
+    """Hold a lock.
+
+    Raises Busy where it is not to be had in time.
+    """
+    if not lock.acquire(timeout=LONGEST_WAIT):
+        raise Busy("Other searches are being done and take long.", "Try again in a moment.")
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True)
@@ -98,19 +120,29 @@ class Search:
     def find(self, query: Query) -> Hits:
         """The hits of a query, cached.
 
-        Raises BadRequest if the query is empty, not a regular expression, or too expensive.
+        Raises BadRequest if the query is empty, not a regular expression, or too expensive, and
+        Busy if others before it take long.
         """
-        with self._lock:
+        with _turn(self._lock):
             hits = self._kept.get(query)
             if hits is not None:
                 self._kept.move_to_end(query)
                 return hits
-            names = self._names.matching(query)
-            hits = self._search(names, self._arguments.matching(query) if query.arguments else None)
+            if query.regex:
+                with _turn(_PATTERNS):
+                    hits = self._hits(query)
+            else:
+                hits = self._hits(query)
             self._kept[query] = hits
             while len(self._kept) > 1 and sum(h.nbytes for h in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
             return hits
+
+    def _hits(self, query: Query) -> Hits:
+        until = deadline()
+        names = self._names.matching(query, until)
+        arguments = self._arguments.matching(query, until) if query.arguments else None
+        return self._search(names, arguments)
 
     def matches(self, hits: Hits, most: int) -> DisplayTable:
         """The first names of the hits by total time."""
@@ -253,10 +285,10 @@ class _Arguments:
         self._numbers = np.flatnonzero(np.logical_or.reduce(list(self._used.values()))[:-1])
         self._texts = Texts(trace.strings, self._numbers)
 
-    def matching(self, query: Query) -> Mask:
+    def matching(self, query: Query, until: float) -> Mask:
         """Which strings of the trace are matching argument texts; the last entry is for −1."""
         mask = np.zeros(len(self._trace.strings) + 1, np.bool_)
-        mask[self._numbers] = self._texts.matching(query)
+        mask[self._numbers] = self._texts.matching(query, until)
         return mask
 
     def events(self, matched: Mask, count: int, spans: int) -> Mask:

@@ -27,9 +27,14 @@ PATTERN_MEMORY = 1 << 20
 """Bytes that a compiled pattern and its automaton may take."""
 LONGEST_SECONDS = 1.0
 """Processor time per query."""
+STEPS_UNWATCHED = 1 << 21
+"""Bytes × instructions between two looks at the clock: some 10 ms where RE2 has to try every
+instruction at every byte.
+"""
 FOLDED_BYTES = 32 << 20
 """Case-folded texts are cached up to this size."""
-_CHECK_EVERY = 256
+_BYTES_PER_CALL = 64
+"""A call costs about as much as so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,17 @@ class Texts:
         self._data = np.ascontiguousarray(strings.blob).data
         self._folded: list[str] | None = None
 
-    def matching(self, query: Query) -> Mask:
-        """Which texts the query matches, bool of shape (texts,).
+    def matching(self, query: Query, until: float | None = None) -> Mask:
+        """Which texts the query matches, bool of shape (texts,). ``until``: when a pattern has to
+        be done, in processor time of this thread, s.
 
         Raises BadRequest if the text is empty, the pattern invalid or too large, or it takes too
         long.
         """
         if not query.text:
             raise BadRequest("Parameter q is empty.", "Give the text to search for.")
-        matches = self._by_pattern(query) if query.regex else self._by_text(query)
+        until = deadline() if until is None else until
+        matches = self._by_pattern(query, until) if query.regex else self._by_text(query)
         return np.fromiter(matches, np.bool_, len(self._begin))
 
     def _by_text(self, query: Query) -> Iterator[bool]:
@@ -75,17 +82,21 @@ class Texts:
             for index, text in enumerate(self._all_folded())
         )
 
-    def _by_pattern(self, query: Query) -> Iterator[bool]:
-        search, data = compiled(query.text, query.case), self._data
-        until = time.thread_time() + LONGEST_SECONDS
-        for index, (begin, end) in enumerate(zip(self._begin, self._end, strict=True)):
-            if index % _CHECK_EVERY == 0 and time.thread_time() > until:
-                raise BadRequest(
-                    f"The pattern takes more than {LONGEST_SECONDS:g} s on the {len(self._begin)}"
-                    " texts of this trace.",
-                    "Give a simpler one, or a plain text.",
-                )
-            yield search(data[begin : min(end, begin + LONGEST_TEXT)])
+    def _by_pattern(self, query: Query, until: float) -> Iterator[bool]:
+        search, instructions = compiled(query.text, query.case)
+        data, left = self._data, 0
+        for begin, end in zip(self._begin, self._end, strict=True):
+            stop = min(end, begin + LONGEST_TEXT)
+            left -= (stop - begin + _BYTES_PER_CALL) * instructions
+            if left <= 0:
+                left = STEPS_UNWATCHED
+                if time.thread_time() > until:
+                    raise BadRequest(
+                        f"The pattern takes more than {LONGEST_SECONDS:g} s on the texts of this"
+                        " trace.",
+                        "Give a simpler one, or a plain text.",
+                    )
+            yield search(data[begin:stop])
 
     def _all_folded(self) -> Iterator[str]:
         if self._folded is not None:
@@ -100,8 +111,14 @@ class Texts:
         return str(self._data[self._begin[index] : self._end[index]], "utf-8", "replace")
 
 
-def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
-    """A function that says whether the pattern matches anywhere in a UTF-8 text.
+def deadline() -> float:
+    """When a query that begins now has to be done, in processor time of this thread, s."""
+    return time.thread_time() + LONGEST_SECONDS
+
+
+def compiled(pattern: str, case: bool) -> tuple[Callable[[memoryview], bool], int]:
+    """A function that says whether the pattern matches anywhere in a UTF-8 text, and the number of
+    its instructions: RE2 takes time by their product with the bytes at worst.
 
     Raises BadRequest if RE2 rejects the pattern, or it is too large.
     """
@@ -126,7 +143,7 @@ def compiled(pattern: str, case: bool) -> Callable[[memoryview], bool]:
             "Give a simpler one.",
         )
     search = program.search
-    return lambda text: search(text) is not None
+    return lambda text: search(text) is not None, program.programsize
 
 
 def used_strings(column: Array, strings: int) -> Mask:

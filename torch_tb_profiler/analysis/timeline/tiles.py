@@ -17,6 +17,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.timeline import Timeline
 
 TILE_BITS = 9
+LAST_NS = np.iinfo(np.int64).max
+"""Where the last tile of a trace of centuries ends."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
 def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> Slices:
     """The slices that touch tiles ``first`` to ``last``."""
     width = 1 << (level + TILE_BITS)
-    t0, t1 = first * width, (last + 1) * width
+    t0, t1 = first * width, min((last + 1) * width, LAST_NS)
     stored = timeline["levels"]["level"]
     index = int(np.searchsorted(stored, level, side="right")) - 1
     exact = index >= 0 and int(stored[index]) == level
@@ -117,10 +119,10 @@ def _gather(table: Table, row: Ints, lane: Ints) -> Slices:
 
 
 def _split(slices: Slices, level: int, numbers: range) -> list[TileSlices]:
-    width = 1 << (level + TILE_BITS)
-    first = slices.start // width
-    last = np.maximum(slices.start + slices.dur - 1, slices.start) // width
+    bits = level + TILE_BITS
+    first = slices.start >> bits
+    last = np.maximum(slices.start + slices.dur - 1, slices.start) >> bits
     return [
-        TileSlices(k, k * width, slices.take(np.flatnonzero((first <= k) & (last >= k))))
+        TileSlices(k, k << bits, slices.take(np.flatnonzero((first <= k) & (last >= k))))
         for k in numbers
     ]

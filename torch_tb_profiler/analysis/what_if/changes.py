@@ -292,8 +292,10 @@ def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
 
 def launching(scene: Scene, within: float) -> dict[int, Intervals]:
     """When each thread (row of tracks) launched: between launches at most ``within`` ns apart."""
-    spans, launch = scene.trace["spans"], np.unique(scene.graph.work.launch)
-    launch = launch[launch >= 0]
+    spans, launch = scene.trace["spans"], scene.graph.work.launch
+    launches = np.zeros(spans.n, np.bool_)
+    launches[launch[launch >= 0]] = True
+    launch = np.flatnonzero(launches)
     periods = {}
     for track in np.unique(spans["track"][launch]).tolist():
         start = np.sort(spans["start"][launch[spans["track"][launch] == track]])
@@ -363,8 +365,10 @@ def _overlap(scene: Scene, durations: Durations, values: Values) -> None:
     """Nothing waits for it, but no step is shorter than its communication."""
     graph = scene.graph
     communicates = scene.work_causes == PathCause.COMMUNICATION
-    for step in np.unique(graph.step[communicates & (graph.step >= 0)]).tolist():
-        own = communicates & (graph.step == step)
+    work = np.flatnonzero(communicates & (graph.step >= 0))
+    work = work[np.argsort(graph.step[work], kind="stable")]
+    steps, begin = np.unique(graph.step[work], return_index=True)
+    for step, own in zip(steps.tolist(), np.split(work, begin[1:]), strict=False):
         length = union(graph.work.start[own], graph.work.end[own]).length
         durations.floor[step] = max(durations.floor[step], length)
     durations.work[communicates] = 0

@@ -61,11 +61,18 @@ class Places:
     share: Array
     outside: Array
 
-    def clock(self, segment_ns: Array) -> Array:
-        """Time until then if the segments last so long, ns; of use between moments of one thread."""
-        passed = np.concatenate((np.zeros(1), np.cumsum(segment_ns)))
-        own = np.append(segment_ns, 0.0)[self.segment]
-        return np.asarray(passed[self.segment] + self.share * own + self.outside)
+    def _clock(self, segment_ns: Array, passed: Array) -> Array:
+        return np.asarray(
+            passed[self.segment] + self.share * segment_ns[self.segment] + self.outside
+        )
+
+    def since(self, other: Places, segment_ns: Array) -> Array:
+        """Time from other moments of the same threads, ns, if the segments last so long."""
+        if not len(segment_ns):
+            return np.asarray(self.outside - other.outside)
+        passed = np.zeros(len(segment_ns) + 1)
+        np.cumsum(segment_ns, out=passed[1:])
+        return self._clock(segment_ns, passed) - other._clock(segment_ns, passed)
 
 
 @dataclass(frozen=True)

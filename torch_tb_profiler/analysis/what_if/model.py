@@ -54,10 +54,18 @@ class Scene:
 
     def inside(self, outer: Mask) -> Choice:
         """What happens at or in some spans, and the device work that is launched there."""
+        if not outer.any():
+            return self.nothing
         under = np.append(nearest(self.facts["span_links"]["parent"], outer) >= 0, False)
         work = self.graph.work
         own = outer[work.row] | under[work.launch] & (work.launch >= 0)
         return Choice(under[self.graph.host.span], own)
+
+    @property
+    def nothing(self) -> Choice:
+        """Chooses nothing."""
+        segment, work = len(self.graph.host.span), len(self.graph.work.row)
+        return Choice(np.zeros(segment, np.bool_), np.zeros(work, np.bool_))
 
     def in_module(self, glob: str) -> Choice:
         """What happens in modules with a name like ``glob``, in their backward too."""

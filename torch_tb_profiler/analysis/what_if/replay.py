@@ -11,6 +11,9 @@ from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
+_BLOCK = 1 << 16
+"""Points of which plain numbers are made at once: these take five times the memory."""
+
 
 @dataclass
 class Durations:
@@ -54,7 +57,7 @@ class Delays:
 def delays(graph: Graph, durations: Durations) -> Delays:
     """How long after what it waits for each point comes."""
     first, second = np.zeros((2, len(graph.time)))
-    on_host = graph.until.clock(durations.segment) - graph.since.clock(durations.segment)
+    on_host = graph.until.since(graph.since, durations.segment)
     rooted = graph.first[graph.hosts] == ROOT
     on_host[rooted] += graph.opened[rooted]
     first[graph.hosts] = on_host
@@ -107,20 +110,16 @@ def latest(graph: Graph, delay: Delays, times: StepTimes) -> Array:
     else:
         limit[marks] = times.end.max(initial=0)
     until = limit.tolist()
-    n = len(until)
-    for point, first, second, after_first, after_second in zip(
-        range(n - 1, 1, -1),
-        graph.first[:1:-1].tolist(),
-        graph.second[:1:-1].tolist(),
-        delay.first[:1:-1].tolist(),
-        delay.second[:1:-1].tolist(),
-        strict=True,
-    ):
-        own = until[point]
-        if own - after_first < until[first]:
-            until[first] = own - after_first
-        if own - after_second < until[second]:
-            until[second] = own - after_second
+    columns = (graph.first, graph.second, delay.first, delay.second)
+    for end in range(len(until), 2, -_BLOCK):
+        block = range(end - 1, max(end - _BLOCK, 2) - 1, -1)
+        parts = (column[block.stop + 1 : end][::-1].tolist() for column in columns)
+        for point, first, second, after_first, after_second in zip(block, *parts, strict=True):
+            own = until[point]
+            if own - after_first < until[first]:
+                until[first] = own - after_first
+            if own - after_second < until[second]:
+                until[second] = own - after_second
     return np.array(until)
 
 
@@ -134,22 +133,26 @@ def step_times(graph: Graph, facts: Facts, time: Array, floor: Array | None = No
     start, end = np.zeros((2, n))
     last = np.full(n, NONE)
     marks = graph.hosts[graph.points.marks]
-    launched = np.flatnonzero(graph.step >= 0)
-    points = graph.ends[launched]
-    order = np.lexsort((time[points], graph.step[launched]))
-    bounds = np.searchsorted(graph.step[launched][order], np.arange(n + 1))
     whole = bool(n) and bool(int(steps["flags"][0]) & StepFlag.WHOLE)
     has_marks = not whole and len(marks) == 2 * n
+    if whole and len(marks):
+        last[:] = marks[np.argmax(time[marks])]
+    elif has_marks:
+        last = marks[n:].copy()
+    launched = np.flatnonzero(graph.step >= 0)
+    of_step, points = graph.step[launched], graph.ends[launched]
+    ended, latest_end = time[points], np.full(n, -np.inf)
+    np.maximum.at(latest_end, of_step, ended)
+    final = np.full(n, NONE)
+    is_final = ended == latest_end[of_step]
+    final[of_step[is_final]] = points[is_final]
+    last = np.where(time[final] > time[last], final, last)
     previous = float(steps["start"][0]) if n else 0.0
     if has_marks and n:
         previous += float(time[marks[0]] - steps["host_start"][0])
     for step in range(n):
-        own = marks if whole else marks[n + step : n + step + 1] if has_marks else marks[:0]
-        if bounds[step + 1] > bounds[step]:
-            own = np.append(own, points[order[bounds[step + 1] - 1]])
         begin = float(time[marks[step]]) if has_marks else previous
         start[step] = begin = max(previous, begin)
-        last[step] = own[np.argmax(time[own])] if len(own) else NONE
         end[step] = max(begin, float(time[last[step]]))
         if floor is not None:
             end[step] = max(end[step], begin + floor[step])

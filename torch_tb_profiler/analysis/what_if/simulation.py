@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
+from torch_tb_profiler.analysis.what_if.chains import find_chains
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph, build_graph
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import (
@@ -18,7 +19,6 @@ from torch_tb_profiler.analysis.what_if.replay import (
     delays,
     latest,
     measured_durations,
-    replay,
     step_times,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -67,7 +67,7 @@ class Prediction:
 
 
 class Simulation:
-    """A trace that can be replayed with changes."""
+    """A trace that can be replayed with changes; ``measured``: what lasts how long without any."""
 
     def __init__(
         self,
@@ -78,12 +78,15 @@ class Simulation:
         evidence: Evidence | None = None,
     ) -> None:
         evidence = evidence or gather(trace, facts, insight["collectives"])
-        self.scene = Scene(trace, facts, insight, build_graph(trace, facts, evidence), peaks_file)
-        self._base = self._times(measured_durations(self.scene.graph, facts))
+        graph = build_graph(trace, facts, evidence)
+        self.scene = Scene(trace, facts, insight, graph, peaks_file)
+        self._chains = find_chains(graph.first, graph.second)
+        self.measured = measured_durations(graph, facts)
+        self._base = self._times(self.measured)
 
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
-        durations = measured_durations(self.scene.graph, self.scene.facts)
+        durations = Durations(*(array.copy() for array in vars(self.measured).values()))
         for edit in edits:
             edit(self.scene, durations)
         return durations
@@ -104,10 +107,8 @@ class Simulation:
 
     def step_lengths(self, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with all changes at once, ns; None where they change nothing."""
-        durations, unchanged = self.changed(edits), self.changed([])
-        if all(
-            np.array_equal(value, getattr(unchanged, key)) for key, value in vars(durations).items()
-        ):
+        durations = self.changed(edits)
+        if all(map(np.array_equal, vars(durations).values(), vars(self.measured).values())):
             return None
         return self.lengths(durations)
 
@@ -140,7 +141,7 @@ class Simulation:
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         delay = delays(graph, durations)
-        time = replay(graph.first, graph.second, delay)
+        time = self._chains.replay(delay)
         return delay, time, step_times(graph, facts, time, durations.floor)
 
 
@@ -212,7 +213,7 @@ def _add_host(
 ) -> None:
     """Adds what threads did before some host points: their last ``length`` ns."""
     since, until = graph.since, graph.until
-    whole = until.clock(durations.segment) - since.clock(durations.segment)
+    whole = until.since(since, durations.segment)
     part = np.divide(length, whole[points], out=np.zeros(len(points)), where=whole[points] > 0)
     cover = np.zeros(len(durations.segment) + 1)
     first, last = since.segment[points], until.segment[points]

@@ -10,7 +10,13 @@ const text = (): string => document.body.textContent;
 it("Places lists directories and notes as text", () => {
   render(
     <Places
-      payload={{ version: "1", logdirs: ["/logs", HOSTILE], notes: [HOSTILE], files: filesOf([]) }}
+      payload={{
+        version: "1",
+        logdirs: ["/logs", HOSTILE],
+        notes: [HOSTILE],
+        cluster: null,
+        files: filesOf([]),
+      }}
     />,
   );
   expect(text()).toContain("/logs");
@@ -18,7 +24,11 @@ it("Places lists directories and notes as text", () => {
 });
 
 it("Places says so when there is no log directory", () => {
-  render(<Places payload={{ version: "1", logdirs: [], notes: [], files: filesOf([]) }} />);
+  render(
+    <Places
+      payload={{ version: "1", logdirs: [], notes: [], cluster: null, files: filesOf([]) }}
+    />,
+  );
   expect(text()).toContain("No log directory");
 });
 

@@ -1,6 +1,6 @@
 /** The Diagnosis page: where was looked, every file that was seen, what became of it and why. */
 
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { DiagnosisPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
@@ -9,6 +9,7 @@ import { Grid, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
+import { Cluster } from "./cluster";
 import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 import css from "./diagnosis.css?inline";
@@ -18,8 +19,19 @@ adoptStyles(css);
 /** A reason up to this length is readable in its cell. */
 const SHORT_REASON = 64;
 
+/** Pause between two looks at a cluster that works or is not reachable, ms. */
+const CLUSTER_PAUSE = 3000;
+
 export function DiagnosisView(props: ViewProps) {
   const resource = useResource("diagnosis", {});
+  const { data, reload } = resource;
+  useEffect(() => {
+    // What a cluster does changes without any file changing its state.
+    const cluster = data?.cluster;
+    const busy = cluster && (!cluster.connected || cluster.waiting + cluster.running > 0);
+    const timer = busy ? window.setTimeout(reload, CLUSTER_PAUSE) : 0;
+    return () => window.clearTimeout(timer);
+  }, [data, reload]);
   return (
     <Loaded resource={resource} shape={[100, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) => <DiagnosisPage {...props} payload={payload} />}
@@ -36,6 +48,11 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
       <Panel title="Searched directories">
         <Places payload={payload} />
       </Panel>
+      {payload.cluster ? (
+        <Panel title="Cluster">
+          <Cluster cluster={payload.cluster} />
+        </Panel>
+      ) : null}
       {payload.files.path.length ? (
         <Panel title="Files" flush>
           <Grid

@@ -1,0 +1,102 @@
+"""``torch-tb-profiler import``: every trace of a logdir imported and analysed, by processes of this
+machine or by a Dask cluster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from torch_tb_profiler.cli.output import write
+from torch_tb_profiler.cli.plain import printable
+from torch_tb_profiler.cli.progress import Progress
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.units import format_count
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs import whole_logdir
+
+LINE_SECONDS = 10.0
+"""Between two lines of progress where no bar can be shown."""
+SOME_FAILED = 1
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import and analyse; the exit code: 1 if some traces failed.
+
+    Raises:
+        SourceError: there is nothing at the path, or the scheduler does not answer.
+        NotATrace: nothing there is one, or none could be read.
+        BadRequest: the cache is off.
+    """
+    from torch_tb_profiler.runs.whole_logdir import make_all
+
+    settings = Settings.from_environment(scheduler=options.scheduler, workers=options.workers)
+    if options.workers is not None:
+        settings = replace(settings, scheduler="")
+    begun = time.monotonic()
+    with Progress("importing", "traces") as bar:
+        told = _Told(bar)
+        traces = make_all(options.path, settings, told, alone=bool(options.scheduler))
+    seconds = time.monotonic() - begun
+    failed = [trace for trace in traces if trace.state == "failed"]
+    for trace in failed:
+        print(printable(f"torch-tb-profiler: {trace.path}: {trace.message}"), file=sys.stderr)
+    if options.json:
+        import msgspec
+
+        counts = {"ready": len(traces) - len(failed), "failed": len(failed)}
+        done = {"seconds": round(seconds, 3), "scheduler": told.scheduler, **counts}
+        rows = [asdict(trace) for trace in traces]
+        write(msgspec.json.encode({**done, "traces": rows}).decode() + "\n")
+    else:
+        write(_summary(traces, seconds, told.by) + "\n")
+    return SOME_FAILED if failed else 0
+
+
+class _Told:
+    """Shows how far it is: a bar on terminals, a line now and then elsewhere."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._last = time.monotonic()
+        self._note = ""
+        self.by = ""
+        self.scheduler: str | None = None
+
+    def __call__(self, now: whole_logdir.Progress) -> None:
+        where = f"{now.workers} workers of the cluster" if now.workers >= 0 else "this machine"
+        self.scheduler = now.scheduler
+        threads = f"{now.threads} thread{'s' if now.threads != 1 else ''}"
+        self.by = f"{where}, {threads}" if now.workers >= 0 else where
+        if now.note != self._note:
+            self._note = now.note
+            self._bar.hide()
+            self._say(now.note or "The cluster is there again.")
+        self._bar.update(now.ready + now.failed, now.total)
+        if not sys.stderr.isatty() and time.monotonic() - self._last > LINE_SECONDS:
+            self._last = time.monotonic()
+            failed = f", {format_count(now.failed)} failed" if now.failed else ""
+            self._say(
+                f"{format_count(now.ready)} of {format_count(now.total)} traces ready{failed} ({self.by})"
+            )
+
+    @staticmethod
+    def _say(text: str) -> None:
+        print(printable(f"torch-tb-profiler: {text}"), file=sys.stderr, flush=True)
+
+
+def _summary(traces: list[whole_logdir.MadeTrace], seconds: float, by: str) -> str:
+    failed = sum(trace.state == "failed" for trace in traces)
+    known = sum(not trace.made for trace in traces)
+    parts = [
+        f"{format_count(len(traces) - failed)} of {format_count(len(traces))} traces are ready"
+    ]
+    if known:
+        parts.append(f"{format_count(known)} of them were before")
+    if failed:
+        parts.append(f"{format_count(failed)} failed")
+    return f"{', '.join(parts)}: {seconds:.1f} s, by {by}"

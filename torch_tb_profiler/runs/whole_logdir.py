@@ -1,0 +1,186 @@
+"""Import and analyse every trace of a logdir, so that whoever looks at it later waits for nothing.
+
+::
+
+    files ──▶ import of each ──▶ insight of each     here, or in a cluster (``settings.scheduler``)
+                 └── what is in the cache already is not made again
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Literal
+
+from torch_tb_profiler.errors import BadRequest, NotATrace, SourceError
+from torch_tb_profiler.runs.entries import Entry, arrange
+from torch_tb_profiler.runs.keeper import Keeper, Making
+from torch_tb_profiler.runs.products import INSIGHT
+from torch_tb_profiler.runs.single import judge, once
+from torch_tb_profiler.runs.work_queue import News
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.sources.places import local_path, scheme_of
+
+LOOK_SECONDS = 0.2
+"""Between two reports of how far all is."""
+_PASSING = ("killed", "memory")
+TraceState = Literal["waiting", "ready", "failed"]
+
+
+@dataclass
+class MadeTrace:
+    """One trace and what became of it. ``made``: something was made now, not found in the cache."""
+
+    run: str
+    worker: str
+    span: str
+    path: str
+    state: TraceState = "waiting"
+    message: str = ""
+    made: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far all of it is: traces that are ready, failed and in all; workers and threads that do it
+    (-1 workers: processes of this machine); the scheduler that was asked for; ``note``: what is wrong
+    meanwhile.
+    """
+
+    ready: int
+    failed: int
+    total: int
+    workers: int
+    threads: int
+    scheduler: str | None
+    note: str
+
+
+def make_all(
+    path: str,
+    settings: Settings,
+    report: Callable[[Progress], None] = lambda progress: None,
+    *,
+    alone: bool = False,
+) -> list[MadeTrace]:
+    """Every trace below a path, imported and with its insight. ``report`` is called by this thread.
+    ``alone``: by the cluster or not at all.
+
+    Raises:
+        SourceError: there is nothing at the path, or the cluster cannot be reached.
+        NotATrace: no file there looks like a trace.
+        BadRequest: nothing that is made would be kept.
+    """
+    if not settings.use_cache:
+        raise BadRequest(
+            "The cache is off, so nothing that is imported would be kept.",
+            "Unset TORCH_TB_PROFILER_USE_CACHE.",
+        )
+    found = _found(path)
+    with closing(Keeper(settings, quiet=True, alone=alone)) as keeper:
+        if keeper.link is not None:
+            keeper.link.await_attempt()
+            if alone and keeper.link.usable() is None:
+                raise SourceError(keeper.link.problem)
+        work = _Work(keeper, found)
+        work.begin()
+        while work.pending():
+            report(work.progress())
+        report(work.progress())
+        return [trace for trace, _ in found]
+
+
+def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
+    home = path if scheme_of(path) else local_path(path)
+    listing = list_files(home)
+    if not listing.files and listing.notes:
+        raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
+    entries = []
+    for file in listing.files:
+        entry = Entry("", home, file)
+        judge(entry, named=file.location == home)
+        entries.append(entry)
+    listed = arrange(entries).entries
+    if not listed:
+        raise NotATrace(f"{path} holds no trace: no file looks like one.")
+    return [(MadeTrace(*key, entry.path), entry.found) for key, entry in listed.items()]
+
+
+class _Work:
+    """The traces on their way; told by the queue's threads."""
+
+    def __init__(self, keeper: Keeper, found: Sequence[tuple[MadeTrace, ListedFile]]) -> None:
+        self._keeper = keeper
+        self._found = found
+        self._changed = threading.Condition()
+        self._left = len(found)
+
+    def begin(self) -> None:
+        """Hand everything to the queue, which takes the first ones first."""
+        for number, (trace, file) in enumerate(self._found):
+            path = self._keeper.path(file)
+            if self._keeper.folder().has(path):
+                self._analyse(number, trace, path)
+            else:
+                trace.made = True
+                self._import(number, trace, file, path)
+
+    def pending(self) -> bool:
+        """Whether something is still to come, after a short wait."""
+        with self._changed:
+            if self._left:
+                self._changed.wait(LOOK_SECONDS)
+            return self._left > 0
+
+    def progress(self) -> Progress:
+        """How far all is."""
+        states = [trace.state for trace, _ in self._found]
+        link = self._keeper.link
+        state = link.state() if link is not None else None
+        cluster = state if link is not None and link.usable() else None
+        return Progress(
+            states.count("ready"),
+            states.count("failed"),
+            len(states),
+            cluster.workers if cluster else -1,
+            self._keeper.queue.executor.slots(self._keeper.settings.workers),
+            state.address if state else None,
+            self._keeper.note,
+        )
+
+    def _import(
+        self, number: int, trace: MadeTrace, file: ListedFile, path: str, again: bool = False
+    ) -> None:
+        def hear(making: Making, news: News) -> None:
+            if news.outcome is not None:
+                self._analyse(number, trace, path)
+            elif news.code in _PASSING and not again:
+                # Memory may have been short beside other imports.
+                self._import(number, trace, file, path, again=True)
+            elif news.error is not None:
+                self._end(trace, news.error.replace(file.location, trace.path))
+
+        self._keeper.have_imported(file, path, (number, 0), self, hear, alone=again)
+
+    def _analyse(self, number: int, trace: MadeTrace, path: str) -> None:
+        if self._keeper.folder().has(INSIGHT.path(path, self._keeper.settings)):
+            self._end(trace)
+            return
+        trace.made = True
+
+        def hear(making: Making, news: News) -> None:
+            if news.outcome is not None:
+                self._end(trace)
+            elif news.error is not None:
+                self._end(trace, f"The {INSIGHT.label} could not be made: {news.error}")
+
+        self._keeper.have_derived(INSIGHT, path, (number, 1), self, hear)
+
+    def _end(self, trace: MadeTrace, message: str = "") -> None:
+        with self._changed:
+            trace.state, trace.message = ("failed", message) if message else ("ready", "")
+            self._left -= 1
+            self._changed.notify_all()

@@ -1,0 +1,145 @@
+"""A cache of sidecars at a URL, of which this machine keeps copies.
+
+::
+
+    s3://bucket/cache/0d4f….safetensors ──▶ copies/1a2b…/0d4f….safetensors ──▶ mapped
+                 ▲                                    │
+                 └──────────── what is made here ─────┘
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from torch_tb_profiler.errors import ProfilerError, SourceError
+from torch_tb_profiler.sources.places import scheme_of, shown, words
+from torch_tb_profiler.sources.streams import filesystem_of
+
+LIST_SECONDS = 15.0
+"""What others wrote is seen after this long at most."""
+BLOCK_BYTES = 8 << 20
+_WHOLE_OR_NOTHING = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory")
+"""Stores in which nobody sees half an object."""
+
+
+def folder_name(url: str) -> str:
+    """The name of the folder of copies of a URL."""
+    return hashlib.sha256(url.rstrip("/").encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class RemoteCache:
+    """The files at a URL, one folder without subfolders. Thread-safe."""
+
+    def __init__(self, url: str) -> None:
+        """Raises:
+        SourceError: the URL cannot be used.
+        """
+        self.url = url.rstrip("/")
+        self._fs, self._path = filesystem_of(self.url)
+        self._lock = threading.Lock()
+        self._sizes: dict[str, int] = {}
+        self._listed_at = float("-inf")
+
+    def size(self, name: str) -> int | None:
+        """Bytes of a file, as far as known; None if it is not there.
+
+        Raises:
+            SourceError: the place does not answer.
+        """
+        with self._lock:
+            if name not in self._sizes and time.monotonic() - self._listed_at > LIST_SECONDS:
+                self._sizes = self._listed()
+                self._listed_at = time.monotonic()
+            return self._sizes.get(name)
+
+    def fetch(self, copy: Path) -> bool:
+        """Copy a file here, under its own name; whether it is there.
+
+        Raises:
+            SourceError: it could not be read.
+            OSError: the copy could not be written.
+        """
+        if self.size(copy.name) is None:
+            return False
+        part = copy.with_name(f"{copy.name}.{secrets.token_hex(4)}.part")
+        try:
+            with self._answering():
+                source = self._fs.open(f"{self._path}/{copy.name}", "rb")
+            with source, open(part, "wb") as file:
+                while block := self._read(source):
+                    file.write(block)
+            os.replace(part, copy)
+        except FileNotFoundError:
+            self.forget(copy.name)
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink()
+        return True
+
+    def _read(self, source: Any) -> bytes:
+        with self._answering():
+            block: bytes = source.read(BLOCK_BYTES)
+        return block
+
+    def publish(self, copy: Path) -> None:
+        """Copy a file from here to the place; nobody sees half of it.
+
+        Raises:
+            SourceError: it could not be written.
+        """
+        target = f"{self._path}/{copy.name}"
+        with self._answering():
+            if scheme_of(self.url) in _WHOLE_OR_NOTHING:
+                self._fs.put_file(str(copy), target)
+            else:
+                part = f"{target}.{secrets.token_hex(4)}.part"
+                self._fs.makedirs(self._path, exist_ok=True)
+                self._fs.put_file(str(copy), part)
+                self._fs.mv(part, target)
+        self.saw(copy.name, copy.stat().st_size)
+
+    def saw(self, name: str, size: int = 0) -> None:
+        """A file is there, as a worker says."""
+        with self._lock:
+            self._sizes[name] = size
+
+    def forget(self, name: str) -> None:
+        """A file is not there any more, or not to be used."""
+        with self._lock:
+            self._sizes.pop(name, None)
+
+    def _listed(self) -> dict[str, int]:
+        with self._answering():
+            self._fs.invalidate_cache()
+            try:
+                entries: list[Any] = self._fs.ls(self._path, detail=True)
+            except FileNotFoundError:
+                return {}
+        return {
+            str(e["name"]).rpartition("/")[2]: int(e.get("size") or 0)
+            for e in entries
+            if e.get("type") != "directory"
+        }
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Errors of drivers, which raise anything, as ours."""
+        try:
+            yield
+        except (ProfilerError, FileNotFoundError):
+            raise
+        except Exception as error:
+            why = words(error).replace(self.url, shown(self.url))
+            raise SourceError(
+                f"The cache {shown(self.url)} could not be used: {why}.",
+                "Check the URL, the credentials and the network.",
+            ) from error

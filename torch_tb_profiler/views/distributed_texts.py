@@ -11,9 +11,9 @@ from msgspec import structs
 
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
-from torch_tb_profiler.analysis.distributed.measures import Outlier
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,

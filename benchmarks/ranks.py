@@ -63,7 +63,7 @@ def asked(logdir: str, cache: str) -> dict[str, Any]:
                 else {"progress": 0.0, "workers": []}
             )
             if payload["progress"] >= 1.0 and len(payload["workers"]) == len(
-                list(Path(logdir).rglob("*.json"))
+                list(Path(logdir).rglob("*.json*"))
             ):
                 break
         time.sleep(0.05)

@@ -39,6 +39,8 @@ from soak_table import Row, report, verdict
 
 HERE = Path(__file__).resolve().parent
 PERIOD_SECONDS = 10.0
+FIRST_CHANGES = 80
+"""By then about as many files of the changing runs come as go."""
 QUIET_SECONDS = 90.0
 """After the last disturbance, until every file must be right: imports that were killed are tried again
 after 15 s and 60 s."""
@@ -100,6 +102,8 @@ class Soak:
         world, watcher = World(server.port, live), Connection(server.port, keep=True)
         self.wait_for(world, watcher, len(pool))
         refer(world, watcher, const, pool)
+        for _ in range(FIRST_CHANGES):
+            live.change()
         chaos = Chaos(server, live, disks, live.chance, self.options.minutes)
         clients, stopped = self.clients(world), threading.Event()
         threads = [threading.Thread(target=c.run, args=(stopped,), daemon=True) for c in clients]

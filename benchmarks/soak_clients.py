@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 import msgspec
 from soak_logdir import CUT, ChangingLogdir
-from soak_questions import OF_ALL_WORKERS, Known, Place, fault, learn, question
+from soak_questions import Known, Place, comparable, fault, learn, question
 from soak_server import PREFIX
 
 from torch_tb_profiler.web.routes import ROUTES
@@ -259,8 +259,7 @@ class Client:
         file = world.paths.get(place, "")
         if family == CONST and file:
             alone = world.sizes[file.rpartition("/")[0]] == 1
-            comparable = ROUTES[path].opens is not None and (alone or path not in OF_ALL_WORKERS)
-            if comparable and not ledger.same(path, query, body):
+            if comparable(path, alone, body) and not ledger.same(path, query, body):
                 return "another answer than before about a file that did not change"
         elif family == LIVE and path in SINGLE and len(query) == 3 and file:
             local = world.live.folder / file.partition("/")[2]

@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 from timeline_server import as_ranges
 
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.web.parameters import (
     REQUIRED,
     Kind,
@@ -44,21 +46,6 @@ CATEGORIES = (
 )
 MOST_CELLS = 1 << 10
 """Tiles times lanes of a request."""
-OF_ALL_WORKERS = (
-    "/critical_path",
-    "/critical_path/rows",
-    "/critical_path/ranks",
-    "/critical_path/ranks/rows",
-    "/what_if",
-    "/findings",
-    "/distributed",
-    "/stragglers",
-    "/trace/path",
-    "/trace/alignment",
-    "/trace/collective",
-    "/trace/event/path",
-)
-"""Replies that say more once the other workers of the run are read."""
 
 
 @dataclass
@@ -183,6 +170,20 @@ def _tiles(chance: random.Random, known: Known, level: int) -> str:
     most = max(1, min(8, MOST_CELLS // max(1, len(known.lanes))))
     first = chance.randint(0, last)
     return ",".join(map(str, range(first, min(last, first + most - 1) + 1)))
+
+
+def comparable(path: str, alone: bool, body: bytes) -> bool:
+    """Whether a question about a file that stays must always get this same answer. ``alone``: it has its run
+    to itself; what is said of other workers depends on whether they are read.
+    """
+    route = ROUTES[path]
+    if route.opens is None:
+        return False
+    if not {Fleets, Catalogue} & set(route.handed.values()):
+        return True
+    answers = isinstance(route.answers, type) and issubclass(route.answers, msgspec.Struct)
+    payload = msgspec.json.decode(body) if alone and answers else {}
+    return bool(payload) and payload.get("progress", 1.0) == 1.0
 
 
 def fault(path: str, body: bytes, query: Mapping[str, str], known: Known | None) -> str:

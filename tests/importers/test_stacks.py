@@ -164,4 +164,4 @@ def test_an_event_made_of_sums_stands_nowhere_in_the_file(tmp_path: Path) -> Non
     path = tmp_path / "stacks.txt"
     path.write_text(TEXT)
     with pytest.raises(NotFound, match="made of them and stands nowhere"):
-        EventTexts(Settings()).read(load(str(path), Settings(use_cache=False)), 1)
+        EventTexts().read(load(str(path), Settings(use_cache=False)), 1)

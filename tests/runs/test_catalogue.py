@@ -9,8 +9,9 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from tests.builders.drawn import events, text_of
 from tests.builders.snapshots import pickled
-from tests.runs.conftest import Start, spans, states, until, write
+from tests.runs.conftest import DRAWING, Start, spans, states, until, write
 from tests.runs.targets import content
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.catalogue import MOST_UNREAD, Catalogue
@@ -250,6 +251,20 @@ def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: S
         second.open("run", "w", "trace")
     until(lambda: ready(second, 1))
     second.open("run", "w", "trace")
+
+
+def test_what_was_kept_of_a_file_that_is_gone_goes_at_the_next_start(
+    logdir: Path, start: Start, settings: Settings
+) -> None:
+    path = write(logdir / "run" / "w.json", text_of(events(DRAWING)))
+    first = start(logdir, maker="torch_tb_profiler.runs.import_job:run_import")
+    until(lambda: ready(first, 1))
+    first.close()
+    (sidecar,) = Path(settings.cache_dir).glob("*.safetensors")
+    os.utime(sidecar, (1, 1))
+    path.unlink()
+    start(logdir)
+    until(lambda: not sidecar.exists())
 
 
 def test_what_can_never_be_read_is_not_imported_for_ever(

@@ -78,7 +78,7 @@ def every_event_is_itself(found: Opened) -> int:
     """Read every event; its name, category and time must be those of the store. Returns how many
     there are.
     """
-    texts = EventTexts(Settings())
+    texts = EventTexts()
     trace = found.trace
     spans, instants = trace["spans"], trace["instants"]
     # In the order of the file: the chunk that was read last is kept.
@@ -122,14 +122,14 @@ def test_the_text_is_that_of_the_file(tmp_path: Path) -> None:
         ' "dur": 1, "args": {"Not kept": [1, {"a": null}]} }'
     )
     path.write_text('{"traceEvents": [' + entry + "]}")
-    assert EventTexts(Settings()).read(opened(path), 0) == entry
+    assert EventTexts().read(opened(path), 0) == entry
 
 
 def test_a_pair_of_begin_and_end_gives_its_begin(tmp_path: Path) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(drawn.text_of(MORE))
     found = opened(path)
-    assert [json.loads(EventTexts(Settings()).read(found, i))["ph"] for i in range(2)] == ["B", "B"]
+    assert [json.loads(EventTexts().read(found, i))["ph"] for i in range(2)] == ["B", "B"]
 
 
 @pytest.mark.parametrize("damage", [b'"name": "aten::m"m"', b'"name": "aten::mm", "args": {'])
@@ -138,7 +138,7 @@ def test_events_around_a_damaged_one(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "w0.pt.trace.json"
     path.write_bytes(text.replace(b'"name": "aten::mm"', damage))
     found = opened(path)
-    texts = EventTexts(Settings())
+    texts = EventTexts()
     names = {found.trace.strings[n] for n in found.trace["spans"]["name"].tolist()}
     assert {"aten::add", "gemm", "outer"} <= names
     for event in range(found.trace["spans"].n):
@@ -160,7 +160,7 @@ def test_every_event_of_the_small_public_traces(real_traces: Path) -> None:
 
 def test_some_events_of_a_large_public_trace_in_any_order(real_traces: Path) -> None:
     found = opened(next((real_traces / "h100_owlv2").glob("*.json*")))
-    texts = EventTexts(Settings())
+    texts = EventTexts()
     spans = found.trace["spans"]
     assert found.trace["chunks"].n > 10
     for event in np.linspace(spans.n - 1, 0, 9).astype(int).tolist():
@@ -176,7 +176,7 @@ def test_there_is_no_such_event(tmp_path: Path) -> None:
     found = opened(path)
     for event in (4, -1, 1 << 40):
         with pytest.raises(NotFound):
-            EventTexts(Settings()).read(found, event)
+            EventTexts().read(found, event)
 
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
     found = opened(path)
     path.unlink()
     with pytest.raises(SourceError):
-        EventTexts(Settings()).read(found, 0)
+        EventTexts().read(found, 0)
 
 
 def test_a_file_of_another_size(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_file_of_another_size(tmp_path: Path) -> None:
     found = opened(path)
     path.write_text(drawn.text_of(MORE[:-1]))
     with pytest.raises(Outdated):
-        EventTexts(Settings()).read(found, 0)
+        EventTexts().read(found, 0)
 
 
 @pytest.mark.parametrize(
@@ -212,14 +212,14 @@ def test_other_content_of_the_same_size(tmp_path: Path, change: tuple[str, str])
     path.write_text(drawn.text_of(MORE))
     found = opened(path)
     event = [found.trace.strings[n] for n in found.trace["spans"]["name"].tolist()].index("outer")
-    assert json.loads(EventTexts(Settings()).read(found, event))["name"] == "outer"
+    assert json.loads(EventTexts().read(found, event))["name"] == "outer"
     path.write_text(drawn.text_of(MORE).replace(*change))
     with pytest.raises(Outdated):
-        EventTexts(Settings()).read(found, event)
+        EventTexts().read(found, event)
 
 
 def test_the_last_chunk_is_kept_for_its_own_trace_only(tmp_path: Path) -> None:
-    texts = EventTexts(Settings())
+    texts = EventTexts()
     for name in ("first", "other"):
         path = tmp_path / f"{name}.pt.trace.json"
         path.write_text(drawn.text_of([{**MORE[-1], "name": name}]))
@@ -233,7 +233,7 @@ def test_one_reading_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(drawn.text_of(MORE))
     found = opened(path)
-    texts = EventTexts(Settings())
+    texts = EventTexts()
     monkeypatch.setattr(event_text, "WAIT_SECONDS", 0.01)
     with texts._lock, pytest.raises(NotReady):
         texts.read(found, 0)

@@ -277,6 +277,50 @@ def test_a_kill_is_called_what_is_known_of_it(
     assert words in death.message
 
 
+OWN_GROUP = {"/proc/self/cgroup": "0::/a.slice/b\n"}
+EVENTS = "low 0\nhigh 0\nmax 7\noom 2\noom_kill 2\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "kills"),
+    [
+        ({**OWN_GROUP, "/sys/fs/cgroup/a.slice/b/memory.events": EVENTS}, 2),
+        ({"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup//memory.events": EVENTS}, 2),
+        ({**OWN_GROUP, "/sys/fs/cgroup//memory.events": EVENTS}, 2),
+        ({**OWN_GROUP, "/proc/vmstat": "pgfree 3\noom_kill 5\n"}, 5),
+        ({"/proc/self/cgroup": "4:memory:/a\n", "/proc/vmstat": "oom_kill 5\n"}, 5),
+        ({"/proc/vmstat": "pgfree 3\n"}, None),
+        ({}, None),
+    ],
+)
+def test_kills_are_counted_in_the_own_group_where_they_are(
+    files: dict[str, str], kills: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another container of the machine may run out of memory at any time."""
+
+    def text(path: str) -> str:
+        if path not in files:
+            raise FileNotFoundError(path)
+        return files[path]
+
+    monkeypatch.setattr(executor, "_text", text)
+    assert executor._memory_kills() == kills
+
+
+@pytest.mark.skipif(executor._memory_kills() is None, reason="the system counts no such kills")
+def test_a_kill_by_hand_is_not_called_lack_of_memory(logdir: Path, start: Start) -> None:
+    write(logdir / "run" / "a.pt.trace.json", content(do="hang"))
+    catalogue = start(logdir)
+    until(lambda: catalogue.keeper.queue.worker_pids())
+    until(lambda: states(catalogue).get("run/a.pt.trace.json") == "importing")
+    (pid,) = catalogue.keeper.queue.worker_pids().values()
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: states(catalogue)["run/a.pt.trace.json"] == "failed")
+    message = spans(catalogue)["run/a.pt.trace.json"].message
+    assert "not because memory ran out" in message
+    assert "A person or another program did it" in message
+
+
 def _begun(settings: Settings) -> list[str]:
     return (Path(settings.cache_dir) / "begun.log").read_text().split()
 

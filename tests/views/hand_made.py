@@ -199,7 +199,8 @@ def opened(
     path: str = "run/w0.pt.trace.json",
 ) -> Opened:
     """The trace as the catalogue opens it."""
-    span = Span("1", "1", path, location, 1234, State.READY, 1.0, events=99, lost=3)
+    size = 1234 if location.startswith("/nowhere") else 0
+    span = Span("1", "1", path, location, size, State.READY, 1.0, events=99, lost=3)
     worker = Worker("w0", 1, "file name", 2, (span,))
     return Opened(
         Run("run", (worker,)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import msgspec
 from werkzeug.test import Client, TestResponse
 
 from tests.views import hand_made
+from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.build import build_timeline
-from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
+from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError
 from torch_tb_profiler.runs.model import (
     Opened,
     OpenedInsight,
+    OpenedRank,
     OpenedTimeline,
     Run,
     SeenFile,
@@ -53,6 +56,20 @@ class Answering(ABC):
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         return self.insight(run, worker, span)
+
+    def ask_ranks(
+        self, run: str, names: Sequence[tuple[str, str]]
+    ) -> list[OpenedRank | float | ProfilerError]:
+        return [self._ask_rank(run, *name) for name in names]
+
+    def _ask_rank(self, run: str, worker: str, span: str) -> OpenedRank | ProfilerError:
+        try:
+            found = self.insight(run, worker, span)
+        except ProfilerError as error:
+            return error
+        opened = found.opened
+        index = build_index(opened.trace, opened.facts, found.insight)
+        return OpenedRank(opened.worker, opened.span, index, found.id)
 
 
 @dataclass

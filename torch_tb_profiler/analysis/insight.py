@@ -73,6 +73,7 @@ def build_insight(
     del tree, parts, part
     evidence = gather(trace, facts, tables["collectives"])
     tables |= build_critical_path(trace, facts, tables, evidence)
+    give_back_memory()
     progress(PARTS - 1, PARTS)
     presets = texts.intern_all(PRESETS)
     insight = Insight(texts.table(), tables, about)

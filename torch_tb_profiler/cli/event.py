@@ -40,7 +40,7 @@ def print_events(opened: Opened, settings: Settings, options: argparse.Namespace
         SourceError: with ``--raw``, the file cannot be read any more.
     """
     timeline = timeline_of(opened, settings)
-    texts = EventTexts(settings)
+    texts = EventTexts()
     printer = Printer(options)
     payloads = _payloads(opened, timeline, options.ids)
     insight = insight_of(opened, settings)

@@ -106,9 +106,9 @@ class EventReader:
             w.advance(1)
             yield from self._object()
         else:
-            what = "only whitespace" if not first else f"text that begins with {w.buffer[:20]!r}"
+            what = "only whitespace" if not first else "neither a JSON object nor a JSON array"
             raise NotATrace(
-                f"The file holds {what}, expected a JSON object or array.",
+                f"The file holds {what}.",
                 "Choose the file that torch.profiler wrote.",
             )
         if not self._found:

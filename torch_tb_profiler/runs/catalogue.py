@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,15 @@ from torch_tb_profiler.errors import (
     SidecarError,
     SourceError,
 )
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at, run_name
+from torch_tb_profiler.runs.entries import (
+    Arrangement,
+    Entry,
+    Key,
+    arrange,
+    is_of,
+    open_at,
+    run_name,
+)
 from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
@@ -44,6 +53,7 @@ from torch_tb_profiler.sources import names, places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.store.memory import share_freed_memory
 from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
@@ -113,6 +123,8 @@ class Catalogue:
                 return
             if self.keeper.link is not None:
                 self.keeper.link.connect()
+            self.keeper.keep_clean()
+            share_freed_memory()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -252,7 +264,7 @@ class Catalogue:
                 self._expect_ready(entry)
                 sidecar = entry.sidecar
             index = self._index(entry, sidecar)
-        except NotReady:
+        except (NotReady, SidecarError):  # damage: it is made again when asked for once more
             return 0.0
         except ProfilerError as error:
             return error
@@ -267,13 +279,15 @@ class Catalogue:
         if (index := self.keeper.kept(RANKS, path)) is not None:
             return index
         try:
+            if not os.path.isfile(self.keeper.located(sidecar)):
+                raise SidecarError("Its import is gone.", "It is imported again.")
+            insight = self.keeper.ask(INSIGHT, sidecar)
+            if isinstance(insight, float):
+                return insight
             trace, facts, _ = self.keeper.open(IMPORT, sidecar)
         except SidecarError as error:
             self._import_again(entry, sidecar, error)
             return 0.0
-        insight = self.keeper.ask(INSIGHT, sidecar)
-        if isinstance(insight, float):
-            return insight
         return self.keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
@@ -472,7 +486,9 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             try:
-                return outcome_of(*self.keeper.read(IMPORT, sidecar)[:2]), "", ""
+                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                if is_of(outcome.identity, entry.found):
+                    return outcome, "", ""
             except SidecarError:
                 pass
             except SourceError as error:  # the cache is at a URL
@@ -519,8 +535,11 @@ class Catalogue:
         with self._lock:
             if entry.making is not making or self._closing:
                 return
-            if news.outcome is not None:
-                entry.settle(Outcome(**news.outcome))
+            outcome = Outcome(**news.outcome) if news.outcome is not None else None
+            if outcome is not None and is_of(outcome.identity, entry.found):
+                entry.settle(outcome)
+            elif outcome is not None:
+                self._fail(entry, "The file changed before it was read.", "source_error")
             elif news.error is not None:
                 self._fail(entry, news.error, news.code)
             else:

@@ -28,8 +28,9 @@ from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.source_file import open_original, original_text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.streams import TextStream, open_bytes, open_text
+from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.defects import DefectCounts
 
 PIECE_BYTES = 1 << 20
@@ -51,8 +52,9 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
 
     Raises:
         SourceError: the file cannot be opened any more.
+        Outdated: it is not the one that was imported.
     """
-    file, size = open_bytes(opened.span.location)
+    file, size = open_original(opened)
 
     def pieces() -> Iterator[bytes]:
         with file:
@@ -68,6 +70,7 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
 
     Raises:
         SourceError: the file cannot be opened any more.
+        Outdated: it is not the one that was imported.
     """
     origin = opened.trace.origin_ns
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
@@ -75,7 +78,7 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     # Lists of stacks have no text of events either.
     if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
         return _document(header, events(trace, start, end))
-    stream = open_text(opened.span.location, settings)
+    stream = original_text(opened)
     return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))
 
 

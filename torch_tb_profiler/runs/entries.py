@@ -11,6 +11,7 @@ from torch_tb_profiler.runs.keeper import Making
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
+from torch_tb_profiler.sources.identity import agrees
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.units import format_count
@@ -70,6 +71,13 @@ class Entry:
         # Locations may lie outside what people were shown, and URLs may hold secrets.
         self.message = places.readable(message.replace(self.found.location, self.path))
         self.making, self.outcome, self.progress = None, None, 0.0
+
+
+def is_of(identity: str, found: ListedFile) -> bool:
+    """Whether a trace was read from a file as it was listed; also where that is not known."""
+    if not identity or found.modified_ns is None or places.scheme_of(found.location):
+        return True
+    return agrees(identity, found.size, found.modified_ns)
 
 
 def _partial(outcome: Outcome, size: int) -> str:

@@ -27,11 +27,12 @@ from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.tracks import id_text
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.runs.source_file import open_original
+from torch_tb_profiler.sources.identity import is_at
 from torch_tb_profiler.sources.inflate import compression_of
 from torch_tb_profiler.sources.places import is_url, local_path
 from torch_tb_profiler.sources.sniff import SQLITE
-from torch_tb_profiler.sources.streams import TextInMemory, open_bytes, open_text
+from torch_tb_profiler.sources.streams import TextInMemory, text_of
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_count
@@ -67,8 +68,7 @@ class _Chunk:
 class EventTexts:
     """Reads texts of single events, one file at a time, and keeps the last chunk read."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last: _Chunk | None = None
 
@@ -111,9 +111,7 @@ class EventTexts:
         if last is None or last.number != number or last.of() is not opened.trace:
             self._last = None
             chunks = opened.trace["chunks"]
-            text = _text(
-                opened, int(chunks["offset"][number]), int(chunks["size"][number]), self._settings
-            )
+            text = _text(opened, int(chunks["offset"][number]), int(chunks["size"][number]))
             last = self._last = _cut(opened, number, text)
         return last
 
@@ -126,20 +124,21 @@ def _record(opened: Opened, wanted: _Wanted) -> str:
             "The rest of this event stands in a database elsewhere.",
             "Copy the file to this machine to see every column.",
         )
-    file, size = open_bytes(location)
+    tables = [(str(table), int(first)) for table, first in opened.trace.header[DATABASE_TABLES]]
+    file, _ = open_original(opened)
     with file:
         if not file.read(len(SQLITE)).startswith(SQLITE):
             raise NotFound(
                 "The rest of this event stands in a compressed database.",
                 "Unpack the file to see every column.",
             )
-    tables = [(str(table), int(first)) for table, first in opened.trace.header[DATABASE_TABLES]]
-    try:
-        found = read_record(local_path(location), tables, wanted.ordinal)
-    except NotATrace as error:
-        raise _changed(opened) from error
-    if not found or (size is not None and opened.span.bytes and size != opened.span.bytes):
-        raise _changed(opened)
+        # SQLite opens files by their names only.
+        try:
+            found = read_record(local_path(location), tables, wanted.ordinal)
+        except NotATrace as error:
+            raise _changed(opened) from error
+        if not found or not is_at(local_path(location), file):
+            raise _changed(opened)
     return json.dumps({"name": wanted.name, "args": found})
 
 
@@ -178,23 +177,22 @@ def _chunk_number(trace: Trace, ordinal: int) -> int:
     return number
 
 
-def _text(opened: Opened, offset: int, size: int, settings: Settings) -> bytes:
+def _text(opened: Opened, offset: int, size: int) -> bytes:
     """``size`` bytes from ``offset`` of the inflated text."""
-    location = opened.span.location
-    file, raw_size = open_bytes(location)
-    with file:
-        if raw_size is not None and opened.span.bytes and raw_size != opened.span.bytes:
-            raise _changed(opened)
-        try:
-            if compression_of(file.read(4)) == "plain" and file.seekable():
-                file.seek(offset)
-                return file.read(size)
-        except OSError as error:
-            raise SourceError(
-                f"{opened.span.path} could not be read: {error.strerror or type(error).__name__}.",
-                "Check that it may be read.",
-            ) from error
-    with open_text(location, settings) as stream:
+    file, raw_size = open_original(opened)
+    try:
+        if file.seekable():
+            if compression_of(file.read(4)) == "plain":
+                with file:
+                    file.seek(offset)
+                    return file.read(size)
+            file.seek(0)
+    except OSError as error:
+        raise SourceError(
+            f"{opened.span.path} could not be read: {error.strerror or type(error).__name__}.",
+            "Check that it may be read.",
+        ) from error
+    with text_of(file, raw_size, opened.span.location) as stream:
         while offset and (piece := stream.read(min(offset, PIECE_BYTES))):
             offset -= len(piece)
         parts = []

@@ -199,12 +199,19 @@ def _killed(kills_before: int | None, kills: int | None, size: int) -> Death:
 
 
 def _memory_kills() -> int | None:
-    """Processes that the system has killed for want of memory so far; None if unknown."""
-    try:
-        count = _KILLS.search(_text("/proc/vmstat"))
-    except OSError:
-        return None
-    return int(count[1]) if count else None
+    """Processes killed for want of memory so far, of this control group if that is counted, else of
+    the system; None if unknown.
+    """
+    with contextlib.suppress(OSError):
+        own = re.search(r"^0::/(.*)$", _text("/proc/self/cgroup"), re.M)
+        for group in (own[1], "") if own else ():
+            with contextlib.suppress(OSError):
+                if count := _KILLS.search(_text(f"/sys/fs/cgroup/{group}/memory.events")):
+                    return int(count[1])
+    with contextlib.suppress(OSError):
+        if count := _KILLS.search(_text("/proc/vmstat")):
+            return int(count[1])
+    return None
 
 
 def _text(path: str) -> str:

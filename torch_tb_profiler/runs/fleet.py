@@ -32,6 +32,8 @@ MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_SPANS = 1 << 22
 """Spans of the traces that the critical path through all ranks is looked for in, the longest steps first."""
+GROWTH = 1.25
+"""How many more ranks must be ready for another look at a run that is not complete."""
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
@@ -103,6 +105,7 @@ class Fleets:
         self._source, self._most_spans = source, most_spans
         self._figures = Memo(MOST_FLEETS)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
+        self._partial: dict[tuple[str, str, str], Fleet] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
         self._members: dict[tuple[str, str, str], FleetMember] = {}
 
@@ -113,18 +116,49 @@ class Fleets:
         workers = asked.run.beside(asked.worker)
         near = nearest(workers, asked.worker, MOST_RANKS)
         members = self._members_of(asked, [(w, self._span(asked, w)) for w in near])
-        content = tuple((member.id, member.worker.rank) for member in members)
-        figures = self._figures.get((asked.run.name, content), lambda: self._fleet(asked, members))
+        figures = self._enough(asked, members)
+        if figures is None:
+            content = tuple((member.id, member.worker.rank) for member in members)
+            figures = self._figures.get(
+                (asked.run.name, content), lambda: self._fleet(asked, members)
+            )
         fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
             _keep(self._whole, _key(asked), (asked.run, fleet), MOST_FLEETS)
+            self._partial.pop(_key(asked), None)
+        else:
+            _keep(self._partial, _key(asked), figures, MOST_FLEETS)
         return fleet
+
+    def _enough(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet | None:
+        """What was told of fewer ranks while others are still awaited and not many more have come: so the figures of a large
+        run are not computed for each of its ranks.
+        """
+        known = self._partial.get(_key(asked))
+        ready = sum(member.rank is not None for member in members)
+        if known is None or all(member.state != "waiting" for member in members):
+            return None
+        same = len(known.members) == len(members) and all(
+            (known.members[i].id, known.members[i].worker.rank)
+            == (members[i].id, members[i].worker.rank)
+            for i in known.place
+        )
+        return known if same and ready < GROWTH * len(known.place) else None
 
     def known(self, asked: Opened) -> Fleet | None:
         """The same if all of it is known already; nothing is made now."""
         run, fleet = self._whole.get(_key(asked), (None, None))
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None
+
+    def known_beside(self, asked: Opened) -> Fleet | None:
+        """A fleet of which all is known already and that holds the asked trace, whoever it was made for."""
+        own = (asked.worker.name, asked.span.name)
+        # Another thread may add one meanwhile.
+        for run, fleet in list(self._whole.values())[::-1]:
+            if run is asked.run and own in fleet.names:
+                return fleet
+        return None
 
     def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
         """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""

@@ -4,20 +4,23 @@ API and the CLI. What this module imports is the version of what it makes, see `
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
-from torch_tb_profiler.sources.streams import open_text
+from torch_tb_profiler.sources.places import local_path
+from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.store.model import Facts, Trace
+    from torch_tb_profiler.store.model import Facts, SourceFile, Trace
 
 Report = Callable[[int, "int | None"], None]
 """Called with (bytes read, bytes in all or None)."""
@@ -40,7 +43,7 @@ class Outcome:
     """The small facts of an import that the catalogue shows without opening the trace.
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
-        counts by name.
+        counts by name; ``identity``: of the file that was read, ``""`` unknown.
     """
 
     events: int
@@ -49,6 +52,7 @@ class Outcome:
     world_size: int | None
     synthetic: bool
     defects: dict[str, int] = field(default_factory=dict)
+    identity: str = ""
 
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:
@@ -61,6 +65,7 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
         summary.get("world_size"),
         bool(summary.get("synthetic")),
         facts.defects.as_dict(),
+        trace.source.identity if trace.source else "",
     )
 
 
@@ -79,7 +84,20 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
         from torch_tb_profiler.importers import read_trace
 
         trace = read_trace(stream, settings, _throttled(report) if report else None)
+        if not stream.unchanged:
+            raise SourceError(
+                "The file changed while it was read.", "It is read again when it is whole."
+            )
+        trace = replace(trace, source=_source(stream, location))
     return trace, derive(trace)
+
+
+def _source(stream: TextStream, location: str) -> SourceFile | None:
+    from torch_tb_profiler.store.model import SourceFile
+
+    if not stream.identity:
+        return None
+    return SourceFile(quote(os.fsencode(local_path(location))), stream.identity, stream.device)
 
 
 def run_import(

@@ -9,6 +9,7 @@ that is mapped from then on, and makes it again when the cause of a failure has 
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -29,7 +30,7 @@ from torch_tb_profiler.runs.products import (
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.store import damaged
 from torch_tb_profiler.units import format_bytes
@@ -54,6 +55,8 @@ DERIVED_SHARE = 1.0
 DEAD = ("killed", "memory", "died", "hung")
 """Ends of a worker that could not tidy up."""
 ALL_MEMORY = float("inf")
+DESCRIPTORS_PER_MAP = 8
+"""Each map needs a file descriptor; of each kind of sidecar so small a share of all is mapped."""
 
 
 @dataclass(eq=False)
@@ -98,10 +101,12 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
+        self._closed = threading.Event()
         self.queue = WorkQueue(settings, self._hear, _executor(settings, quiet, alone))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
+        self._closed.set()
         self.queue.close()
         with self._changed:
             for making in self._making.values():
@@ -109,6 +114,19 @@ class Keeper:
         with self._folder_lock:
             if self._folder is not None:
                 self._folder.close()
+
+    def keep_clean(self) -> None:
+        """Remove what was kept of files that are gone, now and once a day, while this is open."""
+
+        def clean() -> None:
+            while True:
+                with suppress(OSError):
+                    self.folder().remove_gone()
+                if self._closed.wait(DAY_SECONDS):
+                    return
+
+        # On its own: a file system that does not answer holds up nothing else.
+        threading.Thread(target=clean, name="profiler-cache", daemon=True).start()
 
     @property
     def note(self) -> str:
@@ -169,7 +187,7 @@ class Keeper:
             SidecarError: it is not there, damaged, or of another version.
         """
         with self._changed:
-            most = max(1, self.settings.open_traces)
+            most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most))
         if damaged.take(self.located(path)):
             mapped.drop(path)
@@ -210,9 +228,18 @@ class Keeper:
         for name, mapped in self._mapped.items():
             mapped.drop(paths.get(name))
 
-    def make_here(self, product: Product[T], path: str, build: Callable[[], T]) -> T:
-        """What was kept, else what ``build`` makes in this process, which is then kept."""
-        if (kept := self.kept(product, path)) is not None:
+    def make_here(
+        self,
+        product: Product[T],
+        path: str,
+        build: Callable[[], T],
+        fits: Callable[[T], bool] = lambda kept: True,
+    ) -> T:
+        """What was kept, if it ``fits``, else what ``build`` makes in this process, which is then
+        kept.
+        """
+        kept = self.kept(product, path)
+        if kept is not None and fits(kept):
             return kept
         built = build()
         # A full disk costs the next call the work and this one nothing.
@@ -413,6 +440,16 @@ def _executor(settings: Settings, quiet: bool, alone: bool) -> Executor:
     from torch_tb_profiler.runs.cluster import Cluster
 
     return Cluster(settings, quiet, alone)
+
+
+def descriptors() -> int:
+    """How many files this process may have open."""
+    try:
+        import resource
+    except ImportError:  # Windows, where there is no such limit on maps
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 def text_bytes(name: str, size: int) -> int:

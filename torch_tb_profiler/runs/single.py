@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
-from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, open_at
+from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_of, open_at
 from torch_tb_profiler.runs.import_job import Report, outcome_of, read
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.memo import Memo
@@ -211,6 +211,10 @@ def _import(keeper: Keeper, found: ListedFile, progress: Report | None) -> tuple
     def build() -> OpenTrace:
         return OpenTrace(*read(found.location, keeper.settings, progress), Memo())
 
+    def fits(kept: OpenTrace) -> bool:
+        source = kept.trace.source
+        return source is None or is_of(source.identity, found)
+
     if not keeper.settings.use_cache:
         return build()[:2]
-    return keeper.make_here(IMPORT, keeper.path(found), build)[:2]
+    return keeper.make_here(IMPORT, keeper.path(found), build, fits)[:2]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.gone import is_gone
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import is_url, shown, words
 from torch_tb_profiler.sources.private_folder import make_private
@@ -22,7 +23,8 @@ from torch_tb_profiler.sources.remote_cache import RemoteCache, folder_name
 from torch_tb_profiler.units import format_bytes
 
 SUFFIX = ".safetensors"
-_DAY_SECONDS = 86_400.0
+DAY_SECONDS = 86_400.0
+_DIGITS = 40
 
 
 class CacheFolder:
@@ -163,7 +165,7 @@ class CacheFolder:
         once = "" if file.stamp else self._once
         key = "\0".join((file.location, str(file.size), file.stamp, version, once))
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        return self.path / (digest[:40] + SUFFIX)
+        return self.path / (digest[:_DIGITS] + SUFFIX)
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
@@ -186,7 +188,7 @@ class CacheFolder:
                 continue
             if path.name.endswith(SUFFIX):
                 sidecars.append((status.st_mtime, status.st_size, path))
-            elif SUFFIX in path.name and time.time() - status.st_mtime > _DAY_SECONDS:
+            elif SUFFIX in path.name and _is_old(path):
                 removed += _remove(path)
         total = sum(size for _, size, _ in sidecars)
         # The newest stays whatever the limit, or it would be rebuilt forever.
@@ -196,6 +198,20 @@ class CacheFolder:
             if _remove(path):
                 total -= size
                 removed += 1
+        return removed
+
+    def remove_gone(self) -> int:
+        """Remove sidecars, with what was derived of them, that nobody used for a day and whose files
+        were removed or changed. Returns the number of files removed.
+        """
+        removed = 0
+        for path in self.path.glob(f"*{SUFFIX}"):
+            stem = path.name.removesuffix(SUFFIX)
+            # What is derived has a longer name.
+            if len(stem) != _DIGITS or not _is_old(path) or not is_gone(path):
+                continue
+            removed += _remove(path)
+            removed += sum(_remove(derived) for derived in self.path.glob(f"{stem}-*{SUFFIX}"))
         return removed
 
     def close(self) -> None:
@@ -232,6 +248,14 @@ def _configured(settings: Settings) -> Path:
     if is_url(settings.cache_dir):
         return home / "copies" / folder_name(settings.cache_dir)
     return home / "sidecars"
+
+
+def _is_old(path: Path) -> bool:
+    """Whether nobody used a file for a day."""
+    try:
+        return time.time() - path.stat().st_mtime > DAY_SECONDS
+    except OSError:
+        return False
 
 
 def _remove(path: Path) -> int:

@@ -40,6 +40,23 @@ _TRACE_KEYS = re.compile(
 """Top-level keys that Kineto writes beside ``traceEvents``."""
 
 
+_KINDS = (
+    (b"PK\x03\x04", "a ZIP archive (or what torch.save writes)"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"PAR1", "a Parquet file"),
+    (b"%PDF", "a PDF"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"\x7fELF", "a program or library"),
+    (b"BZh", "compressed by bzip2, which is not supported,"),
+    (b"\xfd7zXZ", "compressed by xz, which is not supported,"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+)
+_TAR_OFFSET = 257
+_TEXT_BYTES = 256
+
+
 @dataclass(frozen=True)
 class Head:
     """The first inflated bytes of a file; ``whole``: all of it; ``problem``: why inflating stopped."""
@@ -120,7 +137,7 @@ def judge(head: Head) -> str | None:
         return "Not a trace: the text is UTF-16; traces are UTF-8."
     if first == b"<":
         return "Not a trace: an HTML or XML page (perhaps a login page saved by a download)."
-    return f"Not a trace: it begins with {_printable(text)}, not with {{ or [."
+    return f"Not a trace: it is {_kind(head.text)} and does not begin with {{ or [."
 
 
 def is_folded(head: bytes) -> bool:
@@ -166,9 +183,8 @@ def _judge_object(text: bytes, head: Head) -> str | None:
         return None
     if head.problem:
         return f"No trace events could be read before {head.problem}."
-    listed = ", ".join(k.decode("utf-8", "replace") for k in dict.fromkeys(keys[:4]))
     return (
-        f"Not a trace: a JSON object without traceEvents (its first keys: {listed})."
+        "Not a trace: a JSON object without traceEvents."
         if keys
         else "Not a trace: an empty JSON object."
     )
@@ -183,16 +199,19 @@ def _judge_array(text: bytes, head: Head) -> str | None:
     if MEMORY_TIMELINE.match(text):
         return None
     if inside[:1] != b"{":
-        return (
-            f"Not a trace: a JSON array that begins with {_printable(inside)}, not with an object."
-        )
+        return "Not a trace: a JSON array that does not begin with an object."
     return None if _PHASE.search(inside) else 'Not a trace: a JSON array of objects without "ph".'
 
 
-def _printable(text: bytes) -> str:
-    beginning = text[:16].decode("utf-8", "replace")
-    return (
-        repr(beginning)
-        if beginning.isprintable() and "\ufffd" not in beginning[:-1]
-        else f"the bytes {text[:8].hex(' ')}"
-    )
+def _kind(text: bytes) -> str:
+    """What a file is, in words. Never its own bytes: a link may lead to a file that those who see
+    the page may not read.
+    """
+    for magic, kind in _KINDS:
+        if text.startswith(magic):
+            return kind
+    if text[_TAR_OFFSET:].startswith(b"ustar"):
+        return "a tar archive"
+    beginning = text[:_TEXT_BYTES].decode("utf-8", "replace")
+    is_text = all(c.isprintable() or c in "\t\r\n\ufffd" for c in beginning)
+    return "another kind of text" if is_text and "\ufffd" not in beginning[:-1] else "binary data"

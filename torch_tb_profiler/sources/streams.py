@@ -10,15 +10,18 @@ Inflating runs in its own thread: python-isal and zstandard release the GIL.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import queue
+import stat
 import threading
 from collections.abc import Iterator
 from typing import IO, Any
 
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
 from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
 from torch_tb_profiler.sources.places import base_name, is_url, local_path, shown, words
 
@@ -88,13 +91,22 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
             ) from error
     try:
         path = local_path(location)
-        local = open(path, "rb")  # noqa: SIM115 - handed to TextStream, which closes it
+        local = open(path, "rb", opener=_open_regular)  # noqa: SIM115 - the caller closes it
         return local, os.fstat(local.fileno()).st_size
     except OSError as error:
         raise SourceError(
             f"{os.path.basename(location)} could not be opened: {error.strerror}.",
             "Check that it exists and may be read.",
         ) from error
+
+
+def _open_regular(path: str, flags: int) -> int:
+    # A pipe in the place of a file would be waited for without an end.
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is no regular file")
 
 
 def _why(error: BaseException, location: str) -> str:
@@ -109,11 +121,20 @@ class TextStream:
         size: raw (compressed) size in bytes; None unknown.
         path: the local file with exactly these bytes; None if remote or compressed.
         name: base name of the file; ``""`` unknown.
+        identity: of its content, ``""`` unknown; see ``identity.py``.
+        device: of its file system; -1 unknown.
     """
 
     def __init__(
-        self, file: IO[bytes], size: int | None, path: str | None = None, name: str = ""
+        self,
+        file: IO[bytes],
+        size: int | None,
+        path: str | None = None,
+        name: str = "",
+        identity: str = "",
     ) -> None:
+        self.identity = identity
+        self.device = os.fstat(file.fileno()).st_dev if identity else -1
         self.size = size
         self.path = path
         self.name = name
@@ -137,6 +158,14 @@ class TextStream:
     def problem(self) -> str | None:
         """What was wrong with the compressed stream; known once it has ended."""
         return self._state.problem
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the file is as it was when it was opened, as far as is known."""
+        if not self.identity:
+            return True
+        replaced = self.path is not None and not is_at(self.path, self._file)
+        return not replaced and self.identity.startswith(f"{version_of(self._file)}-")
 
     def read(self, n: int) -> bytes:
         """The next ``n`` bytes at most; ``b""`` only at the end.
@@ -207,11 +236,28 @@ def open_text(location: str, settings: Settings | None = None) -> TextStream:
         SourceError: it cannot be opened (``MissingDriver`` when a package is missing).
     """
     file, size = open_bytes(location)
-    if is_url(location) or not file.seekable():
-        return TextStream(file, size, name=base_name(location))
-    compressed = compression_of(file.read(4)) != "plain"
-    file.seek(0)
-    return TextStream(file, size, None if compressed else local_path(location), base_name(location))
+    return text_of(file, size, location)
+
+
+def text_of(file: IO[bytes], size: int | None, location: str) -> TextStream:
+    """The text of what ``open_bytes`` opened, before anything of it was read.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    name = base_name(location)
+    try:
+        identity = identity_of(file)
+        if is_url(location) or not file.seekable():
+            return TextStream(file, size, name=name, identity=identity)
+        compressed = compression_of(file.read(4)) != "plain"
+        file.seek(0)
+    except OSError as error:
+        file.close()
+        raise SourceError(
+            f"{name} could not be read: {words(error)}.", "Check that it may be read."
+        ) from error
+    return TextStream(file, size, None if compressed else local_path(location), name, identity)
 
 
 class TextInMemory:

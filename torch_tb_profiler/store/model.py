@@ -11,6 +11,21 @@ from torch_tb_profiler.store.strings import StringTable
 
 
 @dataclass(frozen=True)
+class SourceFile:
+    """The file of this machine that a trace was read from.
+
+    Attributes:
+        path: absolute, percent-encoded, as a path need not be text.
+        identity: what tells its content from others (``sources/identity.py``).
+        device: number of its file system.
+    """
+
+    path: str
+    identity: str
+    device: int
+
+
+@dataclass(frozen=True)
 class Trace:
     """One trace file as columns.
 
@@ -23,6 +38,7 @@ class Trace:
         origin_ns: time of the first event as written in the file, ns.
         base_ns: ``baseTimeNanoseconds``, 0 if absent; origin_ns + base_ns is Unix time if the
             writer used both.
+        source: its file; None where that is none of this machine.
     """
 
     strings: StringTable
@@ -32,6 +48,7 @@ class Trace:
     entries: int
     origin_ns: int = 0
     base_ns: int = 0
+    source: SourceFile | None = None
 
     def __getitem__(self, name: str) -> Table:
         return self.tables[name]

@@ -21,7 +21,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,7 +37,7 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.model import Facts, SourceFile, Trace
 from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
@@ -123,6 +123,7 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
         "base_ns": trace.base_ns,
         "texts": len(trace.strings),
         "trace_defects": trace.defects.as_dict(),
+        "source": asdict(trace.source) if trace.source else None,
         "summary": facts.summary,
         "defects": facts.defects.as_dict(),
     }
@@ -366,6 +367,9 @@ def _rebuild(arrays: _Arrays, about: dict[str, Any]) -> tuple[Trace, Facts]:
         _tables_of("trace", TRACE_TABLES, arrays),
         about["header"],
         DefectCounts(about["trace_defects"]),
-        *(about[key] for key in ("entries", "origin_ns", "base_ns")),
+        about["entries"],
+        about["origin_ns"],
+        about["base_ns"],
+        SourceFile(**about["source"]) if about["source"] else None,
     )
     return trace, Facts(strings, fact_tables, about["summary"], DefectCounts(about["defects"]))

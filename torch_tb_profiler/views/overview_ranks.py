@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,6 +87,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         for worker in spread.outliers.tolist()
     ]
     return OverviewRanksPayload(
+        known=True,
         progress=run.progress,
         workers=workers,
         workers_total=run.workers_total,
@@ -115,7 +116,8 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
 def unknown_payload(workers_total: int) -> OverviewRanksPayload:
     """The payload while nobody has asked for the ranks of the run."""
     return OverviewRanksPayload(
-        progress=None,
+        known=False,
+        progress=0.0,
         workers=[],
         workers_total=workers_total,
         steps=0,
@@ -152,7 +154,7 @@ def _of_workers(spread: Spread, run: RunOfRanks) -> Spread:
     values = np.full(len(run.placed), np.nan)
     values[run.members] = spread.values
     outliers = run.members[spread.outliers]
-    return Spread(values, spread.quartiles, spread.deviation, spread.least, outliers)
+    return replace(spread, values=values, outliers=outliers)
 
 
 def _dimensions(run: RunOfRanks, workers: Sequence[RunWorker]) -> tuple[Dimension, ...]:
@@ -169,8 +171,7 @@ def _dimensions(run: RunOfRanks, workers: Sequence[RunWorker]) -> tuple[Dimensio
 def _spread_out(dimension: Dimension, used: Sequence[int], count: int) -> Dimension:
     place = np.full(count, -1, np.int64)
     place[list(used)] = dimension.place
-    name, size, stride = dimension.name, dimension.size, dimension.stride
-    return Dimension(name, size, stride, dimension.independent, place, dimension.values)
+    return replace(dimension, place=place)
 
 
 def _dimension(dimension: Dimension) -> RankDimension:

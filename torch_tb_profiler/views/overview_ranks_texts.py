@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
+from torch_tb_profiler.analysis.distributed.measures import WORTH
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.distributed.spread import FARTHEST, LEAST, RankFigure, Spread
+from torch_tb_profiler.analysis.distributed.spread import GAP, RankFigure, Spread
+from torch_tb_profiler.analysis.facts.steps import ODD_DEVIATIONS
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.units import (
     format_bytes,
@@ -68,11 +70,11 @@ def value_text(figure: RankFigure, value: float) -> str:
 
 def rules() -> list[str]:
     """What counts as an outlier and as alike."""
-    share = format_limit(LEAST)
     return [
-        f"A rank stands out if its distance from the median is more than {format_number(FARTHEST)} usual deviations (1.4826 × the median"
-        f" absolute deviation) and more than {share} of the median step, for bytes of the median, for shares {share} of the step.",
-        f"Ranks are alike if no figure has a gap of more than {share} between them.",
+        f"A rank stands out if it is more than {format_number(ODD_DEVIATIONS)} usual deviations (1.4826 × the median absolute deviation)"
+        f" and more than {format_limit(WORTH)} of the median step from the median; for memory {format_limit(WORTH)} of its median.",
+        f"Ranks are alike if no figure has a gap of more than {format_limit(GAP)} of the step, or of the memory, between them, and they"
+        " stand out in the same figures.",
     ]
 
 
@@ -98,9 +100,9 @@ def ranks_text(workers: Sequence[RunWorker]) -> str:
 
 
 def where_text(found: Mapping[Dimension, Sequence[int]]) -> str:
-    """``PP 3``, ``PP 0 and TP 1, 2``; empty for nothing."""
-    return " and ".join(
-        f"{dimension.name} {', '.join(dimension.values[place] if dimension.values else str(place) for place in places[:MOST_RUNS])}"
+    """``PP 3``, ``PP 0, TP 1 2``; empty for nothing."""
+    return ", ".join(
+        f"{dimension.name} {' '.join(dimension.values[place] if dimension.values else str(place) for place in places[:MOST_RUNS])}"
         + (" …" if len(places) > MOST_RUNS else "")
         for dimension, places in found.items()
     )
@@ -121,7 +123,7 @@ def far_text(figure: RankFigure, spread: Spread, worker: int) -> str:
     """How far a rank is from the median: ``28.4 % above, 24.1 usual deviations``."""
     difference = float(spread.values[worker]) - spread.median
     side = "above" if difference > 0 else "below"
-    far = f"{value_text(figure, abs(difference))} {side} the median"
+    far = f"{value_text(figure, abs(difference))} of the step {side} the median"
     if figure != "busy" and spread.median > 0:
         far = f"{format_share(abs(difference) / spread.median)} {side} the median"
     if spread.deviation > 0:
@@ -137,8 +139,10 @@ def headline_of(
 ) -> list[str]:
     """Who stands out, then the median rank."""
     ready = sum(worker.state == "ready" for worker in workers)
+    if progress < 1 and ready < 2:
+        return ["The workers are still being read."]
     if not found:
-        return ["No rank is read yet." if progress < 1 else "No rank tells of a step."]
+        return ["No worker tells of a step."]
     if ready == 1:
         return ["One rank is read: there is nothing to compare it with.", *_median(found)]
     told = list(_who_stands_out(workers, found, ready)) or [_none(found, groups, ready)]

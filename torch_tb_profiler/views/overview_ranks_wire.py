@@ -75,12 +75,13 @@ class RankGroup(Wire, frozen=True, kw_only=True):
 
 
 class OverviewRanksPayload(Wire, frozen=True, kw_only=True):
-    """Routes ``/overview/ranks`` and ``/overview/ranks/known``. ``progress`` below 1: ask again; null: nobody has asked
-    for the ranks yet, and nothing is known of them. ``coverage``: how many workers are read. ``rules``: what counts as an
+    """Routes ``/overview/ranks`` and ``/overview/ranks/known``. ``known``: false while nobody has asked for the
+    ranks; then the rest is empty. ``progress`` below 1: ask again. ``coverage``: how many workers are read. ``rules``: what counts as an
     outlier and as alike. ``pooled``: groups beyond those listed. ``steps``: of the run that figures are means of.
     """
 
-    progress: float | None
+    known: bool
+    progress: float
     workers: list[RunWorker]
     workers_total: int
     steps: int

@@ -34,7 +34,5 @@ MODULES = (
 
 def handlers(catalogue: Catalogue, settings: Settings) -> dict[str, Handler]:
     """What answers each path, over one catalogue."""
-    backend = Backend(
-        catalogue, settings, Fleets(catalogue), EventTexts(settings), Simulations(settings)
-    )
+    backend = Backend(catalogue, settings, Fleets(catalogue), EventTexts(), Simulations(settings))
     return {path: handler(route, backend) for path, route in ROUTES.items()}

@@ -37,14 +37,13 @@ from torch_tb_profiler.views.ranks_path import (
     ranks_path_payload,
     ranks_rows_payload,
 )
+from torch_tb_profiler.views.steps import Selection
 from torch_tb_profiler.views.stragglers import stragglers_payload, without_simulation
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Window
 from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Backend, Pair, chosen, route
 
-FEW = 16
-"""Largest run of which all workers are read for findings; for larger ones the Distributed view does."""
 _SECOND_STEPS = StepsOf("Steps of side B.")
 _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
@@ -54,9 +53,10 @@ _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]
 
 def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
     """The fleet of a trace if complete, and the progress towards it."""
-    few = 1 < len(opened.run.beside(opened.worker)) <= FEW
-    fleet = fleets.of(opened) if few else fleets.known(opened)
-    if fleet is None or fleet.complete:
+    if len(opened.run.beside(opened.worker)) < 2:
+        return None, 1.0
+    fleet = fleets.of(opened)
+    if fleet.complete:
         return fleet, 1.0
     return None, min(round(fleet.progress, 2), 0.99)
 
@@ -150,11 +150,11 @@ def overview_ranks(
     """All workers of the run at a glance, in the steps of the run that the selected ones are: how a few figures spread, who
     stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 1,024 workers.
     """
-    return _overview_of_ranks(fleets.of(opened), opened, steps)
+    return _overview_of_ranks(fleets.of(opened), opened, chosen(opened, steps))
 
 
 def _known(backend: Backend, opened: Opened) -> Hashable:
-    return backend.fleets.known(opened)
+    return backend.fleets.known_beside(opened)
 
 
 @route("/overview/ranks/known", also=_known)
@@ -162,18 +162,17 @@ def overview_ranks_known(
     opened: Opened, fleets: Fleets, steps: Steps
 ) -> overview_ranks_wire.OverviewRanksPayload:
     """The same if all of it is known already, else empty; nothing is made."""
-    fleet = fleets.known(opened)
+    fleet, selection = fleets.known_beside(opened), chosen(opened, steps)
     if fleet is None:
         return unknown_payload(len(opened.run.beside(opened.worker)))
-    return _overview_of_ranks(fleet, opened, steps)
+    return _overview_of_ranks(fleet, opened, selection)
 
 
 def _overview_of_ranks(
-    fleet: Fleet, opened: Opened, steps: StepRange
+    fleet: Fleet, opened: Opened, selection: Selection
 ) -> overview_ranks_wire.OverviewRanksPayload:
     own = (opened.worker.name, opened.span.name)
     rank = fleet.names.index(own) if own in fleet.names else -1
-    selection = chosen(opened, steps)
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
     run = RunOfRanks(

@@ -529,9 +529,10 @@ export interface RankGroup {
   high: (number | null)[];
 }
 
-/** Routes `/overview/ranks` and `/overview/ranks/known`. `progress` below 1: ask again; null: nobody has asked for the ranks yet, and nothing is known of them. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
+/** Routes `/overview/ranks` and `/overview/ranks/known`. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
 export interface OverviewRanksPayload {
-  progress: number | null;
+  known: boolean;
+  progress: number;
   workers: RunWorker[];
   workers_total: number;
   steps: number;

@@ -2,7 +2,8 @@ import type { RunsPayload } from "../api/types.gen";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import { Select } from "../widgets";
-import { runOptions, spanOptions, workerOptions } from "./choices";
+import { runOptions, spanOptions } from "./choices";
+import { WorkerChoice } from "./worker_choice";
 
 interface TraceSelectsProps {
   payload: RunsPayload | null;
@@ -33,11 +34,11 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
         }
       />
       {workers.length > 0 ? (
-        <Select
+        <WorkerChoice
           label={`Worker${suffix}`}
-          value={selection.worker}
-          options={workerOptions(workers)}
-          onChange={(name) => onSelect({ ...selection, worker: name, span: "" })}
+          workers={workers}
+          selection={selection}
+          onChoose={(name) => onSelect({ ...selection, worker: name, span: "" })}
         />
       ) : null}
       {spans.length > 1 ? (

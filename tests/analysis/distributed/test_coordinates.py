@@ -153,6 +153,14 @@ def test_recordings_of_some_ranks_still_have_their_places() -> None:
     assert places(found) == {"TP": [5, 5], "CP": [0, 1]}
 
 
+def test_ranks_of_an_unknown_group_are_unknown_and_the_others_keep_their_dimensions() -> None:
+    """Neither rank 1 nor rank 9 could be read, so nobody lists their pipeline."""
+    groups = [group for group in mesh((2, 2, 4), described=True) if group.ranks != (1, 9)]
+    found = coordinates(range(16), groups)
+    assert [(d.name, d.independent) for d in found] == [("TP", True), ("CP", True), ("DP", True)]
+    assert np.flatnonzero(found[2].place < 0).tolist() == [1, 9]
+
+
 def test_hosts_are_a_dimension_unless_each_rank_has_its_own() -> None:
     nodes = coordinates(range(4), [], ["b", "b", "a", ""])
     assert [(d.name, d.values, d.place.tolist()) for d in nodes] == [
@@ -209,5 +217,5 @@ def test_any_groups_are_read(groups: list[tuple[str, list[int]]], ranks: list[in
         assert dimension.place.min(initial=-1) >= -1
         assert dimension.place.max(initial=-1) < dimension.size
     basis = [dimension.place.tolist() for dimension in found if dimension.independent]
-    if basis:
-        assert len(set(zip(*basis, strict=True))) == len(ranks)
+    known = [places for places in zip(*basis, strict=True) if min(places) >= 0]
+    assert len(set(known)) == len(known)

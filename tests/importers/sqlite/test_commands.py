@@ -37,7 +37,7 @@ def test_kernels_as_json(tmp_path: Path, capsys: Printed) -> None:
     [
         (b"SQLite format 3\0" + b"\0" * 5000, "SQLite database"),
         (b"SQLite format 3\0", "SQLite database"),
-        (b"\x01NSYS", "begins with"),
+        (b"\x01NSYS", "binary data"),
     ],
 )
 def test_what_is_no_database_ends_in_one_line(

@@ -206,17 +206,21 @@ class _Told:
             opened = self._open(rank)
             row = np.flatnonzero((self.path.rank == rank) & (self.path.event >= 0))
             event = self.path.event[row]
-            texts = origins(opened, event) if opened else {}
-            self._ranks[rank] = _Origins(opened, row, texts) if opened else None
+            self._ranks[rank] = None
+            if opened is not None:
+                spans = opened.trace["spans"]
+                start, dur = (spans[key][event] for key in ("start", "dur"))
+                self._ranks[rank] = _Origins(row, start, dur, origins(opened, event))
         return self._ranks[rank]
 
 
 @dataclass(frozen=True)
 class _Origins:
-    """``texts``: of the stretches ``row`` of a path on one rank."""
+    """Of the stretches ``row`` of a path on one rank: ``start`` and ``dur`` of their events, and ``texts``."""
 
-    opened: RankTrace
     row: Ints
+    start: Ints
+    dur: Ints
     texts: dict[str, list[str]]
 
 
@@ -245,7 +249,7 @@ def _parts(work: _Work, told: _Told, row: Ints, held: Array) -> tuple[BlamedWork
         excess = work.named(step, rank, kind, names[first[i]]) if is_named else 1.0
         by = round(min(float(held[kind]), float(time_of[i]) * excess))
         event = int(path.event[row[at]])
-        begin, lasts = (int(origin.opened.trace["spans"][key][event]) for key in ("start", "dur"))
+        begin, lasts = (int(column[places[at]]) for column in (origin.start, origin.dur))
         module, line = (origin.texts[key][places[at]] for key in ("module", "line"))
         parts.append(BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, module, line))
     parts.sort(key=lambda part: -part.held)

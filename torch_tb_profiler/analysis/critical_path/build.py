@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.critical_path.origins import (
     names_of,
     operators_of,
 )
-from torch_tb_profiler.analysis.critical_path.walk import Walk
+from torch_tb_profiler.analysis.critical_path.walk import NO_CAUSE, Walk
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -90,10 +90,10 @@ def path_tables(
 
 
 def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:
-    event, cause, time = walk.work()
+    cause, time = walk.work(trace, facts)
+    event = np.flatnonzero((cause != NO_CAUSE) & (facts["span_links"]["step"] >= 0))
+    cause, time = cause[event], time[event]
     step = facts["span_links"]["step"][event].astype(np.int64)
-    inside = step >= 0
-    event, cause, time, step = (column[inside] for column in (event, cause, time, step))
     operator, own = operators_of(trace, facts, event), names_of(trace, event)
     on_device = np.isin(cause, (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET))
     name = np.where(on_device | (cause == PathCause.OPERATOR), operator, -1)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
 from torch_tb_profiler.analysis.critical_path.device import (
     Begin,
     device_causes,
@@ -29,6 +29,7 @@ _BUSY = (PathCause.OPERATOR, PathCause.RUNTIME)
 _MAIN = (PathCause.PYTHON, PathCause.DATALOADER, PathCause.ANNOTATION)
 """Work of any thread, and what counts as work of the main thread only."""
 NEVER = np.iinfo(np.int64).max
+NO_CAUSE = np.uint8(255)
 
 
 class Place(NamedTuple):
@@ -45,7 +46,12 @@ class Walk:
     """
 
     def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
-        self._trace, self._facts, self._spans = trace, facts, trace["spans"]
+        # Copies, so that a walk keeps no file mapped.
+        spans, steps = trace["spans"], facts["steps"]
+        self._start, self._dur, self._track = (
+            spans[key].copy() for key in ("start", "dur", "track")
+        )
+        self._steps = {key: steps[key].copy() for key in ("start", "end", "host_end")}
         self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
         self._locks = evidence.locks
         self._jumps = find_jumps(
@@ -73,37 +79,39 @@ class Walk:
 
     def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
         """``(start, end, cause, event)`` of the path of a step, in time order."""
-        steps = self._facts["steps"]
+        steps = self._steps
         begin, end = int(steps["start"][step]), int(steps["end"][step])
         pieces, _ = self.leg(self.end_of(step), begin)
         return in_order(pieces, begin, end)
 
-    def work(self) -> tuple[Ints, Array, Ints]:
-        """``(event, cause, time)`` of everything that the device and the threads did, without communication,
-        waiting and what nothing was recorded of.
+    def work(self, trace: Trace, facts: Facts) -> tuple[Array, Ints]:
+        """``(cause, time)`` of each row of spans: of everything that the device and the threads did, without
+        communication, waiting and what nothing was recorded of; ``NO_CAUSE`` for all else.
         """
         work, host = self._work, self._host
         own = self._causes != PathCause.COMMUNICATION
         busy = np.isin(host.cause, _BUSY) | (host.track == self.main) & np.isin(host.cause, _MAIN)
         if self.main >= 0:
             on_main = host.of_track(self.main)
-            busy[on_main] &= ~waiting(self._trace, self._facts, host, work, self.main, self._locks)
-        return (
-            np.concatenate((work.row[own], host.span[busy])),
-            np.concatenate((self._causes[own], host.cause[busy])),
-            np.concatenate(((work.end - work.start)[own], (host.end - host.start)[busy])),
-        )
+            busy[on_main] &= ~waiting(trace, facts, host, work, self.main, self._locks)
+        span = host.span[busy]
+        n = trace["spans"].n
+        time = sum_by(span, n, (host.end - host.start)[busy])
+        time[work.row[own]] = (work.end - work.start)[own]
+        cause = np.full(n, NO_CAUSE)
+        cause[span], cause[work.row[own]] = host.cause[busy], self._causes[own]
+        return cause, time
 
     def end_of(self, step: int) -> Place:
         """Where the end of a step is."""
-        steps = self._facts["steps"]
+        steps = self._steps
         begin, end, host_end = (int(steps[key][step]) for key in ("start", "end", "host_end"))
         return Place(end, self._last_device(begin, end, host_end), self.main)
 
     def begin_of(self, event: int, time: int) -> Place:
         """Where an event begins, or the moment of it at ``time``."""
         device = int(positions_of(self._work.row, np.array([event]))[0])
-        return Place(time, device, int(self._spans["track"][event]))
+        return Place(time, device, int(self._track[event]))
 
     def leg(self, place: Place, floor: int) -> tuple[list[Piece], int]:
         """Goes back from a place to ``floor``, or to where another rank was late; returns what was noted and the
@@ -131,7 +139,7 @@ class Walk:
         """Goes back along device work from ``time``; returns where it comes out, ``(time, track, −1)``, or the
         communication at which another rank was late, ``(time, −1, its position)``.
         """
-        work, spans = self._work, self._spans
+        work = self._work
         if work.end[device] < time:
             self._note(int(work.end[device]), PathCause.NOT_RECORDED)
         while True:
@@ -146,10 +154,10 @@ class Walk:
                 return time, -1, -1
             if how in (Begin.LAUNCH, Begin.EARLIER):
                 call = int(work.launch[last])
-                returned = min(time, int(spans["start"][call] + spans["dur"][call]))
+                returned = min(time, int(self._start[call] + self._dur[call]))
                 cause = PathCause.LAUNCH if how == Begin.LAUNCH else PathCause.BEFORE_RECORDING
                 self._note(returned, cause, int(work.row[last]))
-                return returned, int(spans["track"][call]), -1
+                return returned, int(self._track[call]), -1
             if not self._waits(time):
                 return time, self.main, -1
             device = int(self._before[last])

@@ -74,7 +74,7 @@ _WORD = re.compile(r"[a-z]+", re.ASCII)
 @dataclass(frozen=True, eq=False)
 class Dimension:
     """A dimension of a job. ``size``: ranks of a group; ``stride``: between neighbours in a group, 0 where it varies.
-    ``independent``: these dimensions together tell all ranks apart, as far as groups do; others run along them.
+    ``independent``: these dimensions together tell ranks apart, where all places are known; others run along them.
     ``place``: of each rank its index in its group, int64 of shape (ranks,), −1 unknown. ``values``: names of the places,
     empty where they are numbers.
     """
@@ -184,26 +184,33 @@ def _nearness(family: _Family) -> tuple[int, int, str]:
 
 
 def _is_independent(families: Sequence[_Family]) -> bool:
-    """Whether each new group meets what the earlier dimensions join in one rank at most, and places tell ranks apart."""
+    """Whether each new group meets what the earlier dimensions join in one rank at most, and places tell ranks apart; judged
+    by the ranks of which all places are known, if these are most.
+    """
     *earlier, last = families
-    if (last.place < 0).any():
+    count = len(last.place)
+    known = (np.stack([family.place for family in families]) >= 0).all(axis=0)
+    if 2 * known.sum() <= count:
         return False
-    joined = _components(len(last.place), earlier)
-    if len(np.unique(np.stack([joined, last.group]), axis=1).T) < len(joined):
-        return False
-    places = [_components(len(last.place), families), *(family.place for family in families)]
-    return len(np.unique(np.stack(places), axis=1).T) == len(joined)
+    joined = np.stack([_components(count, earlier), last.group])
+    places = np.stack([_components(count, families), *(family.place for family in families)])
+    return _all_differ(joined[:, known]) and _all_differ(places[:, known])
+
+
+def _all_differ(columns: Ints) -> bool:
+    return np.unique(columns, axis=1).shape[1] == columns.shape[1]
 
 
 def _components(count: int, families: Sequence[_Family]) -> Ints:
     """The smallest place of a rank that groups of these dimensions join it with, through others or at once."""
     component = np.arange(count, dtype=np.int64)
     for _ in range(count):
-        before = component
+        before = component.copy()
         for family in families:
+            inside = family.group >= 0
             least = np.full(len(family.groups), count, np.int64)
-            np.minimum.at(least, family.group, component)
-            component = least[family.group]
+            np.minimum.at(least, family.group[inside], component[inside])
+            component[inside] = least[family.group[inside]]
         if np.array_equal(before, component):
             break
     return component

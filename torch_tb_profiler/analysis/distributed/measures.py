@@ -27,6 +27,8 @@ _OVERLAP = {
 }
 WORTH = 0.01
 """Less of a step is no news."""
+LEAST_RANKS = 4
+"""Of fewer ranks none is an outlier."""
 
 
 class Outlier(NamedTuple):
@@ -90,12 +92,12 @@ def means(values: Ints) -> Array:
 
 def outliers(figures: RunFigures, values: Ints) -> list[Outlier]:
     """Ranks with a mean more than ``ODD_DEVIATIONS`` deviations and ``WORTH`` of a step above the median, the largest
-    first. The deviation is 1.4826 · the median distance from the median, as for odd steps; of fewer than four ranks
+    first. The deviation is 1.4826 · the median distance from the median, as for odd steps; of fewer than ``LEAST_RANKS``
     none is one.
     """
     mean = means(values)
     known = np.flatnonzero(~np.isnan(mean))
-    if len(known) < 4:
+    if len(known) < LEAST_RANKS:
         return []
     middle = float(np.median(mean[known]))
     spread = NORMAL_MAD * float(np.median(np.abs(mean[known] - middle)))

@@ -10,25 +10,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
+from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.steps import NORMAL_MAD, ODD_DEVIATIONS
 from torch_tb_profiler.store.columns import Array, Ints
 
 RankFigure = Literal["step", "computation", "busy", "exposed", "memory"]
 FIGURES: tuple[RankFigure, ...] = get_args(RankFigure)
 """In the order in which they are told."""
-FARTHEST = 4.0
-"""A value stands out from so many usual deviations on: one of 16,000 does by chance if they are normal."""
-_NORMAL = 1.4826
-"""Median absolute deviation × this is the standard deviation of normal values."""
-LEAST = 0.03
-"""Differences up to this share count as none: of the median step for times, of the median for bytes, of 1 for shares."""
+GAP = 0.03
+"""Differences up to this count as none between ranks that are alike: of the median step for times, of the median for bytes,
+of 1 for shares."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,14 @@ class Spread:
     """One figure over all ranks. values: of each rank, NaN unknown; ns, share or bytes.
     quartiles: least value, first quartile, median, third quartile, greatest value.
     deviation: the usual one, 1.4826 × the median absolute deviation.
-    least: a smaller difference counts as none.
-    outliers: places of ranks that stand out, the farthest first.
+    whole: what shares of it are taken of: the median step for times, the median for bytes, 1 for shares.
+    outliers: places of ranks that stand out, the farthest first; of fewer than four ranks none does.
     """
 
     values: Array
     quartiles: tuple[float, float, float, float, float]
     deviation: float
-    least: float
+    whole: float
     outliers: Ints
 
     @property
@@ -53,7 +52,7 @@ class Spread:
     @property
     def limit(self) -> float:
         """The distance from the median from which on a rank stands out."""
-        return max(FARTHEST * self.deviation, self.least)
+        return max(ODD_DEVIATIONS * self.deviation, WORTH * self.whole)
 
 
 def rank_values(figures: RunFigures, steps: Ints | None) -> dict[RankFigure, Array]:
@@ -86,31 +85,34 @@ def _of_rank(rank: Rank, own: Array) -> dict[RankFigure, float]:
 
 def spreads(values: Mapping[RankFigure, Array]) -> dict[RankFigure, Spread]:
     """How each figure spreads; those that no rank knows are left out."""
-    step = values["step"][~np.isnan(values["step"])]
-    least = LEAST * float(np.median(step)) if len(step) else 0.0
-    found = {}
-    for name, column in values.items():
-        known = column[~np.isnan(column)]
-        if len(known):
-            share = LEAST if name == "busy" else LEAST * float(np.median(known))
-            found[name] = _spread(column, known, share if name in ("busy", "memory") else least)
-    return found
+    medians = {
+        name: float(np.nanmedian(column))
+        for name, column in values.items()
+        if not np.isnan(column).all()
+    }
+    whole = {"busy": 1.0, "memory": medians.get("memory", 0.0)}
+    return {
+        name: _spread(values[name], whole.get(name, medians.get("step", 0.0))) for name in medians
+    }
 
 
-def _spread(values: Array, known: Array, least: float) -> Spread:
-    low, first, median, third, high = (
-        float(q) for q in np.quantile(known, (0, 0.25, 0.5, 0.75, 1))
+def _spread(values: Array, whole: float) -> Spread:
+    known = values[~np.isnan(values)]
+    low, first, median, third, high = np.quantile(known, (0, 0.25, 0.5, 0.75, 1)).tolist()
+    deviation = NORMAL_MAD * float(np.median(np.abs(known - median)))
+    spread = Spread(
+        values, (low, first, median, third, high), deviation, whole, np.zeros(0, np.int64)
     )
-    deviation = _NORMAL * float(np.median(np.abs(known - median)))
+    if len(known) < LEAST_RANKS:
+        return spread
     distance = np.nan_to_num(np.abs(values - median), nan=-1.0)
-    far = np.flatnonzero(distance > max(FARTHEST * deviation, least))
-    far = far[np.argsort(-distance[far], kind="stable")].astype(np.int64)
-    return Spread(values, (low, first, median, third, high), deviation, least, far)
+    far = np.flatnonzero(distance > spread.limit)
+    return replace(spread, outliers=far[np.argsort(-distance[far], kind="stable")].astype(np.int64))
 
 
 def alike(found: Mapping[RankFigure, Spread]) -> list[Ints]:
-    """Ranks in groups that no gap divides, the largest first: sorted by a figure, neighbours of a group differ by no
-    more than counts as none. Ranks of which nothing is known are in none.
+    """Ranks in groups that no gap divides, the largest first: sorted by any figure, neighbours differ by no more than
+    ``GAP``, and who stands out in it is apart. Ranks of which nothing is known are in none.
     """
     if not found:
         return []
@@ -127,25 +129,30 @@ def _pieces(spread: Spread) -> Ints:
     order = np.argsort(spread.values, kind="stable")
     ascending = spread.values[order]
     # A difference to NaN, which is sorted to the end, is no gap.
-    gaps = np.diff(ascending, prepend=ascending[:1]) > spread.least
+    gaps = np.diff(ascending, prepend=ascending[:1]) > GAP * spread.whole
     piece = np.full(len(order), -1, np.int64)
-    piece[order] = np.cumsum(gaps)
+    piece[order] = 2 * np.cumsum(gaps)
+    piece[spread.outliers] += 1
     return np.where(np.isnan(spread.values), -1, piece)
 
 
 def where(members: Ints, dimensions: Sequence[Dimension]) -> dict[Dimension, list[int]]:
     """Places in one or two dimensions that exactly these ranks have, in the fewest dimensions; empty if there are none.
+    One rank has its place in each dimension that tells ranks apart.
 
     Ranks 2, 3, 6, 7 of the eight drawn in ``coordinates``: DP 1. Ranks 2 and 3: PP 0 and DP 1.
     """
     if not dimensions:
         return {}
+    if len(members) == 1:
+        own = {each: int(each.place[members[0]]) for each in dimensions[::-1] if each.independent}
+        return {each: [place] for each, place in own.items() if place >= 0}
     inside = np.zeros(len(dimensions[0].place), np.bool_)
     inside[members] = True
     covers = []
     for dimension in dimensions:
         places = np.unique(dimension.place[members])
-        if places[0] < 0 or len(places) > dimension.size // 2:
+        if (dimension.place < 0).any() or len(places) > dimension.size // 2:
             continue
         cover = np.isin(dimension.place, places)
         if np.array_equal(cover, inside):

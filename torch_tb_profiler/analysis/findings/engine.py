@@ -82,7 +82,7 @@ def _can_judge(case: Case) -> bool:
 
 def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     claims: list[_Claim] = []
-    nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.changed([])
+    nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
     shortened = np.zeros(len(unchanged.work), np.bool_)
     idles = workload_of(case.facts).kind in EXPECT_IDLE
     for key, rule in RULES.items():

@@ -292,8 +292,10 @@ def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
 
 def launching(scene: Scene, within: float) -> dict[int, Intervals]:
     """When each thread (row of tracks) launched: between launches at most ``within`` ns apart."""
-    spans, launch = scene.trace["spans"], np.unique(scene.graph.work.launch)
-    launch = launch[launch >= 0]
+    spans, launch = scene.trace["spans"], scene.graph.work.launch
+    launches = np.zeros(spans.n, np.bool_)
+    launches[launch[launch >= 0]] = True
+    launch = np.flatnonzero(launches)
     periods = {}
     for track in np.unique(spans["track"][launch]).tolist():
         start = np.sort(spans["start"][launch[spans["track"][launch] == track]])

@@ -11,6 +11,9 @@ from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
+_BLOCK = 1 << 16
+"""Points of which plain numbers are made at once: these take five times the memory."""
+
 
 @dataclass
 class Durations:
@@ -107,20 +110,16 @@ def latest(graph: Graph, delay: Delays, times: StepTimes) -> Array:
     else:
         limit[marks] = times.end.max(initial=0)
     until = limit.tolist()
-    n = len(until)
-    for point, first, second, after_first, after_second in zip(
-        range(n - 1, 1, -1),
-        graph.first[:1:-1].tolist(),
-        graph.second[:1:-1].tolist(),
-        delay.first[:1:-1].tolist(),
-        delay.second[:1:-1].tolist(),
-        strict=True,
-    ):
-        own = until[point]
-        if own - after_first < until[first]:
-            until[first] = own - after_first
-        if own - after_second < until[second]:
-            until[second] = own - after_second
+    columns = (graph.first, graph.second, delay.first, delay.second)
+    for end in range(len(until), 2, -_BLOCK):
+        block = range(end - 1, max(end - _BLOCK, 2) - 1, -1)
+        parts = (column[block.stop + 1 : end][::-1].tolist() for column in columns)
+        for point, first, second, after_first, after_second in zip(block, *parts, strict=True):
+            own = until[point]
+            if own - after_first < until[first]:
+                until[first] = own - after_first
+            if own - after_second < until[second]:
+                until[second] = own - after_second
     return np.array(until)
 
 

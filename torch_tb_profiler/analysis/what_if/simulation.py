@@ -67,7 +67,7 @@ class Prediction:
 
 
 class Simulation:
-    """A trace that can be replayed with changes."""
+    """A trace that can be replayed with changes; ``measured``: what lasts how long without any."""
 
     def __init__(
         self,
@@ -81,11 +81,12 @@ class Simulation:
         graph = build_graph(trace, facts, evidence)
         self.scene = Scene(trace, facts, insight, graph, peaks_file)
         self._chains = find_chains(graph.first, graph.second)
-        self._base = self._times(measured_durations(self.scene.graph, facts))
+        self.measured = measured_durations(graph, facts)
+        self._base = self._times(self.measured)
 
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
-        durations = measured_durations(self.scene.graph, self.scene.facts)
+        durations = Durations(*(array.copy() for array in vars(self.measured).values()))
         for edit in edits:
             edit(self.scene, durations)
         return durations
@@ -106,10 +107,8 @@ class Simulation:
 
     def step_lengths(self, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with all changes at once, ns; None where they change nothing."""
-        durations, unchanged = self.changed(edits), self.changed([])
-        if all(
-            np.array_equal(value, getattr(unchanged, key)) for key, value in vars(durations).items()
-        ):
+        durations = self.changed(edits)
+        if all(map(np.array_equal, vars(durations).values(), vars(self.measured).values())):
             return None
         return self.lengths(durations)
 

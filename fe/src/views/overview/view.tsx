@@ -6,10 +6,13 @@ import { formatCount } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Panel, Term } from "../../widgets";
+import { find, runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
+import { Panel, Segmented, Term } from "../../widgets";
 import { basisText, togetherText } from "../findings/model";
 import { PathOfSteps } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
+import { later } from "../later";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
 import { rowsOf } from "../rows";
@@ -19,7 +22,36 @@ import css from "./overview.css?inline";
 
 adoptStyles(css);
 
+const AllRanks = later(async () => (await import("../ranks/lazy")).AllRanks);
+
+/** Of the chosen worker, or of all of its run. */
 export function OverviewView(props: ViewProps) {
+  const { selection, params, setParam } = props;
+  const workers = useStore(
+    runsStore,
+    ({ payload }) => find(payload, selection).run?.workers.length ?? 0,
+  );
+  if (workers < 2) return <OfWorker {...props} />;
+  const all = params.of === "ranks";
+  return (
+    <>
+      <div class="overview-of">
+        <Segmented
+          label="Overview of"
+          value={all ? "ranks" : "worker"}
+          options={[
+            { value: "worker", label: "This worker" },
+            { value: "ranks", label: `All ${formatCount(workers)} ranks`, term: "overview_ranks" },
+          ]}
+          onChange={(of) => setParam("of", of === "ranks" ? of : null)}
+        />
+      </div>
+      {all ? <AllRanks {...props} /> : <OfWorker {...props} />}
+    </>
+  );
+}
+
+function OfWorker(props: ViewProps) {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (

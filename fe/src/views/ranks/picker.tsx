@@ -1,0 +1,175 @@
+/** The choice of a worker among many: by its number, name or host, and by its coordinates. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { WorkerItem } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { adoptStyles } from "../../base/styles";
+import { useId } from "../../base/id";
+import { useResource, useUntilComplete } from "../../state/resource";
+import type { Params, Selection } from "../../state/view";
+import { Button, ErrorState, Icon, Progress } from "../../widgets";
+import { groupNote, workerLabel } from "../choices";
+import { RankGrid } from "./grid";
+import { coordinatesText, foundWorkers } from "./model";
+import css from "./ranks.css?inline";
+
+adoptStyles(css);
+
+export interface PickerProps {
+  workers: readonly WorkerItem[];
+  selection: Selection;
+  onChoose: (worker: string) => void;
+}
+
+/** Matches that are listed. */
+const LISTED = 50;
+
+export function Picker(props: PickerProps) {
+  const { selection, workers, onChoose } = props;
+  const [asked, setAsked] = useState(false);
+  const [params, setParams] = useState<Params>({});
+  const query = { run: selection.run, worker: selection.worker, span: selection.span };
+  const known = useResource(asked ? null : "overview/ranks/known", query);
+  const made = useResource(asked ? "overview/ranks" : null, query);
+  useUntilComplete(made);
+  const payload = asked ? made.data : known.data?.known ? known.data : null;
+  const about = useMemo(() => {
+    const places = new Map(payload?.workers.map(({ worker }, place) => [worker, place]));
+    return (name: string): About => {
+      const place = places.get(name) ?? -1;
+      return {
+        node: payload?.workers[place]?.node ?? "",
+        coordinates: payload ? coordinatesText(payload.dimensions, place) : "",
+      };
+    };
+  }, [payload]);
+  return (
+    <div class="picker">
+      <Search {...props} about={about} />
+      <section class="picker-grid" aria-label="By coordinates">
+        {payload ? (
+          <RankGrid
+            payload={payload}
+            params={params}
+            setParam={(key, value) =>
+              setParams(({ [key]: _, ...rest }) => withParam(rest, key, value))
+            }
+            chosen={selection.worker}
+            onChoose={(at) => onChoose(payload.workers[at]?.worker ?? "")}
+          />
+        ) : made.error ? (
+          <ErrorState error={made.error} retry={made.reload} />
+        ) : asked ? (
+          <Progress value={made.progress} label="Reading the workers" detail="" />
+        ) : known.state === "loading" ? null : (
+          <p>
+            <Button
+              onClick={() => setAsked(true)}
+            >{`Arrange ${formatCount(workers.length)} workers by coordinates`}</Button>{" "}
+            <span class="muted">This reads every trace of the run.</span>
+          </p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function withParam(params: Params, key: string, value: string | null): Params {
+  return value ? { ...params, [key]: value } : params;
+}
+
+/** What is known of a worker when all of them are read; empty until then. */
+interface About {
+  node: string;
+  coordinates: string;
+}
+
+interface SearchProps extends PickerProps {
+  about: (worker: string) => About;
+}
+
+function Search({ workers, selection, onChoose, about }: SearchProps) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const id = useId("workers");
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const found = useMemo(
+    () =>
+      foundWorkers(
+        workers.map(({ name, rank }) => ({ worker: name, rank, node: about(name).node })),
+        text,
+      ),
+    [workers, text, about],
+  );
+  const shown = found.slice(0, LISTED).flatMap((place) => workers[place] ?? []);
+  const current = Math.min(at, shown.length - 1);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = STEPS[event.key];
+    if (step) {
+      const next = Math.max(0, Math.min(shown.length - 1, current + step));
+      setAt(next);
+      document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" });
+    } else if (event.key === "Enter" && shown[current]) onChoose(shown[current].name);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="picker-search">
+      <div class="search">
+        <Icon name="search" size={14} />
+        <input
+          ref={input}
+          type="text"
+          role="combobox"
+          aria-label="Rank, host or name"
+          aria-expanded="true"
+          aria-controls={id}
+          aria-activedescendant={shown.length ? `${id}-${current}` : undefined}
+          aria-autocomplete="list"
+          placeholder="Rank, host or name"
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <span class="search-result" role="status">
+          {`${formatCount(found.length)} of ${formatCount(workers.length)}`}
+        </span>
+      </div>
+      <ul class="picker-list" role="listbox" id={id} aria-label="Workers">
+        {shown.map((worker, i) => (
+          <li
+            key={worker.name}
+            id={`${id}-${i}`}
+            role="option"
+            class={i === current ? "picker-at" : ""}
+            aria-selected={worker.name === selection.worker}
+            onClick={() => onChoose(worker.name)}
+          >
+            <span>{workerLabel(worker)}</span>
+            <span class="muted">
+              {[about(worker.name).coordinates, groupNote(worker.spans)]
+                .filter(Boolean)
+                .join(" · ")}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {found.length > LISTED ? (
+        <p class="muted">{`${formatCount(found.length - LISTED)} more: type to narrow them down.`}</p>
+      ) : null}
+    </div>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+};

@@ -1,0 +1,67 @@
+/** The overview of a run: all of its workers at once. */
+
+import type { OverviewRanksPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { adoptStyles } from "../../base/styles";
+import { changePage, pageOfHref } from "../../state/location";
+import { useResource, useUntilComplete } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Panel, Progress } from "../../widgets";
+import { InShort, Loaded, Notes } from "../loaded";
+import { RankGrid } from "./grid";
+import { Groups, Outliers, Spreads } from "./parts";
+import css from "./ranks.css?inline";
+
+adoptStyles(css);
+
+export function AllRanks(props: ViewProps) {
+  const resource = useResource("overview/ranks", viewQuery(props));
+  useUntilComplete(resource);
+  return (
+    <Loaded
+      resource={resource}
+      shape={[60, 240, 320, 200]}
+      diagnosisHref={props.hrefOf("diagnosis")}
+    >
+      {(payload) => <AllRanksPage {...props} payload={payload} />}
+    </Loaded>
+  );
+}
+
+function AllRanksPage({ payload, ...props }: ViewProps & { payload: OverviewRanksPayload }) {
+  const { workers, spreads, groups, progress } = payload;
+  const { run, worker } = props.selection;
+  const hrefOf = (at: number): string => {
+    const { worker: name = "", span = "" } = workers[at] ?? {};
+    return props.hrefOf("overview", {}, { run, worker: name, span });
+  };
+  const open = (at: number): void => {
+    const page = pageOfHref(hrefOf(at));
+    if (page) changePage(() => page, "push");
+  };
+  return (
+    <>
+      {progress < 1 ? (
+        <Progress value={progress} label="Reading the workers" detail={payload.coverage} />
+      ) : null}
+      <InShort sentences={payload.headline} />
+      <Notes notes={payload.notes} />
+      {spreads.length ? <Spreads payload={payload} hrefOf={hrefOf} /> : null}
+      <Panel
+        title={`${formatCount(workers.length)} ranks by their coordinates`}
+        term="rank_coordinates"
+      >
+        <RankGrid
+          payload={payload}
+          params={props.params}
+          setParam={props.setParam}
+          chosen={worker}
+          onChoose={open}
+        />
+      </Panel>
+      <Outliers payload={payload} hrefOf={hrefOf} />
+      {groups.length ? <Groups payload={payload} hrefOf={hrefOf} /> : null}
+      <Notes notes={payload.rules} />
+    </>
+  );
+}

@@ -5,6 +5,7 @@ machine or by a Dask cluster.
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 from dataclasses import asdict, replace
@@ -34,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
     """
     from torch_tb_profiler.runs.whole_logdir import make_all
 
+    # What Dask logs of a lost scheduler is said in our words.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     settings = Settings.from_environment(scheduler=options.scheduler, workers=options.workers)
     if options.workers is not None:
         settings = replace(settings, scheduler="")

@@ -121,10 +121,10 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
-            if self.keeper.link is not None:
-                self.keeper.link.connect()
             self.keeper.keep_clean()
             share_freed_memory()
+            if self.keeper.link is not None:
+                self.keeper.link.connect()
             for name in self._logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True

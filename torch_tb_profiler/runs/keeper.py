@@ -433,15 +433,6 @@ class Keeper:
         return True
 
 
-def _executor(settings: Settings, quiet: bool, alone: bool) -> Executor:
-    # What is kept for this process alone, no other machine can write.
-    if not settings.scheduler or not settings.use_cache:
-        return LocalProcesses(quiet)
-    from torch_tb_profiler.runs.cluster import Cluster
-
-    return Cluster(settings, quiet, alone)
-
-
 def descriptors() -> int:
     """How many files this process may have open."""
     try:
@@ -450,6 +441,15 @@ def descriptors() -> int:
         return sys.maxsize
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return sys.maxsize if soft == resource.RLIM_INFINITY else soft
+
+
+def _executor(settings: Settings, quiet: bool, alone: bool) -> Executor:
+    # What is kept for this process alone, no other machine can write.
+    if not settings.scheduler or not settings.use_cache:
+        return LocalProcesses(quiet)
+    from torch_tb_profiler.runs.cluster import Cluster
+
+    return Cluster(settings, quiet, alone)
 
 
 def text_bytes(name: str, size: int) -> int:

@@ -329,6 +329,11 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             )
         )
 
+    @property
+    def process_groups(self) -> DataFrame:
+        """Process groups, of one run: members, nodes, bytes, bandwidth beside the link's peak."""
+        return tables.process_groups(one_fleet(self._members, "groups are those of one"))
+
     def critical_path(
         self, steps: Steps = None, *, ranks: Literal["all"] | None = None
     ) -> DataFrame:
@@ -466,11 +471,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> RunFrames:
-        """The traces limited to some steps; see ``TraceFrames.in_steps``.
-
-        Raises:
-            IndexError: a trace has no such step.
-        """
+        """The traces limited to some steps; see ``TraceFrames.in_steps``."""
         return RunFrames(
             [trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces],
             self.unreadable,

@@ -271,8 +271,7 @@ class TraceFrames(Frames):
             top_level_events_only: show top-level events only.
             python_frames: whether Python functions count as calls; in PyTorch they do since 2.12.
 
-        Both default to the behaviour of the PyTorch version that recorded the trace, as ``record``
-        writes it or as the file suggests.
+        Both default to what the PyTorch version did that, by the file, recorded the trace.
         """
         events, listed = functions_in(self._context.opened)
         events = events if python_frames is None else python_frames

@@ -177,3 +177,11 @@ def _always_up(monkeypatch: pytest.MonkeyPatch, kill_at: int = -1) -> list[Part 
     monkeypatch.setattr(decoders, "_has_answer", lambda process: True)
     monkeypatch.setattr(decoders.Decoders, "receive", noted)
     return parts
+
+
+def test_begins_and_ends_that_meet_again_after_travelling(tmp_path: Path) -> None:
+    place = '"name": "op", "cat": "cpu_op", "pid": 1, "tid": 2'
+    marks = [
+        f'{{"ph": "{mark[0]}", {place}, "ts": {mark[1]}}}' for mark in ("B1", "B3", "E4", "E7")
+    ]
+    equal(trace(*MANY[:3], *marks, *MANY[3:]).encode(), 300, 1 << 30, tmp_path)

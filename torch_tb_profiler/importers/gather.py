@@ -251,7 +251,7 @@ class Gatherer:
         for spec, members in _ROLES_OF_ARGS:
             rows = np.flatnonzero(members[roles])
             if spec is schema.COLLECTIVE_ARGS:
-                rows = rows[[args[r].collective is not ABSENT for r in rows.tolist()]]
+                rows = rows[[len(args[r].collective) > 0 for r in rows.tolist()]]
             if len(rows):
                 chosen = [args[r] for r in rows.tolist()]
                 names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
@@ -278,9 +278,7 @@ class Gatherer:
         if name == "dims":
             dims = [a.dims for a in args]
             if ABSENT in dims:
-                dims = [
-                    a.dims_old if dim is ABSENT else dim for a, dim in zip(args, dims, strict=True)
-                ]
+                dims = [dim if len(dim) else a.dims_old for a, dim in zip(args, dims, strict=True)]
             return self._raws(dims)
         if kind == Count:
             return self._ints(args, name)

@@ -336,7 +336,7 @@ class ClusterLink:
 
     def _say(self, what: str) -> None:
         self.problem = f"{what}."
-        self._note = f"{what}. {self._instead} It is tried again every {RETRY_SECONDS:g} s."
+        self._note = f"{what}. {self._instead} It is tried again."
 
 
 def _is_new(known: Offer | None, worker: dict[str, Any]) -> bool:

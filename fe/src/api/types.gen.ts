@@ -294,9 +294,10 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
+/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. `steps`: how many consecutive steps from `index` on it is of. */
 export interface StepMfu {
   index: number;
+  steps: number;
   name: string;
   wall_ns: number;
   flops: number;
@@ -666,8 +667,10 @@ export interface ArrowKind {
   total: number;
 }
 
-/** A step's boundaries. */
+/** The boundaries of a step, or of `steps` consecutive ones from number `step` on. */
 export interface TimelineStep {
+  step: number;
+  steps: number;
   name: string;
   start_ns: number;
   end_ns: number;
@@ -680,7 +683,7 @@ export interface TimelineMark {
   dur_ns: number;
 }
 
-/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
 export interface TimelinePayload {
   id: string;
   span_ns: number;
@@ -692,6 +695,7 @@ export interface TimelinePayload {
   name_page: number;
   has_modules: boolean;
   groups: TimelineGroup[];
+  groups_total: number;
   counters: CounterSeries[];
   arrow_kinds: ArrowKind[];
   steps: TimelineStep[];
@@ -1263,6 +1267,7 @@ export interface PathStepsTable {
   annotation_ns: number[];
   before_recording_ns: number[];
   waiting_ns: number[];
+  steps: number[];
 }
 
 /** The critical path of the selected steps by event, source line and operator. */
@@ -1298,6 +1303,7 @@ export interface StepsTable {
   cut: boolean[];
   odd_reason: string[];
   selected: boolean[];
+  steps: number[];
 }
 
 /** What changed from A to B, the largest change of each table first. Times are means per step. */
@@ -1566,6 +1572,7 @@ export interface PredictedStepsTable {
   replayed_ns: number[];
   predicted_ns: number[];
   saved: (number | null)[];
+  steps: number[];
 }
 
 /** What a step would take with each change; of several changes together, one row. */

@@ -29,7 +29,7 @@ from torch_tb_profiler.runs.entries import (
     open_at,
     run_name,
 )
-from torch_tb_profiler.runs.import_job import Outcome, outcome_of
+from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
     Opened,
@@ -253,6 +253,11 @@ class Catalogue:
         with self._lock:
             # What was just looked at may have told its rank: arranged once for all of them.
             arrangement = self._arranged()
+        self.keeper.copy_all(
+            ranks_path(INSIGHT.path(entry.sidecar, self._settings))
+            for entry in listed
+            if entry.sidecar
+        )
         return [self._ask_rank(arrangement, key) for key in keys]
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
@@ -486,7 +491,7 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             try:
-                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                outcome = self.keeper.outcome(sidecar)
                 if is_of(outcome.identity, entry.found):
                     return outcome, "", ""
             except SidecarError:

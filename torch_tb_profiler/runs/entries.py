@@ -18,6 +18,11 @@ from torch_tb_profiler.units import format_count
 
 Key = tuple[str, str, str]
 """(run, worker, span)."""
+_UNKNOWN = (
+    "There is no run {0!r}; there are {count}: {known}.",
+    "Run {0!r} has no worker {1!r}; it has {known}.",
+    "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
+)
 
 
 @dataclass(eq=False)
@@ -157,6 +162,24 @@ def open_at(arrangement: Arrangement, key: Key, trace: OpenTrace, sidecar: str) 
     if key not in arrangement.located:
         raise NotFound("The trace was removed a moment ago.", "Choose another one.")
     return Opened(*arrangement.located[key], *trace, sidecar)
+
+
+def unknown(known: Iterable[Key], asked: Key) -> NotFound:
+    """That there is no such run, worker or span, and which there are."""
+    keys = list(known)
+    for depth, name in enumerate(asked):
+        there = {key[depth] for key in keys if key[:depth] == asked[:depth]}
+        if name not in there:
+            break
+    message = _UNKNOWN[depth].format(
+        *asked, count=len(there), known=_few(sorted(there, key=names.natural))
+    )
+    return NotFound(message, "Choose one of the list.")
+
+
+def _few(texts: Iterable[str]) -> str:
+    listed = list(texts)
+    return ", ".join(listed[:5]) + (" ..." if len(listed) > 5 else "") if listed else "none"
 
 
 def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:

@@ -32,7 +32,7 @@ MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_SPANS = 1 << 22
 """Spans of the traces that the critical path through all ranks is looked for in, the longest steps first."""
-GROWTH = 1.25
+GROWTH = 2
 """How many more ranks must be ready for another look at a run that is not complete."""
 MOST_FLEETS = 16
 """Fleets that are kept."""

@@ -193,6 +193,7 @@ class Keeper:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most))
         if damaged.take(self.located(path)):
+            self.folder().condemn(path)
             mapped.drop(path)
         opened = mapped.get(path, lambda: self.read(product, path))
         CacheFolder.touch(self.located(path))

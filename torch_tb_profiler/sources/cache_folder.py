@@ -195,6 +195,13 @@ class CacheFolder:
         if self.remote is not None:
             _remove(self.located(sidecar))
 
+    def condemn(self, sidecar: str | Path) -> None:
+        """Damage was found where a sidecar was used: no copy of it is fetched before it was made
+        again.
+        """
+        if self.remote is not None:
+            self.remote.condemn(Path(sidecar).name)
+
     def sidecar(self, file: ListedFile, version: str) -> Path:
         """The sidecar's path for one version of a file, read by one version of the program.
 

@@ -49,6 +49,7 @@ class RemoteCache:
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
         self._notes: dict[str, bytes] = {}
+        self._damaged: set[str] = set()
         self._listed_at = float("-inf")
 
     def size(self, name: str) -> int | None:
@@ -58,6 +59,8 @@ class RemoteCache:
             SourceError: the place does not answer.
         """
         with self._lock:
+            if name in self._damaged:
+                return None
             if name not in self._sizes and time.monotonic() - self._listed_at > LIST_SECONDS:
                 self._sizes = self._listed()
                 unread = [
@@ -153,6 +156,12 @@ class RemoteCache:
         """A file is there, as a worker says."""
         with self._lock:
             self._sizes[name] = size
+            self._damaged.discard(name)
+
+    def condemn(self, name: str) -> None:
+        """A file is damaged, here or there: it is not fetched until it was written anew."""
+        with self._lock:
+            self._damaged.add(name)
 
     def forget(self, name: str) -> None:
         """A file is not there any more, or not to be used."""

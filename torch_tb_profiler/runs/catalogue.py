@@ -39,7 +39,7 @@ from torch_tb_profiler.runs.model import (
     State,
 )
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
-from torch_tb_profiler.runs.rank_indexes import rank_index
+from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
@@ -238,11 +238,8 @@ class Catalogue:
         with self._lock:
             # What was just looked at may have told its rank: arranged once for all of them.
             arrangement = self._arranged()
-        self.keeper.copy_all(
-            ranks_path(INSIGHT.path(entry.sidecar, self._settings))
-            for entry in listed
-            if entry.sidecar
-        )
+        asked = (arrangement.entries.get(key) for key in keys)
+        copy_indexes(self.keeper, [entry.sidecar for entry in asked if entry and entry.sidecar])
         return [self._ask_rank(arrangement, key) for key in keys]
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:

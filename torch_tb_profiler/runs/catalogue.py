@@ -489,7 +489,7 @@ class Catalogue:
         )
 
     def _fail(self, entry: Entry, message: str, code: str) -> None:
-        pause = RETRY_SECONDS if code in ("source_error", "missing_driver") else None
+        pause = RETRY_SECONDS if code in ("source_error", "missing_driver", "no_room") else None
         if code in PASSING and entry.tries < MOST_TRIES - 1:
             pause = RETRY_SECONDS * 4.0 ** (entry.tries - 1)
             entry.tries += 1

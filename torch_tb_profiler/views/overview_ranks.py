@@ -96,7 +96,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         headline=headline_of(workers, found, groups, run.progress),
         coverage=coverage_text(workers, run.workers_total, run.figures),
         rules=rules(),
-        notes=notes_of(workers, found, run.workers_total),
+        notes=notes_of(workers, found, run.workers_total, run.progress),
         dimensions=[_dimension(dimension) for dimension in dimensions],
         spreads=[_spread(name, spread) for name, spread in found.items()],
         outliers=[

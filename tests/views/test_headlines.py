@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.views.distributed_texts import headline_of, parts_text
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,
@@ -156,12 +157,21 @@ def test_ranks_that_take_as_long_are_named_together() -> None:
         ),
         (
             distributed(blame=[], world_size=128, matched=2),
-            "That no worker holds the others back rests on 3 of 128 ranks and 2 matched collectives.",
+            "No worker holds the others back: each takes",
         ),
     ],
 )
 def test_what_else_is_said_first(payload: DistributedPayload, first: str) -> None:
     assert headline_of(payload)[0].startswith(first)
+
+
+def test_who_is_late_is_named_even_if_that_is_not_on_the_critical_path() -> None:
+    late = Outlier(1, 24_500_000.0, 240_000.0)
+    assert headline_of(distributed(blame=[], matched=2), late) == [
+        "Rank 1 arrives 24.5 ms late per step (240 µs is the median), but the critical path does not run"
+        " through what makes it late.",
+        "This rests on 3 of 3 ranks and 2 matched collectives.",
+    ]
 
 
 def test_an_answer_from_few_ranks_or_collectives_says_so() -> None:

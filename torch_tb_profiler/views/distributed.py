@@ -128,7 +128,10 @@ def distributed_payload(
         notes=notes_of(figures, workers, workers_total),
         missing=missing_of(figures, len(placed)),
     )
-    return msgspec.structs.replace(payload, headline=headline_of(payload))
+    late = next(iter(outliers(figures, measured(figures, "late"))), None)
+    if late is not None:
+        late = late._replace(rank=member[late.rank])
+    return msgspec.structs.replace(payload, headline=headline_of(payload, late))
 
 
 def distributed_map_payload(

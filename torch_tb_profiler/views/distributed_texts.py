@@ -62,11 +62,13 @@ class _Held:
         return sum(item.held_ns for item in self.items)
 
 
-def headline_of(payload: DistributedPayload) -> list[str]:
-    """Who holds the others back, and why, the answer first; while workers are read, only that."""
+def headline_of(payload: DistributedPayload, late: Outlier | None = None) -> list[str]:
+    """Who holds the others back, and why, the answer first; while workers are read, only that.
+    ``late``: who arrives far later than the others, a place in ``payload.workers``.
+    """
     if payload.progress < 1:
         return ["The workers are still being read."]
-    return _judged(payload, _holders(payload.blame))
+    return _judged(payload, _holders(payload.blame), late)
 
 
 def _holders(blame: Sequence[BlameItem]) -> list[_Held]:
@@ -90,7 +92,7 @@ def _usual(items: Sequence[BlameItem]) -> list[int]:
     return sorted(worker for worker, count in times.items() if 2 * count > len(items))
 
 
-def _judged(payload: DistributedPayload, held: Sequence[_Held]) -> list[str]:
+def _judged(payload: DistributedPayload, held: Sequence[_Held], late: Outlier | None) -> list[str]:
     workers = payload.workers
     if not any(worker.collectives for worker in workers):
         return ["No communication was recorded."]
@@ -101,13 +103,18 @@ def _judged(payload: DistributedPayload, held: Sequence[_Held]) -> list[str]:
             "No collective could be matched across the workers, so who waits for whom is not known."
         ]
     rests = _rests_on(payload)
+    doubt = [f"This {rests}."] if rests else []
+    if not held and late is not None:
+        return [
+            f"{capitalised(all_called(workers, [late.rank]))} arrives {format_ns(round(late.mean))} late per step"
+            f" ({format_ns(round(late.median))} is the median), but the critical path does not run through what makes it late.",
+            *doubt,
+        ]
     if not held:
         return [
-            f"That no worker holds the others back {rests}."
-            if rests
-            else "No worker holds the others back: each takes as long on the critical path as the others."
+            "No worker holds the others back: each takes as long on the critical path as the others.",
+            *doubt,
         ]
-    doubt = [f"This {rests}."] if rests else []
     first = held[0]
     share = _share(payload, first)
     if share is not None and share < _WORTH:

@@ -180,8 +180,8 @@ def _always_up(monkeypatch: pytest.MonkeyPatch, kill_at: int = -1) -> list[Part 
 
 
 def test_begins_and_ends_that_meet_again_after_travelling(tmp_path: Path) -> None:
+    place = '"name": "op", "cat": "cpu_op", "pid": 1, "tid": 2'
     marks = [
-        f'{{"ph": "{p}", "name": "op", "cat": "cpu_op", "pid": 1, "tid": 2, "ts": {t}}}'
-        for p, t in ("B1", "B3", "E4", "E7")
+        f'{{"ph": "{mark[0]}", {place}, "ts": {mark[1]}}}' for mark in ("B1", "B3", "E4", "E7")
     ]
     equal(trace(*MANY[:3], *marks, *MANY[3:]).encode(), 300, 1 << 30, tmp_path)

@@ -187,7 +187,7 @@ def test_what_takes_longer_is_told_as_far_as_it_is_known() -> None:
 
 def step(index: int, **more: Any) -> StepMfu:
     given: dict[str, Any] = {"wall_ns": 10_000, "flops": 1_859_730_432, "mfu": 0.188}
-    return StepMfu(index=index, name=f"ProfilerStep#{index}", **given | more)
+    return StepMfu(index=index, steps=1, name=f"ProfilerStep#{index}", **given | more)
 
 
 def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -> EfficiencyPayload:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -80,6 +81,7 @@ class WrittenCatalogue(Answering):
 
     opened: Opened = field(default_factory=hand_made.opened)
     rescans: int = 0
+    keeper: Any = field(default_factory=lambda: SimpleNamespace(link=None))
 
     def snapshot(self) -> Snapshot:
         spans = (

@@ -28,7 +28,7 @@ from torch_tb_profiler.runs.entries import (
     run_name,
     unknown,
 )
-from torch_tb_profiler.runs.import_job import Outcome, outcome_of
+from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
     Opened,
@@ -39,7 +39,7 @@ from torch_tb_profiler.runs.model import (
     State,
 )
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
-from torch_tb_profiler.runs.rank_indexes import rank_index
+from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, places, sniff
@@ -238,6 +238,8 @@ class Catalogue:
         with self._lock:
             # What was just looked at may have told its rank: arranged once for all of them.
             arrangement = self._arranged()
+        asked = (arrangement.entries.get(key) for key in keys)
+        copy_indexes(self.keeper, [entry.sidecar for entry in asked if entry and entry.sidecar])
         return [self._ask_rank(arrangement, key) for key in keys]
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
@@ -451,7 +453,7 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             try:
-                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                outcome = self.keeper.outcome(sidecar)
                 if is_of(outcome.identity, entry.found):
                     return outcome, "", ""
             except SidecarError:
@@ -487,7 +489,7 @@ class Catalogue:
         )
 
     def _fail(self, entry: Entry, message: str, code: str) -> None:
-        pause = RETRY_SECONDS if code in ("source_error", "missing_driver") else None
+        pause = RETRY_SECONDS if code in ("source_error", "missing_driver", "no_room") else None
         if code in PASSING and entry.tries < MOST_TRIES - 1:
             pause = RETRY_SECONDS * 4.0 ** (entry.tries - 1)
             entry.tries += 1

@@ -36,6 +36,7 @@ from torch_tb_profiler.views.critical_path_wire import (
 )
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.event import track_text
+from torch_tb_profiler.views.step_rows import step_rows
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -73,7 +74,7 @@ def critical_path_payload(
         headline=headline(parts, rows, len(selection.steps)),
         contrast=contrast(facts, insight, selection),
         parts=wire_columns(parts),
-        steps=wire_columns(step_causes(facts, insight, selection)),
+        steps=wire_columns(step_rows(step_causes(facts, insight, selection))),
         strips=_strips(facts, insight, selection),
         missing=missing(absent(facts), ("host", "device", "stacks")),
     )

@@ -32,6 +32,7 @@ from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.efficiency_notes import headline, notes, unmodelled_products
 from torch_tb_profiler.views.efficiency_wire import DevicePeaks, EfficiencyPayload, Peak, StepMfu
 from torch_tb_profiler.views.nullable import optional_floats
+from torch_tb_profiler.views.step_rows import first_steps, row_names
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -141,20 +142,28 @@ def _steps(
     wall = table["end"][selection.steps] - table["start"][selection.steps]
     # Several devices of a process could have worked in parallel.
     could = wall * working_devices(facts)
-    share = np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)
+    first = first_steps(len(wall))
+    flops, ideal_of, could_of, length_of = (
+        np.add.reduceat(values, first) if len(first) else values
+        for values in (use.flops, use.ideal, could, wall)
+    )
+    share = np.where((flops > 0) & (could_of > 0), ideal_of / np.maximum(could_of, 1), np.nan)
+    names = row_names(facts.strings.many(table["name"][selection.steps]), first)
     listed = [
         StepMfu(
             index=index,
-            name=facts.strings[name],
+            steps=count,
+            name=name,
             wall_ns=length,
-            flops=int(min(flops, LARGEST)),
+            flops=int(min(products, LARGEST)),
             mfu=mfu,
         )
-        for index, name, length, flops, mfu in zip(
-            selection.steps.tolist(),
-            table["name"][selection.steps].tolist(),
-            wall.tolist(),
-            use.flops.tolist(),
+        for index, count, name, length, products, mfu in zip(
+            selection.steps[first].tolist(),
+            np.diff(np.append(first, len(wall))).tolist(),
+            names,
+            length_of.tolist(),
+            flops.tolist(),
             optional_floats(share),
             strict=True,
         )

@@ -45,9 +45,10 @@ class DevicePeaks(Wire, frozen=True, kw_only=True):
 class StepMfu(Wire, frozen=True, kw_only=True):
     """FLOPs of a step's products of matrices, convolutions and attention, and their share of the
     device's peak: Σ FLOPs of a precision / its peak / wall
-    time. mfu null: not known."""
+    time. mfu null: not known. ``steps``: how many consecutive steps from ``index`` on it is of."""
 
     index: int
+    steps: int
     name: str
     wall_ns: int
     flops: int

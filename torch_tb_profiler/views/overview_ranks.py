@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -95,7 +96,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         headline=headline_of(workers, found, groups, run.progress),
         coverage=coverage_text(workers, run.workers_total, run.figures),
         rules=rules(),
-        notes=notes_of(workers, found, run.workers_total),
+        notes=notes_of(workers, found, run.workers_total, run.progress),
         dimensions=[_dimension(dimension) for dimension in dimensions],
         spreads=[_spread(name, spread) for name, spread in found.items()],
         outliers=[
@@ -160,8 +161,8 @@ def _of_workers(spread: Spread, run: RunOfRanks) -> Spread:
 def _dimensions(run: RunOfRanks, workers: Sequence[RunWorker]) -> tuple[Dimension, ...]:
     """By worker: unknown for those without a number, and where two have the same."""
     numbers = [worker.rank for worker in workers]
-    used = [row for row, number in enumerate(numbers) if number is not None]
-    used = [row for row in used if numbers.count(numbers[row]) == 1]
+    times = Counter(numbers)
+    used = [row for row, number in enumerate(numbers) if number is not None and times[number] == 1]
     groups = (group for rank in run.figures.ranks for group in rank.groups)
     ranks = [number for row in used if (number := numbers[row]) is not None]
     found = coordinates(ranks, groups, [workers[row].node for row in used])

@@ -14,6 +14,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
+from torch_tb_profiler.views.step_rows import step_rows
 from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import StepsPayload
 
@@ -56,14 +57,14 @@ def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
 
 
 def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
-    """The columns of ``STEPS``, of every step of the trace."""
+    """The columns of ``STEPS``, of every step of the trace; of very many a row is several."""
     table = step_table(facts, selection)
     texts = [""] * table.n
     for row, (category, excess) in odd_reasons(facts).items():
         direction = "more" if excess >= 0 else "less"
         words = CATEGORY_TEXT[category]
         texts[row] = f"{format_ns(abs(excess))} {direction} {words} than the median step"
-    return wire_columns(table.with_columns(odd_reason=texts))
+    return wire_columns(step_rows(table.with_columns(odd_reason=texts)))
 
 
 def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -71,5 +72,6 @@ def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
     objects = records(steps)
     for step in objects:
         step["index"] = step.pop("step")
+        step.pop("steps", None)
         step["categories_ns"] = {name: step.pop(f"{name}_ns") for name in CATEGORIES}
     return objects

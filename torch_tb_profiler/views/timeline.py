@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import cast
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind
+from torch_tb_profiler.views.step_rows import first_steps, row_names
 from torch_tb_profiler.views.timeline_wire import (
     ArrowKind,
     CounterSeries,
@@ -26,6 +29,8 @@ from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 NAME_PAGE = 4096
 LONGEST_NAME = 240
 MOST_MARKS = 2000
+MOST_GROUPS = 2000
+MOST_SERIES = 2000
 _RANGES = {True: "ranges, not in time", False: "profiled ranges"}
 
 
@@ -45,6 +50,7 @@ def timeline_payload(
         name_page=NAME_PAGE,
         has_modules=bool(about["has_modules"]),
         groups=_groups(trace, facts, timeline),
+        groups_total=timeline["groups"].n,
         counters=_counters(trace, timeline),
         arrow_kinds=msgspec.convert(about["arrow_kinds"], list[ArrowKind]),
         steps=_steps(facts),
@@ -62,7 +68,7 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
     is_device = _device_tracks(trace, timeline)
     ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
     listed = []
-    for row in range(groups.n):
+    for row in _largest(groups["events"]).tolist():
         track, first, count = (int(groups[name][row]) for name in ("track", "lane", "lanes"))
         pid, tid = strings[int(tracks["pid"][track])], strings[int(tracks["tid"][track])]
         listed.append(
@@ -88,6 +94,11 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
             )
         )
     return listed
+
+
+def _largest(events: Array) -> Ints:
+    """Rows of the groups that are shown, ascending."""
+    return np.sort(np.argsort(-events.astype(np.int64), kind="stable")[:MOST_GROUPS])
 
 
 def _kind(timeline: Timeline, row: int) -> GroupKindName:
@@ -141,10 +152,18 @@ def _counters(trace: Trace, timeline: Timeline) -> list[CounterSeries]:
 
 
 def _steps(facts: Facts) -> list[TimelineStep]:
-    columns = (facts["steps"][name].tolist() for name in ("name", "start", "end"))
+    steps = facts["steps"]
+    first = first_steps(steps.n)
+    if not len(first):
+        return []
+    count = np.diff(np.append(first, steps.n))
+    names = row_names(facts.strings.many(steps["name"]), first)
+    bounds = (steps["start"][first], np.maximum.reduceat(steps["end"], first))
     return [
-        TimelineStep(name=facts.strings[name], start_ns=start, end_ns=end)
-        for name, start, end in zip(*columns, strict=True)
+        TimelineStep(step=step, steps=several, name=name, start_ns=start, end_ns=end)
+        for step, several, name, start, end in zip(
+            first.tolist(), count.tolist(), names, *(b.tolist() for b in bounds), strict=True
+        )
     ]
 
 

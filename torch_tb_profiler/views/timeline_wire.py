@@ -69,8 +69,10 @@ class ArrowKind(Wire, frozen=True, kw_only=True):
 
 
 class TimelineStep(Wire, frozen=True, kw_only=True):
-    """A step's boundaries."""
+    """The boundaries of a step, or of ``steps`` consecutive ones from number ``step`` on."""
 
+    step: int
+    steps: int
     name: str
     start_ns: int
     end_ns: int
@@ -90,6 +92,7 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
 
     ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of
         ``/trace/names`` there are to ask for.
+    ``groups``: at most 2,000, those with the most events; there are ``groups_total``.
     ``device_activity`` and ``host_activity``: busy share of equal parts of the span, 0 to 255, null
     where there is none; for the minimap.
     """
@@ -104,6 +107,7 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
     name_page: int
     has_modules: bool
     groups: list[TimelineGroup]
+    groups_total: int
     counters: list[CounterSeries]
     arrow_kinds: list[ArrowKind]
     steps: list[TimelineStep]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
@@ -14,9 +16,11 @@ from torch_tb_profiler.analysis.what_if.table import (
     predicted_steps,
     preset_table,
 )
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.step_rows import step_rows
 from torch_tb_profiler.views.what_if_wire import (
     ChangeParameter,
     ChosenChange,
@@ -91,5 +95,15 @@ def _prediction(
         low_ns=round(low),
         high_ns=round(high),
         kinds=wire_columns(kinds),
-        steps=wire_columns(predicted_steps(facts, prediction, selection)),
+        steps=wire_columns(_step_rows(predicted_steps(facts, prediction, selection))),
     )
+
+
+def _step_rows(steps: DisplayTable) -> DisplayTable:
+    rows = step_rows(steps)
+    if rows.n == steps.n:
+        return rows
+    measured, predicted = (
+        np.asarray(rows[key], np.float64) for key in ("measured_ns", "predicted_ns")
+    )
+    return rows.with_columns(saved=1 - predicted / np.maximum(measured, 1))

@@ -31,6 +31,8 @@ export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
 
 export type RankUnit = "bytes" | "ns" | "share";
 
+export type MatrixSide = "node" | "rank" | "ranks";
+
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
@@ -292,9 +294,10 @@ export interface DevicePeaks {
   peaks: Peak[];
 }
 
-/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. */
+/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. `steps`: how many consecutive steps from `index` on it is of. */
 export interface StepMfu {
   index: number;
+  steps: number;
   name: string;
   wall_ns: number;
   flops: number;
@@ -547,6 +550,18 @@ export interface OverviewRanksPayload {
   pooled: number;
 }
 
+/** Route `/distributed/groups`. `sent_bytes`: from each of `names` (rows) to each (columns); null within a rank. `side`: what a row and a column is: a rank, a node, or as many consecutive ranks as `together` says. `rule`: how the bytes were counted, in words. */
+export interface ProcessGroupsPayload {
+  groups: ProcessGroupsTable;
+  names: string[];
+  side: MatrixSide;
+  together: number;
+  sent_bytes: ((number | null)[])[];
+  rule: string;
+  notes: string[];
+  progress: number;
+}
+
 /** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
 export interface RanksWorker {
   worker: string;
@@ -652,8 +667,10 @@ export interface ArrowKind {
   total: number;
 }
 
-/** A step's boundaries. */
+/** The boundaries of a step, or of `steps` consecutive ones from number `step` on. */
 export interface TimelineStep {
+  step: number;
+  steps: number;
   name: string;
   start_ns: number;
   end_ns: number;
@@ -666,7 +683,7 @@ export interface TimelineMark {
   dur_ns: number;
 }
 
-/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
 export interface TimelinePayload {
   id: string;
   span_ns: number;
@@ -678,6 +695,7 @@ export interface TimelinePayload {
   name_page: number;
   has_modules: boolean;
   groups: TimelineGroup[];
+  groups_total: number;
   counters: CounterSeries[];
   arrow_kinds: ArrowKind[];
   steps: TimelineStep[];
@@ -1249,6 +1267,7 @@ export interface PathStepsTable {
   annotation_ns: number[];
   before_recording_ns: number[];
   waiting_ns: number[];
+  steps: number[];
 }
 
 /** The critical path of the selected steps by event, source line and operator. */
@@ -1284,6 +1303,7 @@ export interface StepsTable {
   cut: boolean[];
   odd_reason: string[];
   selected: boolean[];
+  steps: number[];
 }
 
 /** What changed from A to B, the largest change of each table first. Times are means per step. */
@@ -1463,6 +1483,28 @@ export interface FlameTable {
   event: number[];
 }
 
+/** One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some. */
+export interface ProcessGroupsTable {
+  group: (string | null)[];
+  description: (string | null)[];
+  backend: (string | null)[];
+  ranks: (string | null)[];
+  group_size: (number | null)[];
+  recorded: number[];
+  reach: (string | null)[];
+  nodes: (number | null)[];
+  calls: number[];
+  bytes: (number | null)[];
+  total_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  link: (string | null)[];
+  link_bandwidth: (number | null)[];
+  link_share: (number | null)[];
+}
+
 /** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
 export interface RanksStripTable {
   kind: string[];
@@ -1530,6 +1572,7 @@ export interface PredictedStepsTable {
   replayed_ns: number[];
   predicted_ns: number[];
   saved: (number | null)[];
+  steps: number[];
 }
 
 /** What a step would take with each change; of several changes together, one row. */

@@ -3,7 +3,8 @@ export function capitalised(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** What a person knows a step by: `ProfilerStep#5` → `5`. */
+/** What a person knows a step by: `ProfilerStep#5` → `5`; of a row of several `5 to 9`. */
 export function stepName(name: string): string {
-  return /#(\d+)$/.exec(name)?.[1] ?? name;
+  const [, first, last] = /#(\d+)(?: to .*#(\d+))?$/.exec(name) ?? [];
+  return first === undefined ? name : last === undefined ? first : `${first} to ${last}`;
 }

@@ -49,10 +49,34 @@ export function isChosen({ first, last }: StepRange, index: number): boolean {
   return first === null || (index >= first && index <= (last ?? first));
 }
 
-export function withOnly(steps: StepRange, index: number): StepRange {
-  return index === onlyStep(steps)
+/** Chooses a step, or a row of several from `index` on; all of them where it was chosen before. */
+export function withOnly(steps: StepRange, index: number, count = 1): StepRange {
+  const last = index + count - 1;
+  return steps.first === index && (steps.last ?? index) === last
     ? { ...steps, first: null, last: null }
-    : { ...steps, first: index, last: index };
+    : { ...steps, first: index, last };
+}
+
+/** A row of a table of steps: `steps` consecutive ones from `step` on, more than one only where there are very many. */
+export interface StepRow {
+  step: number;
+  steps: number;
+}
+
+/** The row that holds a step. */
+export function rowOfStep<T extends StepRow>(rows: readonly T[], index: number): T | undefined {
+  return rows.find(({ step, steps }) => index >= step && index < step + steps);
+}
+
+/** The `step` of the row that holds all of the chosen steps; null where there is none. */
+export function onlyRow(rows: readonly StepRow[], { first, last }: StepRange): number | null {
+  const row = first === null ? undefined : rowOfStep(rows, first);
+  return row && (last ?? first ?? 0) < row.step + row.steps ? row.step : null;
+}
+
+/** `withOnly` of the row that begins with a step. */
+export function withRow(steps: StepRange, rows: readonly StepRow[], index: number): StepRange {
+  return withOnly(steps, index, rowOfStep(rows, index)?.steps);
 }
 
 export type Params = Readonly<Record<string, string>>;

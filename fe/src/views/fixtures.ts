@@ -50,6 +50,7 @@ export function viewProps(
 export function step(index: number, over: Partial<Step> = {}): Step {
   return {
     step: index,
+    steps: 1,
     name: String(index),
     start_ns: index * 178_000_000,
     wall_ns: 178_000_000,

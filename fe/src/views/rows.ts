@@ -20,3 +20,8 @@ export function rowsOf<T extends object>(table: T): RowOf<T>[] {
   known.set(table, rows);
   return rows as RowOf<T>[];
 }
+
+/** How many steps a table of steps is of; a row of it may be several. */
+export function countOfSteps({ step, steps }: Pick<StepsTable, "step" | "steps">): number {
+  return (step.at(-1) ?? 0) + (steps.at(-1) ?? 0);
+}

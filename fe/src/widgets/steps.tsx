@@ -5,6 +5,8 @@ import { Badge } from "./panel";
 
 export interface StepChoice {
   step: number;
+  /** Consecutive steps from `step` on that the row is of. */
+  steps: number;
   name: string;
   wall_ns: number;
   cold: boolean;
@@ -41,13 +43,14 @@ export function orderedRange(first: number, last: number, count: number) {
 
 export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
   const id = useId("steps");
-  const mode = modeOf(value, steps.length);
+  const count = steps.reduce((sum, row) => sum + row.steps, 0);
+  const mode = modeOf(value, count);
   const first = value.first ?? 0;
   const last = value.last ?? first;
   const setMode = (next: Mode): void => {
     if (next === "all") onChange({ ...value, first: null, last: null });
     else if (next === "one") onChange({ ...value, first, last: first });
-    else onChange({ ...value, ...wide(first, steps.length) });
+    else onChange({ ...value, ...wide(first, count) });
   };
   const labels = shortNames(steps.map((step) => step.name));
   const options = steps.map((step, i) => ({
@@ -55,8 +58,9 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
     label: labels[i] ?? step.name,
     note: noteOf(step),
   }));
+  const ends = endsOf(steps, options);
   const set = (from: number, to: number): void =>
-    onChange({ ...value, ...orderedRange(from, to, steps.length) });
+    onChange({ ...value, ...orderedRange(from, to, count) });
   const cold = steps.filter((step) => step.cold).length;
   return (
     <div class="steps" id={id}>
@@ -64,9 +68,9 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
         label="Steps"
         value={mode}
         options={[
-          { value: "all", label: `All ${steps.length}` },
-          { value: "one", label: "One", disabled: steps.length === 0 },
-          { value: "range", label: "Range", disabled: steps.length < 2 },
+          { value: "all", label: `All ${count}` },
+          { value: "one", label: "One", disabled: count === 0 },
+          { value: "range", label: "Range", disabled: count < 2 },
         ]}
         onChange={setMode}
       />
@@ -74,11 +78,11 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
         <Select
           label="Step"
           value={`${first}`}
-          options={options}
-          onChange={(text) => set(Number(text), Number(text))}
+          options={withExact(options, first)}
+          onChange={(text) => set(Number(text), lastOf(steps, Number(text)))}
         />
       ) : null}
-      {mode === "range" ? <FromTo {...{ first, last, options }} onChange={set} /> : null}
+      {mode === "range" ? <FromTo {...{ first, last, options, ends }} onChange={set} /> : null}
       {cold > 0 && mode !== "one" ? (
         <Checkbox
           label={
@@ -99,22 +103,40 @@ interface FromToProps {
   first: number;
   last: number;
   options: readonly Option[];
+  /** The same rows by their last steps. */
+  ends: readonly Option[];
   onChange: (first: number, last: number) => void;
 }
 
-export function FromTo({ first, last, options, onChange }: FromToProps) {
+const lastOf = (rows: readonly Pick<StepChoice, "step" | "steps">[], step: number): number =>
+  step + (rows.find((row) => row.step === step)?.steps ?? 1) - 1;
+
+/** Options by the last step of each row. */
+export const endsOf = (
+  rows: readonly Pick<StepChoice, "step" | "steps">[],
+  options: readonly Option[],
+): Option[] =>
+  options.map((option) => ({ ...option, value: `${lastOf(rows, Number(option.value))}` }));
+
+/** A link may name a step within a row of several. */
+const withExact = (options: readonly Option[], step: number): readonly Option[] =>
+  options.some(({ value }) => value === `${step}`)
+    ? options
+    : [{ value: `${step}`, label: `step ${step} of the trace` }, ...options];
+
+export function FromTo({ first, last, options, ends, onChange }: FromToProps) {
   return (
     <>
       <Select
         label="From"
         value={`${first}`}
-        options={options}
+        options={withExact(options, first)}
         onChange={(text) => onChange(Number(text), Math.max(Number(text), last))}
       />
       <Select
         label="to"
         value={`${last}`}
-        options={options}
+        options={withExact(ends, last)}
         onChange={(text) => onChange(Math.min(first, Number(text)), Number(text))}
       />
     </>

@@ -76,12 +76,37 @@ it("closes a menu by Escape and gives the focus back", () => {
 describe("StepSelector", () => {
   const steps = [0, 1, 2, 3].map((index) => ({
     step: index,
+    steps: 1,
     name: `ProfilerStep#${index + 5}`,
     wall_ns: 1e6,
     cold: index === 0,
     odd: index === 2,
   }));
   const all = { first: null, last: null, skipCold: false };
+
+  it("chooses whole rows where a row is several steps, and takes an exact link", () => {
+    const rows = [0, 25, 50].map((index) => ({
+      step: index,
+      steps: index === 50 ? 7 : 25,
+      name: `ProfilerStep#${index}`,
+      wall_ns: 1e6,
+      cold: false,
+      odd: false,
+    }));
+    const onChange = vi.fn();
+    const { rerender } = render(
+      <StepSelector steps={rows} value={{ ...all, first: 3, last: 3 }} onChange={onChange} />,
+    );
+    expect(screen.getByRole("radio", { name: "All 57" })).toBeTruthy();
+    expect(screen.getByDisplayValue("step 3 of the trace")).toBeTruthy();
+    fireEvent.change(screen.getByLabelText("Step"), { target: { value: "25" } });
+    expect(onChange).toHaveBeenLastCalledWith({ first: 25, last: 49, skipCold: false });
+    rerender(
+      <StepSelector steps={rows} value={{ ...all, first: 0, last: 49 }} onChange={onChange} />,
+    );
+    fireEvent.change(screen.getByLabelText("to"), { target: { value: "56" } });
+    expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 56, skipCold: false });
+  });
 
   it("goes from all to one and to a range", () => {
     const onChange = vi.fn();

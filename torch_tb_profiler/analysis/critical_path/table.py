@@ -112,6 +112,7 @@ PATH_STEPS = DisplaySpec(
         _C("step", "id", "", "Number of the step in the trace, from 0."),
         _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
         *(_C(f"{key}_ns", "time", label, label) for key, label in KINDS.items()),
+        _C("steps", "count", "", ""),
     ),
 )
 STRIP = DisplaySpec(

@@ -38,9 +38,10 @@ STEPS = DisplaySpec(
         _C("cut", "flag", "", "The end of the recording cut its device work off."),
         _C("odd_reason", "text", "", ""),
         _C("selected", "flag", "", ""),
+        _C("steps", "count", "", ""),
     ),
 )
-"""``odd_reason``: what makes an odd step odd, in words, where that is known; else empty."""
+"""``odd_reason``: what makes an odd step odd, in words, where that is known; else empty. ``steps``: how many consecutive steps the page's row is the sum of."""
 
 
 def step_table(facts: Facts, selection: Selection) -> DisplayTable:

@@ -33,6 +33,7 @@ export function payload(over: Partial<CriticalPathPayload> = {}): CriticalPathPa
     }),
     steps: declaredTable<CriticalPathPayload["steps"]>(PATH_STEPS, 2, {
       step: [0, 1],
+      steps: [1, 1],
       name: ["ProfilerStep#4", "ProfilerStep#5"],
       kernel_ns: [60, 90],
       python_ns: [40, 10],

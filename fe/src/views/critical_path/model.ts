@@ -5,7 +5,7 @@ import type { Parameters } from "../../api/client";
 import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { Params } from "../../state/view";
+import type { Params, StepRow } from "../../state/view";
 import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 
 /** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
@@ -47,13 +47,18 @@ const timesOf = ({ steps, parts }: CriticalPathPayload): (readonly number[])[] =
     (key) => (steps as unknown as Record<string, readonly number[]>)[`${key}_ns`] ?? [],
   );
 
+/** The rows of the table of steps, each of one step or, where there are very many, of several. */
+export const stepRowsOf = ({ steps }: CriticalPathPayload): StepRow[] =>
+  steps.step.map((step, row) => ({ step, steps: steps.steps[row] ?? 1 }));
+
 export function barsOf(payload: CriticalPathPayload): StackedBar[] {
   const times = timesOf(payload);
   return payload.steps.step.map((key, row) => {
     const name = payload.steps.name[row] ?? "";
     const label = stepName(name);
     const title = `step ${label} (${name})`;
-    return { key, label, title, values: times.map((values) => values[row] ?? 0) };
+    const steps = payload.steps.steps[row] ?? 1;
+    return { key, label, title, values: times.map((values) => (values[row] ?? 0) / steps) };
   });
 }
 

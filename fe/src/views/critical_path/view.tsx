@@ -4,7 +4,7 @@ import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
 import { find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { onlyStep, viewQuery, withOnly, type ViewProps } from "../../state/view";
+import { onlyRow, viewQuery, withRow, type ViewProps } from "../../state/view";
 import { Figure, Grid, Panel, StackedBars } from "../../widgets";
 import { useColumns } from "../columns";
 import { gridParams } from "../grid_params";
@@ -17,6 +17,7 @@ import {
   rangeSetter,
   readRange,
   seriesOf,
+  stepRowsOf,
   stepTable,
   timelineParams,
   type PathGroup,
@@ -68,7 +69,8 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
   const by = readGroup(params.by);
   const rows = useResource("critical_path/rows", viewQuery(props, { by, ...rangeQuery(range) }));
   const setRange = rangeSetter(setParam);
-  const several = payload.steps.step.length > 1;
+  const stepRows = stepRowsOf(payload);
+  const several = stepRows.length > 1;
   const [first] = strips;
   return (
     <>
@@ -116,8 +118,8 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
               bars={barsOf(payload)}
               unit="ns"
               height={220}
-              selected={onlyStep(steps)}
-              onSelect={(chosen) => setSteps(withOnly(steps, chosen))}
+              selected={onlyRow(stepRows, steps)}
+              onSelect={(chosen) => setSteps(withRow(steps, stepRows, chosen))}
             />
           </Figure>
         </Panel>

@@ -21,7 +21,7 @@ import {
   stepsText,
 } from "../../state/view";
 import type { StripRow } from "../../widgets";
-import { rowsOf } from "../rows";
+import { countOfSteps, rowsOf } from "../rows";
 
 /** A trace with its steps. */
 export interface Side {
@@ -166,8 +166,8 @@ export function stripRow(
         .filter(Boolean)
         .join(", ");
       return {
-        value: step.wall_ns,
-        title: `${label}, ${step.name}: ${formatTime(step.wall_ns)}${why ? ` (${why})` : ""}`,
+        value: step.wall_ns / step.steps,
+        title: `${label}, ${step.name}: ${formatTime(step.wall_ns / step.steps)}${why ? ` (${why})` : ""}`,
         faded: !step.selected,
       };
     }),
@@ -179,7 +179,7 @@ export function stripRow(
 /** `mean of 5 of 7 steps, from 4 to 9 (ProfilerStep)`: what the time is of. */
 export function basisText({ selected, steps, step_source }: DiffSide): string {
   const names = steps.name.filter((_, i) => steps.selected[i]).map(stepName);
-  const count = steps.name.length;
+  const count = countOfSteps(steps);
   const which = selected === count ? "all" : `${selected} of`;
   const from = selected === count || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
   return `${count === 1 ? "the only step" : `mean of ${which} ${count} steps${from}`} (${step_source})`;

@@ -26,7 +26,7 @@ import { Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import css from "./diff.css?inline";
 import tables from "../tables.css?inline";
-import { rowsOf } from "../rows";
+import { countOfSteps, rowsOf } from "../rows";
 
 adoptStyles(tables);
 adoptStyles(css);
@@ -84,7 +84,7 @@ function setOther(setParam: ViewProps["setParam"], b: Side): void {
 /** There is one trace: its steps can still be compared with each other. */
 function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps) {
   const { data } = useResource("steps", { ...selection });
-  const count = data?.steps.step.length ?? 0;
+  const count = data ? countOfSteps(data.steps) : 0;
   const compare = (): void => {
     const [first, second] = halves(count);
     setSteps(first);

@@ -52,8 +52,15 @@ export function efficiency(more: Partial<EfficiencyPayload> = {}): EfficiencyPay
       ],
     },
     steps: [
-      { index: 0, name: "ProfilerStep#4", wall_ns: 10_000, flops: 3_718_250_496, mfu: 0.376 },
-      { index: 1, name: "ProfilerStep#5", wall_ns: 10_000, flops: 1_210_368, mfu: 0.1 },
+      {
+        index: 0,
+        steps: 1,
+        name: "ProfilerStep#4",
+        wall_ns: 10_000,
+        flops: 3_718_250_496,
+        mfu: 0.376,
+      },
+      { index: 1, steps: 1, name: "ProfilerStep#5", wall_ns: 10_000, flops: 1_210_368, mfu: 0.1 },
     ],
     mfu: 0.188,
     families: {

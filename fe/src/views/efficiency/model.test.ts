@@ -28,7 +28,9 @@ it("orders what computes nothing behind what is modelled", () => {
 });
 
 it("knows no rate of steps without FLOPs", () => {
-  expect(rateOfSteps([{ index: 0, name: "1", wall_ns: 10, flops: 0, mfu: null }])).toBeNull();
+  expect(
+    rateOfSteps([{ index: 0, steps: 1, name: "1", wall_ns: 10, flops: 0, mfu: null }]),
+  ).toBeNull();
 });
 
 describe("the chart", () => {

@@ -22,14 +22,14 @@ const facts = (): (string | null)[] =>
   screen.getAllByRole("definition").map((element) => element.textContent);
 
 it("says the figures of a single step instead of drawing a lone bar", () => {
-  show([{ index: 0, name: "ProfilerStep#4", mfu: 0.25, flops: 3e12, wall_ns: 2e9 }]);
+  show([{ index: 0, steps: 1, name: "ProfilerStep#4", mfu: 0.25, flops: 3e12, wall_ns: 2e9 }]);
   expect(document.body.textContent).toContain("MFU of the step");
   expect(facts()).toEqual(["25.0 %", "1.50 TFLOP/s", "3.00 TFLOP", "2.00 s"]);
   expect(screen.queryByRole("button", { name: /^step/ })).toBeNull();
 });
 
 it("leaves out a share that is not known, and draws bars of several steps", () => {
-  show([{ index: 0, name: "ProfilerStep#4", mfu: null, flops: 3e12, wall_ns: 2e9 }]);
+  show([{ index: 0, steps: 1, name: "ProfilerStep#4", mfu: null, flops: 3e12, wall_ns: 2e9 }]);
   expect(document.body.textContent).toContain("FLOP/s of the step");
   expect(facts()).toEqual(["1.50 TFLOP/s", "3.00 TFLOP", "2.00 s"]);
   cleanup();

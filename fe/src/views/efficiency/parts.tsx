@@ -101,7 +101,7 @@ interface StepChartProps {
 }
 
 const rateOf = ({ flops, wall_ns }: StepMfu): number | null =>
-  rateOfSteps([{ index: 0, name: "", mfu: null, flops, wall_ns }]);
+  rateOfSteps([{ index: 0, steps: 1, name: "", mfu: null, flops, wall_ns }]);
 
 /** MFU per step; where no peak is known, FLOP/s. */
 export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepChartProps) {

@@ -1,6 +1,7 @@
 /** What the Overview page computes: shares of the categories, which steps are marked. */
 
 import type { Average, OverviewPayload } from "../../api/types.gen";
+import { stepName } from "../../base/words";
 import { CATEGORIES, type Category } from "../../base/theme";
 import type { Step } from "../rows";
 
@@ -39,9 +40,13 @@ export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
   return steps.step.length <= 1 && step_source === "whole span";
 }
 
+/** How many steps a bar is of. */
+export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ?? 1;
+
 /** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
 export function stepLabel(step: Step): string {
-  return /#(\d+)$/.exec(step.name)?.[1] ?? String(step.step);
+  const name = stepName(step.name);
+  return name === step.name ? String(step.step) : name;
 }
 
 export interface Mark {

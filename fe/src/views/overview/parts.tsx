@@ -266,7 +266,7 @@ export function stepBars(steps: readonly Step[], whole = false): StackedBar[] {
       key: step.step,
       label: whole ? "" : stepLabel(step),
       title: whole ? "the whole recording" : `step ${stepLabel(step)} (${step.name})`,
-      values: categories.map((category) => step[`${category}_ns`] ?? 0),
+      values: categories.map((category) => (step[`${category}_ns`] ?? 0) / step.steps),
       mark: odd ? `odd: ${odd.why}` : "",
       ...(others.length
         ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") }

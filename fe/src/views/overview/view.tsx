@@ -5,7 +5,7 @@ import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
 import { useResource, type Resource } from "../../state/resource";
-import { onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { onlyRow, viewQuery, type ViewProps, withRow } from "../../state/view";
 import { find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { Panel, Segmented, Term } from "../../widgets";
@@ -16,7 +16,7 @@ import { later } from "../later";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
 import { rowsOf } from "../rows";
-import { isWholeSpan } from "./model";
+import { isWholeSpan, several } from "./model";
 import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
@@ -72,7 +72,8 @@ function OverviewPage({
 }: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }) {
   const { devices, vocabulary } = payload;
   const { steps, setSteps } = props;
-  const odd = payload.steps.odd.findIndex(Boolean);
+  const rows = rowsOf(payload.steps);
+  const odd = rows.find((row) => row.odd)?.step ?? -1;
   const list = useRef<HTMLDivElement>(null);
   return (
     <div class="overview">
@@ -80,7 +81,9 @@ function OverviewPage({
         payload={payload}
         lead={findings.data?.headline ?? (findings.error ? "" : null)}
         findings={findings.data?.findings.length ?? 0}
-        onOdd={odd < 0 || onlyStep(steps) === odd ? null : () => setSteps(withOnly(steps, odd))}
+        onOdd={
+          odd < 0 || onlyRow(rows, steps) === odd ? null : () => setSteps(withRow(steps, rows, odd))
+        }
         onFindings={() => list.current?.scrollIntoView({ block: "start" })}
       />
       <Notes notes={payload.notes} />
@@ -130,23 +133,24 @@ const FEW_STEPS = 3;
 
 function Steps({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
   const { steps, setSteps, hrefOf } = props;
-  const few = payload.steps.step.length <= FEW_STEPS;
+  const rows = rowsOf(payload.steps);
+  const few = rows.length <= FEW_STEPS;
   const path = useResource(few ? "critical_path" : null, viewQuery(props));
   if (few && path.data?.strips.length)
-    return (
-      <PathOfSteps
-        payload={path.data}
-        note={<MarkLegend steps={rowsOf(payload.steps)} />}
-        hrefOf={hrefOf}
-      />
-    );
+    return <PathOfSteps payload={path.data} note={<MarkLegend steps={rows} />} hrefOf={hrefOf} />;
   return (
     <StepChart
       payload={payload}
-      chosen={onlyStep(steps)}
-      onChoose={(index) => setSteps(withOnly(steps, index))}
+      chosen={onlyRow(rows, steps)}
+      onChoose={(index) => setSteps(withRow(steps, rows, index))}
     />
   );
+}
+
+/** What a bar is, where the steps are too many for a bar each. */
+function rowsText(payload: OverviewPayload): string {
+  const count = several(payload);
+  return count > 1 ? `Each bar is the mean of ${formatCount(count)} steps. ` : "";
 }
 
 function Breakdown({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
@@ -170,7 +174,7 @@ function Breakdown({ payload, ...props }: ViewProps & { payload: OverviewPayload
           <p class="source-note">
             <Term id="step_source" />: {payload.step_source}.
             {payload.steps.step.length > FEW_STEPS
-              ? " Press a bar to look at that step alone."
+              ? ` ${rowsText(payload)}Press a bar to look at ${several(payload) > 1 ? "those steps" : "that step"} alone.`
               : ""}
           </p>
         </div>

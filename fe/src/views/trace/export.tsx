@@ -18,7 +18,7 @@ import {
 } from "./model";
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, type HandoverStatus } from "./parts";
-import { rowsOf } from "../rows";
+import { countOfSteps, rowsOf } from "../rows";
 
 interface ExportProps {
   view: ViewProps;
@@ -32,7 +32,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
   const { selection, steps, params, setParam } = view;
   const { status, open, cancel } = useHandover(payload);
   const first = steps.first ?? 0;
-  const last = steps.last ?? steps.first ?? Math.max(0, payload.steps.step.length - 1);
+  const last = steps.last ?? steps.first ?? Math.max(0, countOfSteps(payload.steps) - 1);
   const from = params.from ?? "";
   const to = params.to ?? "";
   const mode = readMode(params.part, steps.first !== null);

@@ -53,7 +53,12 @@ describe("windowOfSteps", () => {
     number: number,
     start_ns: number,
     wall_ns: number,
-  ): { step: number; start_ns: number; wall_ns: number } => ({ step: number, start_ns, wall_ns });
+  ): { step: number; steps: number; start_ns: number; wall_ns: number } => ({
+    step: number,
+    steps: 1,
+    start_ns,
+    wall_ns,
+  });
   const steps = [step(0, 100, 50), step(1, 150, 70), step(2, 200, 10)];
   it("reaches to the latest end, which need not be that of the last step", () => {
     expect(windowOfSteps(steps, 1, 2)).toEqual({ t0: 150, t1: 220 });

@@ -36,16 +36,26 @@ export function checkWindow(from: string, to: string, spanNs: number): Checked {
 
 /** The window of the steps `first` to `last` (both included, by index); `null` when none of them exists. */
 export function windowOfSteps(
-  steps: readonly Pick<Step, "step" | "start_ns" | "wall_ns">[],
+  steps: readonly Pick<Step, "step" | "steps" | "start_ns" | "wall_ns">[],
   first: number,
   last: number,
 ): TimeRange | null {
-  const chosen = steps.filter((step) => step.step >= first && step.step <= last);
+  const holds = (step: (typeof steps)[number]): boolean =>
+    step.step + step.steps > first && step.step <= last;
+  const chosen = steps.filter(holds);
   if (!chosen.length) return null;
-  return {
-    t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))),
-    t1: Math.max(...chosen.map((s) => s.start_ns + s.wall_ns)),
-  };
+  // Between the steps of a row of several there may be gaps: it ends where the next one begins, or later.
+  const ends = steps.flatMap((step, row) =>
+    holds(step)
+      ? [
+          Math.max(
+            step.start_ns + step.wall_ns,
+            step.steps > 1 ? (steps[row + 1]?.start_ns ?? 0) : 0,
+          ),
+        ]
+      : [],
+  );
+  return { t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))), t1: Math.max(...ends) };
 }
 
 /** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is no plain JSON is asked for as a window: gzip of JSON. */

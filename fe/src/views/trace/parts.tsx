@@ -4,12 +4,12 @@ import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
 import type { TimeRange } from "../../timeline/types";
-import { Button, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
+import { Button, endsOf, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { fact } from "./fact";
 import { wallClock, type PartMode } from "./model";
 import type { HandoverState } from "./perfetto";
-import type { Step } from "../rows";
+import { countOfSteps, type Step } from "../rows";
 
 export function TraceFacts({ payload }: { payload: TracePayload }) {
   const clock = wallClock(payload.origin_ns);
@@ -23,7 +23,7 @@ export function TraceFacts({ payload }: { payload: TracePayload }) {
         formatTime(payload.span_ns),
         formatExactTime(payload.span_ns),
       )}
-      {fact(<Term id="step">Steps</Term>, formatCount(payload.steps.step.length))}
+      {fact(<Term id="step">Steps</Term>, formatCount(countOfSteps(payload.steps)))}
       {clock ? fact("Begins", clock) : null}
     </dl>
   );
@@ -77,6 +77,7 @@ export interface PartPickerProps {
 export function PartPicker(props: PartPickerProps) {
   const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
   const options = steps.map((step) => ({ value: String(step.step), label: step.name }));
+  const ends = endsOf(steps, options);
   return (
     <div class="part-picker">
       <div class="part-controls">
@@ -91,7 +92,9 @@ export function PartPicker(props: PartPickerProps) {
             { value: "window", label: "Time range" },
           ]}
         />
-        {mode === "steps" ? <FromTo {...{ first, last, options }} onChange={onSteps} /> : null}
+        {mode === "steps" ? (
+          <FromTo {...{ first, last, options, ends }} onChange={onSteps} />
+        ) : null}
         {mode === "window" ? (
           <>
             <TextField

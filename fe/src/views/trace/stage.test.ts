@@ -4,9 +4,9 @@ import type { Recording } from "./recordings";
 import { firstView, viewOfSteps } from "./stage";
 
 const STEPS = [
-  { name: "ProfilerStep#3", start_ns: 100, end_ns: 200 },
-  { name: "ProfilerStep#4", start_ns: 200, end_ns: 500 },
-  { name: "ProfilerStep#5", start_ns: 500, end_ns: 500 },
+  { step: 0, steps: 1, name: "ProfilerStep#3", start_ns: 100, end_ns: 200 },
+  { step: 1, steps: 1, name: "ProfilerStep#4", start_ns: 200, end_ns: 500 },
+  { step: 2, steps: 1, name: "ProfilerStep#5", start_ns: 500, end_ns: 500 },
 ];
 const recording = {
   offset: 1000,

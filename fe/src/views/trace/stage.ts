@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CollectivePeer } from "../../api/types.gen";
-import type { StepRange, ViewProps } from "../../state/view";
+import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
 import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
@@ -282,8 +282,8 @@ export function viewOfSteps(
   recording: Recording | undefined,
 ): TimeRange | null {
   const steps = recording?.timeline.steps ?? [];
-  const from = first === null ? undefined : steps[first];
-  const to = first === null ? undefined : steps[last ?? first];
+  const from = first === null ? undefined : rowOfStep(steps, first);
+  const to = first === null ? undefined : rowOfStep(steps, last ?? first);
   return recording && from && to && to.end_ns > from.start_ns
     ? { t0: from.start_ns + recording.offset, t1: to.end_ns + recording.offset }
     : null;

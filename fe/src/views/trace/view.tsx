@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload, WorkerItem } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
+import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { find, runsStore, type Runs } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -26,6 +27,7 @@ import {
   isOfEarlierChoice,
   spanOf,
   useRecordings,
+  type Recording,
   type Recordings,
   type Shown,
 } from "./recordings";
@@ -150,6 +152,19 @@ interface PageProps {
 const SIDE_WIDTH = 360;
 const DRAWER_HEIGHT = 300;
 
+/** Says so where a trace has more threads than the page draws. */
+function NotDrawn({ recordings }: { recordings: readonly Recording[] }) {
+  const left = recordings.reduce(
+    (sum, { timeline }) => sum + timeline.groups_total - timeline.groups.length,
+    0,
+  );
+  return left > 0 ? (
+    <p class="source-note">
+      Not drawn: {formatCount(left)} rows of threads, those with the fewest events.
+    </p>
+  ) : null;
+}
+
 function Page({ view, about, found, workers }: PageProps) {
   const { recordings } = found;
   const { worker, span } = view.selection;
@@ -182,6 +197,7 @@ function Page({ view, about, found, workers }: PageProps) {
         onAbout={() => setDialog("about")}
         onHelp={() => setDialog("help")}
       />
+      <NotDrawn recordings={recordings} />
       <div class="trace-body">
         <div class="trace-left">
           <Canvas

@@ -187,6 +187,8 @@ class WorkQueue:
         if not self._running:
             self._free_memory = self.executor.free_memory()
             return key
+        if self._free_memory == float("inf"):  # of a cluster, which may have been lost
+            self._free_memory = self.executor.free_memory()
         jobs = [self._waiting[key][2], *(running.job for running in self._running.values())]
         fits = sum(job.memory for job in jobs) <= self._free_memory
         return key if fits and len(self._running) < self._cores(key) else None

@@ -278,9 +278,7 @@ class Gatherer:
         if name == "dims":
             dims = [a.dims for a in args]
             if ABSENT in dims:
-                dims = [
-                    dim if len(dim) else a.dims_old for a, dim in zip(args, dims, strict=True)
-                ]
+                dims = [dim if len(dim) else a.dims_old for a, dim in zip(args, dims, strict=True)]
             return self._raws(dims)
         if kind == Count:
             return self._ints(args, name)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,7 @@ HERE = Path(__file__).resolve().parent
 PERIOD_SECONDS = 10.0
 FIRST_CHANGES = 80
 """By then about as many files of the changing runs come as go."""
-QUIET_SECONDS = 90.0
+QUIET_SECONDS = 80.0
 """After the last disturbance, until every file must be right: imports that were killed are tried again
 after 15 s and 60 s."""
 
@@ -112,10 +113,10 @@ class Soak:
         chaos.start()
         rows = self.watch(server, world, disks)
         chaos.stop()
-        time.sleep(min(QUIET_SECONDS, 20 * self.options.minutes))
         stopped.set()
         for thread in threads:
             thread.join()
+        time.sleep(min(QUIET_SECONDS, 20 * self.options.minutes))
         faults = self.last_look(world, watcher)
         watcher.close()
         orphans = server.end()
@@ -227,6 +228,8 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, help="where to work; default: a temporary folder")
     parser.add_argument("--write", action="store_true", help="write soak.md")
     options = parser.parse_args()
+    # The server and the disks are given back.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(dir=options.scratch, prefix="soak-") as scratch:
         raise SystemExit(Soak(options, Path(scratch)).run())
 

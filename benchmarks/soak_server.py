@@ -94,7 +94,15 @@ class Disk:
     def mount(self) -> None:
         """A small disk in memory."""
         self.path.mkdir(parents=True, exist_ok=True)
-        command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(self.path)]
+        command = [
+            "mount",
+            "-t",
+            "tmpfs",
+            "-o",
+            f"size={DISK_BYTES},mode=700",
+            "tmpfs",
+            str(self.path),
+        ]
         with contextlib.suppress(OSError):
             self.mounted = subprocess.run(command, capture_output=True).returncode == 0
 

@@ -12,6 +12,8 @@ from typing import Any
 from soak_clients import Ledger
 from soak_server import Disk
 
+from torch_tb_profiler.web.routes import ROUTES
+
 WARM_SECONDS = 600.0
 MOST_GROWTH = 0.1
 """Of the median, from the end of the first ten minutes to the end of the run."""
@@ -119,7 +121,7 @@ def report(
             "",
             f"`python benchmarks/soak.py --minutes {options.minutes:g} --clients {options.clients}"
             f" --rate {options.rate:g} --seed {options.seed}`: {sum(ledger.statuses.values()):,} replies"
-            f" in {rows[-1].at / 60 if rows else 0:.1f} minutes, of {asked} routes with status 200."
+            f" in {rows[-1].at / 60 if rows else 0:.1f} minutes, with status 200 of {asked} of {len(ROUTES)} routes."
             f" Replies compared: {checked}.{silent}",
             "",
             "Disturbances: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())) + ".",

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -162,3 +163,16 @@ def test_a_logdir_that_is_not_there_yet_is_told(tmp_path: Path) -> None:
         " does.\n"
     )
     assert "Anyone who can reach this machine can read the traces." in err
+
+
+def test_names_that_it_answers_to(tmp_path: Path) -> None:
+    with serve(str(tmp_path), "--port", "0", "--allowed-hosts", "a.example,*.b.example") as running:
+        address = line_of(running).split()[3]
+        statuses = []
+        for host in ("a.example", "c.b.example:80", "b.example", "evil.example"):
+            request = Request(f"{address}runs", headers={"Host": host})
+            try:
+                statuses.append(urlopen(request).status)
+            except HTTPError as refused:
+                statuses.append(refused.code)
+        assert statuses == [200, 200, 403, 403]

@@ -78,14 +78,48 @@ def test_the_map_tells_its_cells_by_keyboard_and_by_pointer(
     heat.focus()
     for key in ("ArrowRight", "ArrowDown", "End"):
         tab.page.keyboard.press(key)
-    expect(tab.frame.locator(".heat [role=status]")).to_contain_text("rank 1, step 9:")
-    cells = heat.locator("svg").last
+    expect(tab.frame.locator(".heat [role=status]").first).to_contain_text("rank 1, step 9:")
+    cells = heat.locator(".heat-cells svg")
     box = cells.bounding_box()
     assert box is not None
     tab.page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 5)
     expect(tab.frame.locator(".tooltip")).to_contain_text("rank 7, step 3:")
     tab.frame.get_by_label("latest first").check(force=True)
-    assert str(tab.frame.locator(".heat-rows text").first.text_content()) in ("rank 2", "rank 5")
+    expect(heat.locator(".heat-rows text").first).to_have_text("rank 5")
+
+
+def test_a_cell_leads_to_its_worker_and_step_and_to_timelines_of_chosen_ranks(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
+    tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
+    heat = tab.frame.get_by_role("group", name="Lateness by worker and step")
+    heat.focus()
+    for key in ("ArrowRight", "End", "ArrowDown", "ArrowDown", "Enter"):
+        tab.page.keyboard.press(key)
+    expect(tab.frame.locator(".heat-chosen")).to_contain_text("rank 2, step 9: lateness")
+    state = tab.settled_state()
+    assert (state["at"], state["step"]) == ("rank2", "ProfilerStep#9")
+    tab.frame.get_by_role("link", name="Show them on the timeline").click()
+    expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
+    tab.idle()
+    assert tab.state()["workers"] == "2,5"
+    tab.frame.get_by_role("button", name="Workers: 2 chosen").click()
+    tab.frame.get_by_label("Ranks", exact=True).fill("0-2, 7")
+    tab.page.keyboard.press("Enter")
+    tab.idle()
+    expect(tab.frame.get_by_role("button", name="Workers: 5 chosen")).to_be_visible()
+    assert tab.state()["workers"] == "0-2,7"
+
+
+def test_the_groups_and_who_sends_to_whom(open_tab: OpenTab, sample_server: Server) -> None:
+    tab = open_tab(sample_server).load("distributed", run="ddp_gloo")
+    expect(rows(tab, "Process groups")).to_have_count(1)
+    expect(rows(tab, "Process groups").first).to_contain_text("default_pg")
+    matrix = tab.frame.get_by_role("group", name="Bytes from each to each: 4 rows, 4 columns")
+    matrix.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        tab.page.keyboard.press(key)
+    expect(tab.frame.locator(".tooltip")).to_contain_text("rank 1, to 1: –")
 
 
 def test_the_data_behind_the_charts(open_tab: OpenTab, sample_server: Server) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from tests.builders.drawn import text_of
 from tests.runs.conftest import until, write
 from tests.runs.test_fleet import UNIX_US, reached
 from tests.runs.written_run import WrittenRun
-from torch_tb_profiler.runs import catalogue as catalogue_
-from torch_tb_profiler.runs import fleet as fleet_
+from torch_tb_profiler.analysis.distributed.rank import Rank
+from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.import_job import run_import
 from torch_tb_profiler.runs.keeper import Keeper
@@ -171,14 +173,13 @@ def test_the_run_is_arranged_once_for_all_its_ranks(
             "", Watch(0.0)
         )  # what a look at the logdir lists and nobody has come to yet
     arranged = 0
-    arrange = catalogue_.arrange
 
-    def counted(entries: object) -> object:
+    def counted(entries: Iterable[Entry]) -> Arrangement:
         nonlocal arranged
         arranged += 1
-        return arrange(entries)  # type: ignore[arg-type]
+        return arrange(entries)
 
-    monkeypatch.setattr(catalogue_, "arrange", counted)
+    monkeypatch.setattr("torch_tb_profiler.runs.catalogue.arrange", counted)
     try:
         found = catalogue.ask_ranks("run", names)
         assert [one.worker.rank for one in found if isinstance(one, OpenedRank)] == [*range(8)]
@@ -192,11 +193,13 @@ def test_figures_are_not_computed_for_each_rank_that_comes(
 ) -> None:
     run = WrittenRun({f"rank{rank}": reached(100, 200) for rank in range(RANKS)})
     run.waiting = {f"rank{rank}" for rank in range(1, RANKS)}
-    computed = []
-    run_figures = fleet_.run_figures
-    monkeypatch.setattr(
-        fleet_, "run_figures", lambda ranks: computed.append(len(ranks)) or run_figures(ranks)
-    )
+    computed: list[int] = []
+
+    def counted(ranks: Sequence[Rank]) -> RunFigures:
+        computed.append(len(ranks))
+        return run_figures(ranks)
+
+    monkeypatch.setattr("torch_tb_profiler.runs.fleet.run_figures", counted)
     fleets, asked = Fleets(run), run.open("run", "rank0", "1")
     for rank in range(1, RANKS):
         found = fleets.of(asked)

@@ -177,3 +177,23 @@ def test_the_usual_folder_is_closed_to_others(
     assert not cache.note
     assert stat.S_IMODE(cache.path.stat().st_mode) == 0o700
     assert [path.name for path in cache.path.iterdir()] == ["a" + SUFFIX]
+
+
+def test_a_damaged_copy_is_not_fetched_before_it_was_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_folder, "_configured", lambda settings: tmp_path / "copies")
+    cache = CacheFolder(Settings(cache_dir="memory://a-damaged-copy"))
+    sidecar = cache.sidecar(FOUND, "v1")
+    sidecar.write_bytes(b"x")
+    cache.publish(sidecar)
+    sidecar.unlink()
+    assert cache.copied(sidecar).exists()
+    sidecar.unlink()
+    cache.condemn(sidecar)
+    assert not cache.copied(sidecar).exists()
+    assert not cache.has(sidecar)
+    sidecar.write_bytes(b"y")
+    cache.publish(sidecar)
+    sidecar.unlink()
+    assert cache.copied(sidecar).read_bytes() == b"y"

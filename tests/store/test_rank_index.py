@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -46,7 +47,7 @@ def index_of(seed: int) -> RankIndex:
     )
 
 
-def told(index: RankIndex) -> dict[str, list[object]]:
+def told(index: RankIndex) -> dict[str, list[Any]]:
     """Everything in it, texts instead of their numbers."""
     return {
         f"{spec.name}.{column.name}": (

@@ -14,7 +14,9 @@ from werkzeug.test import TestResponse
 
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, client, error_of
+from torch_tb_profiler.errors import Outdated
 from torch_tb_profiler.importers.events import Event
+from torch_tb_profiler.runs import download
 from torch_tb_profiler.runs.download import _damaged, touching
 
 ORIGIN_NS = 1_700_000_000_123_456_000
@@ -220,3 +222,17 @@ def test_what_touches_a_window() -> None:
     assert dict(zip(expected, touched, strict=True)) == {
         name: answer for name, (_, answer) in expected.items()
     }
+
+
+def test_a_file_that_changes_under_its_download_is_not_sent_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "PIECE_BYTES", 10)
+    path = tmp_path / "w0.json"
+    path.write_text(json.dumps(HEADER))
+    pieces, size = download.original(hand_made.opened(location=str(path)))
+    assert size == path.stat().st_size
+    assert next(pieces) == path.read_bytes()[:10]
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(Outdated):
+        next(pieces)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 
 import pytest
 
 from tests.web.served import WHERE, WrittenCatalogue, client
+from torch_tb_profiler.errors import Busy
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.overview import overview_payload
 from torch_tb_profiler.views.wire import OverviewPayload
@@ -73,3 +75,9 @@ def test_a_payload_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_wait_for_an_import_says_when_to_ask_again() -> None:
     assert client().get("/overview?run=slow&worker=w0&span=1").headers["Retry-After"] == "1"
+
+
+def test_a_server_that_is_busy_says_when_to_ask_again() -> None:
+    response = replies.error(Busy("Other searches are being done.", "Try again."))
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert json.loads(response.get_data())["error"]["code"] == "busy"

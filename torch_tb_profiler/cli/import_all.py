@@ -5,6 +5,7 @@ machine or by a Dask cluster.
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 from dataclasses import asdict, replace
@@ -34,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
     """
     from torch_tb_profiler.runs.whole_logdir import make_all
 
+    # What Dask logs of a lost scheduler is said in our words.
+    logging.disable(logging.ERROR)
     settings = Settings.from_environment(scheduler=options.scheduler, workers=options.workers)
     if options.workers is not None:
         settings = replace(settings, scheduler="")
@@ -68,10 +71,9 @@ class _Told:
         self.scheduler: str | None = None
 
     def __call__(self, now: whole_logdir.Progress) -> None:
-        where = f"{now.workers} workers of the cluster" if now.workers >= 0 else "this machine"
         self.scheduler = now.scheduler
-        threads = f"{now.threads} thread{'s' if now.threads != 1 else ''}"
-        self.by = f"{where}, {threads}" if now.workers >= 0 else where
+        workers, threads = _counted(now.workers, "worker"), _counted(now.threads, "thread")
+        self.by = f"{workers} of the cluster, {threads}" if now.workers >= 0 else "this machine"
         if now.note != self._note:
             self._note = now.note
             self._bar.hide()
@@ -87,6 +89,10 @@ class _Told:
     @staticmethod
     def _say(text: str) -> None:
         print(printable(f"torch-tb-profiler: {text}"), file=sys.stderr, flush=True)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{format_count(number)} {noun}{'s' if number != 1 else ''}"
 
 
 def _summary(traces: list[whole_logdir.MadeTrace], seconds: float, by: str) -> str:

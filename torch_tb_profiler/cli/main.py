@@ -24,11 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.refuse(clash)
     target, *further = options.target
     try:
-        try:
-            code: int = function_of(target)(options, *further)
-        except SidecarError:
-            # Damage that shows only where it is read; what is damaged was removed.
-            code = function_of(target)(options, *further)
+        code = _carried_out(target, options, further)
         sys.stdout.flush()
         return code
     except ProfilerError as error:
@@ -46,6 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return 130
+
+
+def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str]) -> int:
+    """The exit code of a command. Damage of a kept file shows only where it is read: the file is
+    removed then, and the command begins anew.
+    """
+    seen: set[str] = set()
+    while True:
+        try:
+            code: int = function_of(target)(options, *further)
+        except SidecarError as damage:
+            if damage.message in seen:
+                raise
+            seen.add(damage.message)
+        else:
+            return code
 
 
 def _parser() -> argparse.ArgumentParser:

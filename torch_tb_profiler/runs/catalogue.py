@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import (
     ImportFailed,
-    NotFound,
     NotReady,
     ProfilerError,
     SidecarError,
@@ -26,10 +22,12 @@ from torch_tb_profiler.runs.entries import (
     Key,
     arrange,
     is_of,
+    not_ready,
     open_at,
-    run_name,
+    place_in_order,
+    unknown,
 )
-from torch_tb_profiler.runs.import_job import Outcome, outcome_of
+from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
     Opened,
@@ -38,27 +36,20 @@ from torch_tb_profiler.runs.model import (
     OpenedTimeline,
     Snapshot,
     State,
+    snapshot_of,
 )
-from torch_tb_profiler.runs.products import (
-    IMPORT,
-    INSIGHT,
-    RANKS,
-    TIMELINE,
-    build_ranks,
-    ranks_path,
-)
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
+from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import names, places, sniff
+from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
 from torch_tb_profiler.store.memory import share_freed_memory
-from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
-    from torch_tb_profiler.store.rank_index import RankIndex
 
 MOST_UNREAD = 3
 """Consecutive unreadable imports before giving up."""
@@ -70,11 +61,6 @@ MOST_TRIES = 5
 """Imports in a row that end so, each tried four times as long after the last one, the second one
 after a quarter of ``RETRY_SECONDS``.
 """
-_UNKNOWN = (
-    "There is no run {0!r}; there are {count}: {known}.",
-    "Run {0!r} has no worker {1!r}; it has {known}.",
-    "Worker {1!r} of run {0!r} has no span {2!r}; it has {known}.",
-)
 
 
 class Catalogue:
@@ -155,17 +141,13 @@ class Catalogue:
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
-                snapshot = Snapshot(
-                    "",
+                self._snapshot = snapshot_of(
                     bool(self._unfinished),
                     tuple(places.shown(location) for location in self._logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
                 )
-                content = repr(snapshot).encode("utf-8", "surrogatepass")
-                version = hashlib.sha256(content).hexdigest()[:16]
-                self._snapshot = replace(snapshot, version=version)
             return self._snapshot
 
     def _disk_note(self) -> str:
@@ -226,7 +208,6 @@ class Catalogue:
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
-        For the workers beside the asked one.
 
         Raises:
             NotFound, ImportFailed: as ``open``.
@@ -241,54 +222,42 @@ class Catalogue:
     def ask_ranks(
         self, run: str, names: Sequence[tuple[str, str]]
     ) -> list[OpenedRank | float | ProfilerError]:
-        """The rank index of each (worker, span) of a run, else how far its insight is, 0 to 1, or why there is none.
-        Without waiting: missing ones are made from now on. No trace is opened where an index is there.
+        """The rank index of each (worker, span), else how far it is, 0 to 1, or why there is none. Missing ones are made
+        from now on; no trace is opened where an index is there.
         """
         keys = [(run, worker, span) for worker, span in names]
         with self._lock:
             entries = self._arranged().entries
-            listed = [entries[key] for key in keys if key in entries]
-        for entry in listed:
+        for entry in (entries[key] for key in keys if key in entries):
             self._look_at(entry)
         with self._lock:
             # What was just looked at may have told its rank: arranged once for all of them.
             arrangement = self._arranged()
+        asked = (arrangement.entries.get(key) for key in keys)
+        copy_indexes(self.keeper, [entry.sidecar for entry in asked if entry and entry.sidecar])
         return [self._ask_rank(arrangement, key) for key in keys]
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
         try:
             with self._lock:
-                if key not in arrangement.entries:
+                if (entry := arrangement.entries.get(key)) is None:
                     raise self._not_found(*key)
-                entry = arrangement.entries[key]
                 self._expect_ready(entry)
                 sidecar = entry.sidecar
-            index = self._index(entry, sidecar)
-        except (NotReady, SidecarError):  # damage: it is made again when asked for once more
+            try:
+                index = rank_index(self.keeper, sidecar)
+            except SidecarError as error:
+                # What was damaged is removed, and made again when it is asked for once more.
+                if not self.keeper.folder().has(sidecar):
+                    self._import_again(entry, sidecar, error)
+                return 0.0
+        except NotReady:
             return 0.0
         except ProfilerError as error:
             return error
         if isinstance(index, float):
             return index
-        _, worker, span = arrangement.located[key]
-        return OpenedRank(worker, span, index, INSIGHT.id(sidecar, self._settings))
-
-    def _index(self, entry: Entry, sidecar: str) -> RankIndex | float:
-        """The rank index that is kept, else made with the insight, or of it."""
-        path = ranks_path(INSIGHT.path(sidecar, self._settings))
-        if (index := self.keeper.kept(RANKS, path)) is not None:
-            return index
-        try:
-            if not os.path.isfile(self.keeper.located(sidecar)):
-                raise SidecarError("Its import is gone.", "It is imported again.")
-            insight = self.keeper.ask(INSIGHT, sidecar)
-            if isinstance(insight, float):
-                return insight
-            trace, facts, _ = self.keeper.open(IMPORT, sidecar)
-        except SidecarError as error:
-            self._import_again(entry, sidecar, error)
-            return 0.0
-        return self.keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
+        return OpenedRank(*arrangement.located[key][1:], index, INSIGHT.id(sidecar, self._settings))
 
     def _with(self, opened: Opened, insight: Insight) -> OpenedInsight:
         return OpenedInsight(opened, insight, INSIGHT.id(opened.sidecar, self._settings))
@@ -332,37 +301,18 @@ class Catalogue:
         return entry
 
     def _expect_ready(self, entry: Entry) -> None:
-        if entry.state is State.READY:
-            return
-        if entry.state is State.FAILED:
-            raise ImportFailed(
-                f"{entry.path}: {entry.message}",
-                "The diagnosis page lists every file and why it is not shown.",
-            )
-        if entry.state is State.GROWING:
-            raise NotReady(
-                f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
-                "It is imported when it is whole.",
-                progress=0.0,
-            )
-        if entry.making is not None:
+        why = not_ready(entry)
+        if isinstance(why, NotReady) and entry.making is not None:
             self.keeper.queue.promote(entry.making.job.key)
-        word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
-        raise NotReady(f"{entry.path} {word}.", "Wait a moment.", progress=round(entry.progress, 3))
+        if why is not None:
+            raise why
 
     def _not_found(self, run: str, worker: str, span: str) -> ProfilerError:
         if self._unfinished:
             return NotReady(
                 "The logdir is being read for the first time.", "Wait a moment.", progress=0.0
             )
-        asked = (run, worker, span)
-        for depth, name in enumerate(asked):
-            keys = (key for key in self._arranged().entries if key[:depth] == asked[:depth])
-            known = sorted({key[depth] for key in keys}, key=names.natural)
-            if name not in known:
-                break
-        message = _UNKNOWN[depth].format(*asked, count=len(known), known=_few(known))
-        return NotFound(message, "Choose one of the list.")
+        return unknown(self._arranged().entries, (run, worker, span))
 
     def _arranged(self) -> Arrangement:
         if self._arrangement is None:
@@ -486,7 +436,7 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             try:
-                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                outcome = self.keeper.outcome(sidecar)
                 if is_of(outcome.identity, entry.found):
                     return outcome, "", ""
             except SidecarError:
@@ -506,23 +456,18 @@ class Catalogue:
     def _submit(self, entry: Entry) -> None:
         entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
         self._changed()
-        priority = (
-            names.natural(run_name(entry)),
-            names.natural(entry.name.worker),
-            names.span_order(entry.name),
-        )
         # One file may be seen through several logdirs; it is imported once.
         entry.making = self.keeper.have_imported(
             entry.found,
             entry.sidecar,
-            priority,
+            place_in_order(entry),
             entry,
             partial(self._hear, entry),
             alone=entry.tries > 0,
         )
 
     def _fail(self, entry: Entry, message: str, code: str) -> None:
-        pause = RETRY_SECONDS if code in ("source_error", "missing_driver") else None
+        pause = RETRY_SECONDS if code in ("source_error", "missing_driver", "no_room") else None
         if code in PASSING and entry.tries < MOST_TRIES - 1:
             pause = RETRY_SECONDS * 4.0 ** (entry.tries - 1)
             entry.tries += 1
@@ -553,8 +498,3 @@ def catalogue_of(
 ) -> Catalogue:
     """The catalogue of ``--logdir`` or ``--logdir_spec``; ``start()`` begins to read."""
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
-
-
-def _few(texts: Iterable[str]) -> str:
-    listed = list(texts)
-    return ", ".join(listed[:5]) + (" ..." if len(listed) > 5 else "") if listed else "none"

@@ -301,7 +301,7 @@ class ClusterLink:
         self.problem = note = ""
         if others:
             address, other = next(iter(others.items()))
-            has = f"has {other.version}" if other.version else "cannot import torch_tb_profiler"
+            has = f"has {other.version}" if other.version else "cannot run torch_tb_profiler"
             rest = f" and {len(others) - 1} more" if len(others) > 1 else ""
             note = (
                 f"The worker {address} of the Dask scheduler {self._address} {has}{rest}, where"
@@ -336,7 +336,7 @@ class ClusterLink:
 
     def _say(self, what: str) -> None:
         self.problem = f"{what}."
-        self._note = f"{what}. {self._instead} It is tried again every {RETRY_SECONDS:g} s."
+        self._note = f"{what}. {self._instead} It is tried again."
 
 
 def _is_new(known: Offer | None, worker: dict[str, Any]) -> bool:

@@ -53,7 +53,15 @@ async def offer(dask_worker: Any) -> dict[str, Any]:
         from distributed.system import MEMORY_LIMIT
 
         memory = MEMORY_LIMIT
-    await dask_worker.set_resources(**{resource(version): memory})
+    name = resource(version)
+    if dask_worker.state.total_resources.get(name) != memory:
+        from distributed.core import Status
+
+        await dask_worker.set_resources(**{name: memory})
+        # The scheduler looks at tasks that fitted nowhere only when it hears of a worker anew.
+        if dask_worker.status == Status.running:
+            dask_worker.status = Status.paused
+            dask_worker.status = Status.running
     return {"version": version, "memory": memory, "threads": dask_worker.state.nthreads}
 
 

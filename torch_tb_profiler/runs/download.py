@@ -28,8 +28,9 @@ from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.source_file import open_original, original_text
+from torch_tb_profiler.runs.source_file import changed, open_original, original_text
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.identity import version_of
 from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.defects import DefectCounts
 
@@ -55,10 +56,14 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
         Outdated: it is not the one that was imported.
     """
     file, size = open_original(opened)
+    version = version_of(file)
 
     def pieces() -> Iterator[bytes]:
         with file:
             while data := file.read(PIECE_BYTES):
+                if version_of(file) != version:
+                    # Ends the download before its announced length: nobody takes it for whole.
+                    raise changed(opened)
                 yield data
 
     return pieces(), size

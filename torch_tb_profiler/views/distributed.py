@@ -17,12 +17,12 @@ from torch_tb_profiler.analysis.distributed.measures import (
     largest,
     means,
     measured,
-    outliers,
     summed,
 )
 from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.distributed.spread import outliers
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed_texts import (

@@ -11,9 +11,9 @@ from msgspec import structs
 
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
-from torch_tb_profiler.analysis.distributed.measures import Outlier
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,
@@ -166,7 +166,7 @@ def all_called(workers: Sequence[DistributedWorker | RanksWorker], places: Seque
     """``rank 1``, ``ranks 6 and 7``, ``ranks 1, 2, 3 and 5 more``."""
     named = [workers[place] for place in places]
     if len(named) == 1 or any(worker.rank is None for worker in named):
-        names, word = [_called(worker) for worker in named], ""
+        names, word = [called(worker) for worker in named], ""
     else:
         names, word = [str(worker.rank) for worker in named], "ranks "
     if len(names) > _NAMED:
@@ -183,7 +183,7 @@ class Named(Protocol):
     def rank(self) -> int | None: ...
 
 
-def _called(worker: Named) -> str:
+def called(worker: Named) -> str:
     return worker.worker if worker.rank is None else f"rank {worker.rank}"
 
 
@@ -206,9 +206,9 @@ def parts_text(parts: Sequence[BlamedPart]) -> str:
 
 def outlier_text(worker: Named, outlier: Outlier) -> str:
     """How far a worker is above the others, per step."""
-    called = worker.worker if worker.rank is None else capitalised(_called(worker))
+    name = worker.worker if worker.rank is None else capitalised(called(worker))
     return (
-        f"{called}: {format_ns(round(outlier.mean))} per step; the median of all workers is"
+        f"{name}: {format_ns(round(outlier.mean))} per step; the median of all workers is"
         f" {format_ns(round(outlier.median))}."
     )
 
@@ -274,7 +274,7 @@ def notes_of(
     ranks, matched = figures.ranks, figures.matched
     world = world_size(figures) or 0
     notes = []
-    failed = [_called(worker) for worker in workers if worker.state == "failed"]
+    failed = [called(worker) for worker in workers if worker.state == "failed"]
     if failed:
         names = ", ".join(failed) if len(failed) <= 4 else f"{format_count(len(failed))} workers"
         notes.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -81,6 +82,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         for name, spread in spreads(rank_values(run.figures, run.chosen)).items()
     }
     groups = alike(found)
+    told = [_group(group, workers, found, dimensions) for group in groups[:MOST_LISTED]]
     listed = [
         (name, spread, int(worker))
         for name, spread in found.items()
@@ -92,10 +94,10 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         workers=workers,
         workers_total=run.workers_total,
         steps=len(run.chosen) if run.chosen is not None else _most_steps(run.figures),
-        headline=headline_of(workers, found, groups, run.progress),
+        headline=headline_of(workers, found, groups, [group.where for group in told], run.progress),
         coverage=coverage_text(workers, run.workers_total, run.figures),
         rules=rules(),
-        notes=notes_of(workers, found, run.workers_total),
+        notes=notes_of(workers, found, run.workers_total, run.progress),
         dimensions=[_dimension(dimension) for dimension in dimensions],
         spreads=[_spread(name, spread) for name, spread in found.items()],
         outliers=[
@@ -108,7 +110,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
             )
             for name, spread, worker in listed[:MOST_LISTED]
         ],
-        groups=[_group(group, workers, found, dimensions) for group in groups[:MOST_LISTED]],
+        groups=told,
         pooled=max(0, len(groups) - MOST_LISTED),
     )
 
@@ -160,8 +162,8 @@ def _of_workers(spread: Spread, run: RunOfRanks) -> Spread:
 def _dimensions(run: RunOfRanks, workers: Sequence[RunWorker]) -> tuple[Dimension, ...]:
     """By worker: unknown for those without a number, and where two have the same."""
     numbers = [worker.rank for worker in workers]
-    used = [row for row, number in enumerate(numbers) if number is not None]
-    used = [row for row in used if numbers.count(numbers[row]) == 1]
+    times = Counter(numbers)
+    used = [row for row, number in enumerate(numbers) if number is not None and times[number] == 1]
     groups = (group for rank in run.figures.ranks for group in rank.groups)
     ranks = [number for row in used if (number := numbers[row]) is not None]
     found = coordinates(ranks, groups, [workers[row].node for row in used])

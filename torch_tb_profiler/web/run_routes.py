@@ -14,6 +14,7 @@ from torch_tb_profiler.views import (
     distributed_wire,
     findings_wire,
     overview_ranks_wire,
+    process_groups_wire,
     ranks_path_wire,
     wire,
 )
@@ -30,6 +31,7 @@ from torch_tb_profiler.views.overview_ranks import (
     overview_ranks_payload,
     unknown_payload,
 )
+from torch_tb_profiler.views.process_groups import process_groups_payload
 from torch_tb_profiler.views.ranks_path import (
     RanksGroup,
     RanksOfRun,
@@ -124,6 +126,15 @@ def distributed_map(
     """
     fleet = fleets.of(opened)
     return distributed_map_payload(_placed(fleet), fleet.figures, measure, round(fleet.progress, 3))
+
+
+@route("/distributed/groups", also=_complete, report="trace")
+def process_groups(opened: Opened, fleets: Fleets) -> process_groups_wire.ProcessGroupsPayload:
+    """The process groups of those workers: members, nodes, collectives, bytes, time, bus bandwidth beside the peak of the link, and a
+    matrix of who sends how many bytes to whom, by node where there are more than 64 ranks.
+    """
+    fleet = fleets.of(opened)
+    return process_groups_payload(_placed(fleet), fleet.figures, round(fleet.progress, 3))
 
 
 def _placed(fleet: Fleet) -> list[PlacedWorker]:

@@ -35,6 +35,7 @@ import type {
   OverviewRanksPayload,
   PathOverlayPayload,
   PathRowsPayload,
+  ProcessGroupsPayload,
   RanksPathPayload,
   RanksRowsPayload,
   RunsPayload,
@@ -92,6 +93,7 @@ export interface Routes {
   findings: FindingsPayload;
   distributed: DistributedPayload;
   "distributed/map": DistributedMapPayload;
+  "distributed/groups": ProcessGroupsPayload;
   "overview/ranks": OverviewRanksPayload;
   "overview/ranks/known": OverviewRanksPayload;
   "critical_path/ranks": RanksPathPayload;
@@ -211,6 +213,7 @@ export interface Parameters {
     /** What of each worker and step; `step` is how long it took. */
     measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
   };
+  "distributed/groups": OfTrace;
   "overview/ranks": OfTrace & OfSteps;
   "overview/ranks/known": OfTrace & OfSteps;
   "critical_path/ranks": OfTrace & OfSteps;

@@ -186,6 +186,27 @@ export const FLAME: readonly DeclaredColumn[] = [
   {"key": "host_ns", "label": "Host total", "kind": "time", "term": "flame_host", "width": 120, "bar": true},
 ];
 
+export const PROCESS_GROUPS: readonly DeclaredColumn[] = [
+  {"key": "group", "label": "Group", "kind": "text", "term": "distributed_group", "width": 90},
+  {"key": "description", "label": "Description", "kind": "text", "term": "distributed_group_description", "width": 150},
+  {"key": "backend", "label": "Backend", "kind": "text", "term": "backend", "width": 110, "hidden": true},
+  {"key": "ranks", "label": "Members", "kind": "text", "term": "distributed_group_ranks", "width": 130},
+  {"key": "group_size", "label": "Ranks", "kind": "count", "term": "distributed_group_size", "width": 64},
+  {"key": "recorded", "label": "Recorded", "kind": "count", "term": "distributed_group_recorded", "width": 80, "hidden": true},
+  {"key": "reach", "label": "Reach", "kind": "text", "term": "distributed_group_reach", "width": 110},
+  {"key": "nodes", "label": "Nodes", "kind": "count", "term": "distributed_group_nodes", "width": 64, "hidden": true},
+  {"key": "calls", "label": "Collectives", "kind": "count", "term": "distributed_group_calls", "width": 92},
+  {"key": "bytes", "label": "Message sizes", "kind": "bytes", "term": "distributed_group_bytes", "width": 104},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "distributed_total", "width": 110, "bar": true},
+  {"key": "exposed_ns", "label": "Exposed", "kind": "time", "term": "distributed_exposed", "width": 84},
+  {"key": "waiting_ns", "label": "Waiting", "kind": "time", "term": "distributed_waiting", "width": 84, "hidden": true},
+  {"key": "transfer_ns", "label": "Transferring", "kind": "time", "term": "distributed_transfer", "width": 98, "hidden": true},
+  {"key": "bus_bandwidth", "label": "Bus bandwidth", "kind": "B/s", "term": "distributed_bus_bandwidth", "width": 104},
+  {"key": "link", "label": "Link", "kind": "text", "term": "distributed_link", "width": 84},
+  {"key": "link_bandwidth", "label": "Link's peak", "kind": "B/s", "term": "distributed_link_peak", "width": 98},
+  {"key": "link_share", "label": "Of the link", "kind": "share", "term": "distributed_link_share", "width": 84},
+];
+
 export const PATH_RANKS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Event", "kind": "code", "term": "path_event", "width": 340},
   {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 180},

@@ -31,6 +31,8 @@ export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
 
 export type RankUnit = "bytes" | "ns" | "share";
 
+export type MatrixSide = "node" | "rank" | "ranks";
+
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
@@ -546,6 +548,18 @@ export interface OverviewRanksPayload {
   outliers: RankOutlier[];
   groups: RankGroup[];
   pooled: number;
+}
+
+/** Route `/distributed/groups`. `sent_bytes`: from each of `names` (rows) to each (columns); null within a rank. `side`: what a row and a column is: a rank, a node, or as many consecutive ranks as `together` says. `rule`: how the bytes were counted, in words. */
+export interface ProcessGroupsPayload {
+  groups: ProcessGroupsTable;
+  names: string[];
+  side: MatrixSide;
+  together: number;
+  sent_bytes: ((number | null)[])[];
+  rule: string;
+  notes: string[];
+  progress: number;
 }
 
 /** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
@@ -1467,6 +1481,28 @@ export interface FlameTable {
   host_ns: number[];
   first_ns: number[];
   event: number[];
+}
+
+/** One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some. */
+export interface ProcessGroupsTable {
+  group: (string | null)[];
+  description: (string | null)[];
+  backend: (string | null)[];
+  ranks: (string | null)[];
+  group_size: (number | null)[];
+  recorded: number[];
+  reach: (string | null)[];
+  nodes: (number | null)[];
+  calls: number[];
+  bytes: (number | null)[];
+  total_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  link: (string | null)[];
+  link_bandwidth: (number | null)[];
+  link_share: (number | null)[];
 }
 
 /** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of
-from torch_tb_profiler.analysis.distributed import steps
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
 
@@ -63,7 +62,7 @@ def test_any_number_of_operations_is_split_at_once(
         sorted_times += 1
         return lexsort(keys)
 
-    monkeypatch.setattr(steps.np, "lexsort", counted)
+    monkeypatch.setattr(np, "lexsort", counted)
     figures = run_figures([rank_of(0, calls)])
     assert [row.total for row in figures.operations if row.rank == 0] == [7] * sorts
     assert sorted_times <= 16

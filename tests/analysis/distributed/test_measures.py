@@ -13,11 +13,11 @@ from torch_tb_profiler.analysis.distributed.measures import (
     largest,
     means,
     measured,
-    outliers,
     step_times,
     summed,
 )
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
+from torch_tb_profiler.analysis.distributed.spread import outliers
 
 
 def figures_of(late: list[int], steps: int = 2) -> RunFigures:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+
+FEW = 4
+"""To go up from each of at most this part of all rows is cheaper than to look from all at once."""
 
 
 def names_of(trace: Trace, event: Ints) -> Array:
@@ -28,9 +31,16 @@ def _host_side(facts: Facts, event: Ints) -> Ints:
 def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     """Name of the innermost operator at or around each event, of its launch; string numbers."""
     role, links = trace["spans"]["role"], facts["span_links"]
-    around = np.append(nearest(links["parent"], role == Role.OPERATOR), np.int32(-1))
     own = np.append(links["operator"], np.int32(-1))[event]
-    return names_of(trace, np.where(own >= 0, own, around[_host_side(facts, event)]))
+    around = _nearest_of(links["parent"], role == Role.OPERATOR, _host_side(facts, event))
+    return names_of(trace, np.where(own >= 0, own, around))
+
+
+def _nearest_of(parent: Array, wanted: Mask, row: Ints) -> Array:
+    """The nearest ``wanted`` row of spans at or above each of some, −1 none."""
+    if FEW * len(row) < len(parent):
+        return climb(parent, row, wanted)
+    return np.append(nearest(parent, wanted), np.int32(-1))[row]
 
 
 def modules_of(tables: Mapping[str, Table], event: Ints) -> Array:
@@ -52,6 +62,6 @@ def lines_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     host = _host_side(facts, event)
     line = np.full(len(event), -1, np.int64)
     for least in (1, 2):
-        frame = np.append(nearest(parent, rank >= least), np.int32(-1))[host]
+        frame = _nearest_of(parent, rank >= least, host)
         line = np.where(frame >= 0, frame, line)
     return names_of(trace, line)

@@ -8,12 +8,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.facts.steps import NORMAL_MAD, ODD_DEVIATIONS
 from torch_tb_profiler.store.columns import Array, Ints
 
 Measure = Literal[
@@ -29,14 +28,6 @@ WORTH = 0.01
 """Less of a step is no news."""
 LEAST_RANKS = 4
 """Of fewer ranks none is an outlier."""
-
-
-class Outlier(NamedTuple):
-    """A rank whose mean is far above that of the others, ns."""
-
-    rank: int
-    mean: float
-    median: float
 
 
 def measured(figures: RunFigures, measure: Measure) -> Ints:
@@ -88,22 +79,3 @@ def means(values: Ints) -> Array:
     count = known.sum(axis=1)
     mean: Array = np.where(known, values, 0).sum(axis=1) / np.maximum(count, 1)
     return np.where(count > 0, mean, np.nan)
-
-
-def outliers(figures: RunFigures, values: Ints) -> list[Outlier]:
-    """Ranks with a mean more than ``ODD_DEVIATIONS`` deviations and ``WORTH`` of a step above the median, the largest
-    first. The deviation is 1.4826 · the median distance from the median, as for odd steps; of fewer than ``LEAST_RANKS``
-    none is one.
-    """
-    mean = means(values)
-    known = np.flatnonzero(~np.isnan(mean))
-    if len(known) < LEAST_RANKS:
-        return []
-    middle = float(np.median(mean[known]))
-    spread = NORMAL_MAD * float(np.median(np.abs(mean[known] - middle)))
-    steps = means(step_times(figures))[known]
-    floor = WORTH * float(np.nanmedian(steps)) if (~np.isnan(steps)).any() else 0.0
-    excess = mean[known] - middle
-    odd = known[(excess > ODD_DEVIATIONS * spread) & (excess > floor)]
-    ordered = odd[np.argsort(-mean[odd], kind="stable")]
-    return [Outlier(rank, float(mean[rank]), middle) for rank in ordered.tolist()]

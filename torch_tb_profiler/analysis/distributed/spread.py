@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
-from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH
+from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH, means, step_times
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.steps import NORMAL_MAD, ODD_DEVIATIONS
@@ -53,6 +53,14 @@ class Spread:
     def limit(self) -> float:
         """The distance from the median from which on a rank stands out."""
         return max(ODD_DEVIATIONS * self.deviation, WORTH * self.whole)
+
+
+class Outlier(NamedTuple):
+    """A rank whose mean is far above that of the others, ns."""
+
+    rank: int
+    mean: float
+    median: float
 
 
 def rank_values(figures: RunFigures, steps: Ints | None) -> dict[RankFigure, Array]:
@@ -92,11 +100,12 @@ def spreads(values: Mapping[RankFigure, Array]) -> dict[RankFigure, Spread]:
     }
     whole = {"busy": 1.0, "memory": medians.get("memory", 0.0)}
     return {
-        name: _spread(values[name], whole.get(name, medians.get("step", 0.0))) for name in medians
+        name: spread_of(values[name], whole.get(name, medians.get("step", 0.0))) for name in medians
     }
 
 
-def _spread(values: Array, whole: float) -> Spread:
+def spread_of(values: Array, whole: float) -> Spread:
+    """How one figure spreads; it is known of one rank at least."""
     known = values[~np.isnan(values)]
     low, first, median, third, high = np.quantile(known, (0, 0.25, 0.5, 0.75, 1)).tolist()
     deviation = NORMAL_MAD * float(np.median(np.abs(known - median)))
@@ -108,6 +117,17 @@ def _spread(values: Array, whole: float) -> Spread:
     distance = np.nan_to_num(np.abs(values - median), nan=-1.0)
     far = np.flatnonzero(distance > spread.limit)
     return replace(spread, outliers=far[np.argsort(-distance[far], kind="stable")].astype(np.int64))
+
+
+def outliers(figures: RunFigures, values: Ints) -> list[Outlier]:
+    """Ranks whose mean stands out and is above the median, the largest first."""
+    mean, steps = means(values), means(step_times(figures))
+    if np.isnan(mean).all():
+        return []
+    whole = 0.0 if np.isnan(steps).all() else float(np.nanmedian(steps))
+    spread = spread_of(mean, whole)
+    above = spread.outliers[mean[spread.outliers] > spread.median]
+    return [Outlier(rank, float(mean[rank]), spread.median) for rank in above.tolist()]
 
 
 def alike(found: Mapping[RankFigure, Spread]) -> list[Ints]:

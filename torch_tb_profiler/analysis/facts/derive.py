@@ -31,6 +31,7 @@ workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,12 @@ from torch_tb_profiler.store.strings import StringBuilder
 
 def derive(trace: Trace) -> Facts:
     """The facts of a trace; any trace has facts, an empty one too."""
+    # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
+    with ThreadPoolExecutor(1) as beside:
+        return _derive(trace, beside.submit(enclosing_spans, trace))
+
+
+def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
     names = tree.names
@@ -88,7 +95,7 @@ def derive(trace: Trace) -> Facts:
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
     give_back_memory()
-    enclosing = enclosing_spans(trace)
+    enclosing = nested.result()
     give_back_memory()
     stacks = call_stacks(trace, tree, enclosing, strings)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])

@@ -100,7 +100,9 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
             continue
         if own.any() and 2 * unchanged.work[own & shortened].sum() >= unchanged.work[own].sum():
             continue
-        saved = _saved(case, simulation, changed, unchanged)
+        # With an edit of its own the change only says in words what that does.
+        change = candidate.change if candidate.edit is None else None
+        saved = _saved(case, simulation, changed, change)
         if saved is not None:
             shortened |= own
             claims.append(_Claim(key, candidate, edit, saved))
@@ -115,10 +117,10 @@ def edit_of(candidate: Candidate) -> Edit | None:
 
 
 def _saved(
-    case: Case, simulation: Simulation, durations: Durations, unchanged: Durations
+    case: Case, simulation: Simulation, durations: Durations, change: str | None
 ) -> Array | None:
     """What a change saves per step, ns; None where it is too little."""
-    steps = case.facts["steps"]
+    steps, unchanged = case.facts["steps"], simulation.measured
     wall = steps["end"] - steps["start"]
     if durations.waits.all():
         removed = sum(
@@ -128,17 +130,17 @@ def _saved(
         # No step can be shorter by more than all that is gone.
         if removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min())):
             return None
-    saved = _shorter(simulation, durations)
+    saved = _shorter(simulation, durations, change)
     enough = saved[case.steps].sum() >= THRESHOLD * wall[case.steps].sum()
     return saved if enough or (saved >= ONE_STEP * np.maximum(wall, 1)).any() else None
 
 
-def _shorter(simulation: Simulation, durations: Durations) -> Array:
+def _shorter(simulation: Simulation, durations: Durations, change: str | None = None) -> Array:
     """By how much each step is shorter if things last so long, ns, float64 of shape (steps,)."""
     steps = simulation.scene.facts["steps"]
     replayed = simulation.replayed
     left = np.divide(
-        simulation.lengths(durations), replayed, out=np.ones(steps.n), where=replayed > 0
+        simulation.lengths(durations, change), replayed, out=np.ones(steps.n), where=replayed > 0
     )
     return np.asarray((steps["end"] - steps["start"]) * (1 - left))
 

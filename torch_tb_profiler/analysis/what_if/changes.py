@@ -398,6 +398,8 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
     spans, host = scene.trace["spans"], scene.graph.host
     row = np.flatnonzero(spans["role"] == Role.OVERHEAD)
     row = row[named(scene.trace, row, DRIVER.match) == of_driver]
+    if not len(row):
+        return
     taken = measure(
         union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
     )

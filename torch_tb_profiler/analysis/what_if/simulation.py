@@ -83,6 +83,7 @@ class Simulation:
         self._chains = find_chains(graph.first, graph.second)
         self.measured = measured_durations(graph, facts)
         self._base = self._times(self.measured)
+        self._lengths: dict[str, Ints] = {}
 
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
@@ -105,16 +106,23 @@ class Simulation:
         )
         return prediction, _path(self.scene, delay, time, changed, steps, durations)
 
-    def step_lengths(self, edits: Sequence[Edit]) -> Ints | None:
-        """Length of every step with all changes at once, ns; None where they change nothing."""
+    def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
+        """Length of every step with a change, ns; None where it changes nothing."""
         durations = self.changed(edits)
         if all(map(np.array_equal, vars(durations).values(), vars(self.measured).values())):
             return None
-        return self.lengths(durations)
+        return self.lengths(durations, change)
 
-    def lengths(self, durations: Durations) -> Ints:
-        """Length of every step if things last so long, ns."""
-        return _lengths(self._times(durations)[2])
+    def lengths(self, durations: Durations, change: str | None = None) -> Ints:
+        """Length of every step if things last so long, ns. ``change``: the one that made them last so long, as
+        ``whatif`` takes it; each is replayed once.
+        """
+        if change in self._lengths:
+            return self._lengths[change]
+        lengths = _lengths(self._times(durations)[2])
+        if change is not None:
+            self._lengths[change] = lengths
+        return lengths
 
     @property
     def replayed(self) -> Ints:

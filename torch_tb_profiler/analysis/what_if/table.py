@@ -78,7 +78,7 @@ def preset_steps(simulation: Simulation, numbers: Sequence[int]) -> Table:
     """The table ``what_if_steps``; ``numbers``: of the strings of the presets. Those that change nothing are
     left out.
     """
-    lengths = [simulation.step_lengths(edits([read_change(text)])) for text in PRESETS]
+    lengths = [simulation.step_lengths(text, edits([read_change(text)])) for text in PRESETS]
     rows = [(-1, simulation.replayed)]
     rows += [
         (number, length)

@@ -4,7 +4,7 @@ import type { DistributedPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { type CellValue, type Column, Grid, Panel } from "../../widgets";
 import { columnsOf, knownColumns, useColumns } from "../columns";
-import { columnNames, readColumn } from "./columns";
+import { columnNames, readColumn, stepsPerColumn } from "./columns";
 import { type Table, valuesAt, workerName } from "./model";
 import { timelineHref } from "./timeline_link";
 
@@ -63,7 +63,7 @@ export function FiguresTable(props: ViewProps & { payload: DistributedPayload })
   }, [payload, at]);
   return (
     <Panel
-      title={`Figures per worker, ${at === null ? "average step" : `step ${columnNames(payload)[at] ?? ""}`}`}
+      title={`Figures per worker, ${at === null ? "average step" : `${stepsPerColumn(payload) > 1 ? "average of steps" : "step"} ${columnNames(payload)[at] ?? ""}`}`}
       flush
     >
       <Grid

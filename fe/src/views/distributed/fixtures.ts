@@ -1,11 +1,12 @@
 /** Distributed payloads for tests: small, and true to the wire types. */
 
-import { OPERATIONS } from "../../api/tables.gen";
+import { OPERATIONS, PROCESS_GROUPS } from "../../api/tables.gen";
 import type {
   BlameItem,
   DistributedMapPayload,
   DistributedPayload,
   DistributedWorker,
+  ProcessGroupsPayload,
 } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
 
@@ -127,6 +128,42 @@ export function distributedMap(
       Math.round(row.reduce<number>((sum, value) => sum + (value ?? 0), 0) / row.length),
     ),
     outliers: [],
+    progress: 1,
+    ...over,
+  };
+}
+
+/** One group of all ranks, each of which sends 2 MiB to every other. */
+export function processGroups(
+  ranks = 3,
+  over: Partial<ProcessGroupsPayload> = {},
+): ProcessGroupsPayload {
+  const all = Array.from({ length: ranks }, (_, rank) => rank);
+  return {
+    groups: declaredTable(PROCESS_GROUPS, 1, {
+      group: ["0"],
+      description: ["default_pg"],
+      ...{ backend: ["nccl"], waiting_ns: [12 * MS], transfer_ns: [68 * MS] },
+      ranks: [`0-${ranks - 1}`],
+      group_size: [ranks],
+      recorded: [ranks],
+      reach: ["within a node"],
+      nodes: [1],
+      calls: [4],
+      bytes: [16_777_216],
+      total_ns: [80 * MS],
+      exposed_ns: [60 * MS],
+      bus_bandwidth: [225e9],
+      link: ["NVLink 4"],
+      link_bandwidth: [450e9],
+      link_share: [0.5],
+    }),
+    names: all.map((rank) => `rank ${rank}`),
+    side: "rank",
+    together: 1,
+    sent_bytes: all.map((from) => all.map((to) => (from === to ? null : 2_097_152))),
+    rule: "Every member sends every other one an equal part.",
+    notes: [],
     progress: 1,
     ...over,
   };

@@ -2,20 +2,26 @@
 
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { DistributedMapPayload, DistributedPayload } from "../../api/types.gen";
+import type {
+  DistributedMapPayload,
+  DistributedPayload,
+  ProcessGroupsPayload,
+} from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { findings, HOSTILE, plainHeads } from "../fixtures";
-import { blameItem, distributed, distributedMap, MS, worker } from "./fixtures";
+import { blameItem, distributed, distributedMap, MS, processGroups, worker } from "./fixtures";
 import { DistributedView } from "./view";
 
 let answers: DistributedPayload[];
 let asked: number;
 let map: Partial<DistributedMapPayload>;
+let groups: Partial<ProcessGroupsPayload>;
 
 beforeEach(() => {
   asked = 0;
   answers = [distributed()];
   map = {};
+  groups = {};
   vi.stubGlobal("fetch", (address: string) => {
     const { pathname } = new URL(address);
     if (pathname.endsWith("/distributed")) asked += 1;
@@ -24,7 +30,9 @@ beforeEach(() => {
       ? findings([])
       : pathname.endsWith("/distributed/map")
         ? distributedMap(answer, map)
-        : answer;
+        : pathname.endsWith("/distributed/groups")
+          ? processGroups(3, groups)
+          : answer;
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -120,7 +128,9 @@ it("shows one step, and the operations of one worker", async () => {
 });
 
 const mapRows = (): string[] =>
-  [...document.querySelectorAll(".heat-rows text")].map((label) => label.textContent);
+  [...document.querySelectorAll("[aria-label^=Lateness] .heat-rows text")].map(
+    (label) => label.textContent,
+  );
 
 it("puts the latest worker on top of the map when asked", async () => {
   const { setParam } = show();
@@ -188,6 +198,20 @@ it("of a thousand ranks shows the spread, the odd ones, a map in sight and all i
   expect(shown("rank 1, step 11: 12.0 ms, the largest of 4 ranks")).toBe(true);
   fireEvent.click(screen.getByLabelText("All in sight"));
   expect(shown("the largest value is shown")).toBe(false);
+});
+
+it("shows the process groups beside their links, and who sends how much to whom", async () => {
+  groups = { notes: ["5 calls are not in the matrix."] };
+  show();
+  const table = within(await screen.findByRole("grid", { name: "Process groups" }));
+  for (const cell of ["default_pg", "0-2", "within a node", "NVLink 4"])
+    expect(table.getByText(cell)).toBeTruthy();
+  const matrix = screen.getByRole("group", { name: /Bytes from each to each: 3 rows, 3 columns/ });
+  fireEvent.focus(matrix);
+  for (const key of ["ArrowDown", "ArrowRight"]) fireEvent.keyDown(matrix, { key });
+  expect(document.querySelector(".tooltip")?.textContent).toContain("rank 0, to 1: 2.00 MiB");
+  expect(text()).toContain("Every member sends every other one an equal part.");
+  expect(text()).toContain("5 calls are not in the matrix.");
 });
 
 it("shows of one worker what can be known", async () => {

@@ -9,6 +9,7 @@ import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { ProcessGroups } from "./groups";
 import { MOST_BARS } from "./many";
 import { MeasureMap } from "./map";
 import { communicates, incomplete } from "./model";
@@ -60,6 +61,7 @@ function DistributedPage(props: PageProps) {
       {payload.ready > 1 ? <Stragglers {...props} /> : null}
       {workers.length > MOST_BARS ? <FiguresTable {...props} /> : null}
       {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
+      {payload.ready && payload.operations.kind.length ? <ProcessGroups {...props} /> : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       <WorkersTable {...props} />
       {payload.ready > 1 ? <Clock payload={payload} /> : null}

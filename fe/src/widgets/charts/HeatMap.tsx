@@ -109,7 +109,7 @@ export function HeatMap(props: HeatMapProps) {
   const bandAt = (of: number): number => Math.floor(order.indexOf(of) / bands.size);
   const bitmap = isBitmap(height, columns.length);
   return (
-    <div class="heat" ref={root}>
+    <div class={`heat${cells.texts ? "" : " heat-plain"}`} ref={root}>
       <HeatLegend max={max} unit={unit} unknown={unknown} />
       <div
         class="heat-scroll"

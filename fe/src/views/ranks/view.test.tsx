@@ -1,0 +1,204 @@
+/** All ranks of a run, and the choice of one among 1,024, with a server that answers from fixtures. */
+
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { OverviewRanksPayload, WorkerItem } from "../../api/types.gen";
+import { pageStore } from "../../state/location";
+import type { Params } from "../../state/view";
+import { HOSTILE } from "../fixtures";
+import { meshOf, overviewRanks, runWorker } from "./fixtures";
+import { Picker } from "./picker";
+import { AllRanks } from "./view";
+
+const SMALL = meshOf([
+  ["PP", 2],
+  ["DP", 2],
+  ["TP", 4],
+]);
+const LARGE = meshOf([
+  ["PP", 8],
+  ["DP", 16],
+  ["TP", 8],
+]);
+let answers: Record<string, OverviewRanksPayload>;
+let asked: string[];
+
+beforeEach(() => {
+  asked = [];
+  vi.stubGlobal("fetch", (address: string) => {
+    const path = /overview\/.*$/.exec(new URL(address).pathname)?.[0] ?? "";
+    asked.push(path);
+    return Promise.resolve(new Response(JSON.stringify(answers[path])));
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+const text = (): string => document.body.textContent;
+
+function show(payload: OverviewRanksPayload, params: Params = {}): ReturnType<typeof vi.fn> {
+  answers = { "overview/ranks": payload };
+  const setParam = vi.fn();
+  render(
+    <AllRanks
+      selection={{ run: "r", worker: "rank3", span: "1" }}
+      steps={{ first: null, last: null, skipCold: false }}
+      setSteps={vi.fn()}
+      setParam={setParam}
+      params={params}
+      hrefOf={(view, _, selection) =>
+        `${location.href.split("#")[0]}#view=${view}&worker=${selection?.worker ?? ""}`
+      }
+    />,
+  );
+  return setParam;
+}
+
+describe("all ranks", () => {
+  it("names who stands out and leads to it, from each table", async () => {
+    show(overviewRanks(SMALL, [13]));
+    await waitFor(() => expect(text()).toContain("Rank 13 computes 30.0 ms longer"));
+    const links = screen
+      .getAllByRole("link", { name: "rank 13" })
+      .map((link) => link.getAttribute("href")?.split("#")[1]);
+    expect(links.length).toBe(4);
+    expect(new Set(links)).toEqual(new Set(["view=overview&worker=rank13"]));
+    const row = within(screen.getByRole("row", { name: /^Computation/ }));
+    for (const figure of ["60.0 ms", "90.0 ms"])
+      expect(row.getAllByText(new RegExp(figure))).toBeTruthy();
+    expect(text()).toContain("50.0 % above the median");
+    expect(text()).toContain("16 of 16 workers are read.");
+  });
+
+  it("tells the squares by key, with their coordinates, and opens one by Enter", async () => {
+    show(overviewRanks(SMALL, [13]));
+    const grid = await screen.findByRole("group", { name: /16 ranks by PP and DP/ });
+    fireEvent.focus(grid);
+    // First to the worker that is open, rank 3, then right into the next cell.
+    for (const key of ["ArrowRight", "ArrowRight"]) fireEvent.keyDown(grid, { key });
+    const status = grid.querySelector('[role="status"]');
+    expect(status?.textContent).toBe("rank 4 · node0: computation 60.0 ms");
+    expect(document.querySelector(".tooltip")?.textContent).toContain("PP 0 · DP 1 · TP 0");
+    fireEvent.keyDown(grid, { key: "End" });
+    expect(status?.textContent).toContain("rank 15");
+    fireEvent.keyDown(grid, { key: "ArrowLeft" });
+    fireEvent.keyDown(grid, { key: "ArrowLeft" });
+    expect(status?.textContent).toContain("rank 13 · node1: computation 90.0 ms, stands out");
+    fireEvent.keyDown(grid, { key: "Enter" });
+    expect(pageStore.get().selection.worker).toBe("rank13");
+  });
+
+  it("keeps the choice of dimensions and colour in the address", async () => {
+    const setParam = show(overviewRanks(SMALL, [13]), { rows: "TP", colour: "step" });
+    const colour = await screen.findByLabelText<HTMLSelectElement>("Colour");
+    expect(colour.value).toBe("step");
+    expect(screen.getByLabelText<HTMLSelectElement>("Rows").value).toBe("TP");
+    fireEvent.change(screen.getByLabelText("PP"), { target: { value: "1" } });
+    fireEvent.change(screen.getByLabelText("Columns"), { target: { value: "none" } });
+    expect(setParam.mock.calls).toEqual([
+      ["only.PP", "1"],
+      ["columns", "none"],
+    ]);
+  });
+
+  it("shows what is read so far, and names from traces as text", async () => {
+    const payload = overviewRanks(SMALL, []);
+    payload.workers[2] = runWorker(2, { state: "failed", message: HOSTILE, node: HOSTILE });
+    payload.workers[3] = runWorker(3, { state: "waiting", rank: null, worker: HOSTILE });
+    show({ ...payload, progress: 0.8, notes: [HOSTILE] });
+    expect(await screen.findByRole("progressbar")).toBeTruthy();
+    const grid = screen.getByRole("group", { name: /16 ranks/ });
+    fireEvent.focus(grid);
+    fireEvent.keyDown(grid, { key: "Home" });
+    for (const state of ["could not be read", "not read yet"]) {
+      const status = (): string => grid.querySelector('[role="status"]')?.textContent ?? "";
+      while (!status().includes(state)) {
+        const before = status();
+        fireEvent.keyDown(grid, { key: "ArrowRight" });
+        expect(status()).not.toBe(before);
+      }
+    }
+    expect(text()).toContain(HOSTILE);
+    expect(document.querySelector("img")).toBeNull();
+  });
+
+  it("shows a run without dimensions or figures", async () => {
+    show(overviewRanks([], [], { spreads: [], groups: [], workers: [runWorker(0), runWorker(1)] }));
+    expect(await screen.findByRole("group", { name: /^2 ranks;/ })).toBeTruthy();
+    expect(screen.queryByLabelText("Rows")).toBeNull();
+  });
+});
+
+const item = (rank: number): WorkerItem => ({
+  name: `rank${rank}`,
+  rank,
+  rank_source: "distributedInfo",
+  world_size: 1024,
+  spans: [{ name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 }],
+});
+const WORKERS = Array.from({ length: 1024 }, (_, rank) => item(rank));
+
+function pick(known: boolean): ReturnType<typeof vi.fn> {
+  const payload = overviewRanks(LARGE, [700]);
+  answers = {
+    "overview/ranks/known": known ? payload : overviewRanks([], [], { known: false, workers: [] }),
+    "overview/ranks": payload,
+  };
+  const onChoose = vi.fn();
+  render(
+    <Picker
+      workers={WORKERS}
+      selection={{ run: "r", worker: "rank3", span: "1" }}
+      onChoose={onChoose}
+    />,
+  );
+  return onChoose;
+}
+
+const options = (): HTMLElement[] =>
+  within(screen.getByRole("listbox", { name: "Workers" })).getAllByRole("option");
+
+describe("the choice among 1,024 workers", () => {
+  it("finds a rank by number and chooses it by key", () => {
+    const onChoose = pick(true);
+    const input = screen.getByRole("combobox", { name: "Rank, host or name" });
+    expect(document.activeElement).toBe(input);
+    expect(options().length).toBe(50);
+    expect(text()).toContain("974 more");
+    fireEvent.input(input, { target: { value: "70" } });
+    expect(options()[0]?.textContent).toBe("rank 70");
+    fireEvent.keyDown(input, { key: "ArrowDown" });
+    const active = document.getElementById(input.getAttribute("aria-activedescendant") ?? "");
+    expect(active?.textContent).toBe("rank 700");
+    fireEvent.keyDown(input, { key: "Enter" });
+    expect(onChoose).toHaveBeenCalledExactlyOnceWith("rank700");
+  });
+
+  it("chooses by host and by coordinates when the ranks are known, and says them beside each", async () => {
+    const onChoose = pick(true);
+    const grid = await screen.findByRole("group", { name: /^1\u202f024 ranks by PP and DP/ });
+    const input = screen.getByRole("combobox", { name: "Rank, host or name" });
+    fireEvent.input(input, { target: { value: "node87" } });
+    await waitFor(() => expect(options().length).toBe(8));
+    expect(options()[4]?.textContent).toBe("rank 700PP 5 · DP 7 · TP 4");
+    const begin = performance.now();
+    fireEvent.focus(grid);
+    for (let i = 0; i < 200; i++)
+      fireEvent.keyDown(grid, { key: i % 20 ? "ArrowRight" : "ArrowDown" });
+    // The squares are one path per colour that no move draws again: 200 moves take a fraction of this.
+    expect(performance.now() - begin).toBeLessThan(4000);
+    expect(grid.querySelectorAll("svg path").length).toBeLessThan(8);
+    fireEvent.keyDown(grid, { key: "Enter" });
+    expect(onChoose).toHaveBeenCalledOnce();
+    expect(asked).toEqual(["overview/ranks/known"]);
+  });
+
+  it("reads all traces only when it is told to", async () => {
+    pick(false);
+    const arrange = await screen.findByRole("button", { name: /Arrange 1\u202f024 workers/ });
+    expect(asked).toEqual(["overview/ranks/known"]);
+    fireEvent.click(arrange);
+    expect(await screen.findByRole("group", { name: /ranks by PP and DP/ })).toBeTruthy();
+  });
+});

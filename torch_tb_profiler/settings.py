@@ -34,6 +34,10 @@ class Settings:
     """An import without progress for this long is stopped and reported as hung."""
     import_processes: int = 0
     """Processes that decode one large trace; 0: as many as cores are free."""
+    max_inflated_bytes: int = 64 << 30
+    """An import of a file that inflates to more is stopped."""
+    max_import_seconds: float = 6 * 3600.0
+    """An import that reads for longer is stopped, even with progress."""
     chunk_bytes: int = 2 << 20
     """Bytes of text decoded at once."""
     cache_dir: str = ""

@@ -36,6 +36,11 @@ def test_no_more_rows_than_a_chart_shows(n: int, first: list[int]) -> None:
     assert first_steps(n).tolist() == first
 
 
+def test_no_step_has_no_row() -> None:
+    assert step_rows.row_names([], first_steps(0)) == []
+    assert step_rows.row_names(["a", "b", "c"], first_steps(3)) == ["a", "b", "c"]
+
+
 def test_few_steps_are_rows_of_their_own() -> None:
     found = columns(4)
     assert found["step"] == [0, 1, 2, 3]

@@ -21,8 +21,14 @@ PATIENT_BYTES = 64 << 20
 """A longer entry is given up, to bound memory."""
 LOOK_BYTES = 16 << 10
 """How far past the damage the end of an entry with nested objects is sought."""
-FUTILE_BYTES = 16 << 20
+FUTILE_BYTES = 4 << 20
 """Text that may be scanned in vain per trace; damage beyond that is skipped at once."""
+
+LOST_BYTES = 4 << 20
+"""Text that may be lost entry by entry per trace, which costs up to 1.5 s per MiB; of more damage
+``SKIPPED_BYTES`` are lost at once.
+"""
+SKIPPED_BYTES = 1 << 20
 
 _CLOSE, _QUOTE = ord("]"), ord('"')
 _GAP = re.compile(rb"[ \t\r\n,]+")
@@ -36,17 +42,20 @@ _GARBAGE = re.compile(rb'[^\s,\]\[{"]+')
 
 
 class Ledger:
-    """Entries read and lost, and the bytes scanned in vain."""
+    """Entries read and lost, the bytes of those that were lost one by one, and the bytes scanned in vain."""
 
     def __init__(self, counts: DefectCounts) -> None:
         self.counts = counts
         self.entries = 0
+        self.lost = 0
+        self.lost_bytes = 0
         self.futile = 0
 
     def lose(self, text: bytes) -> None:
         """Count an entry that cannot be used."""
         self.counts.add(UNPARSABLE if text[:1] == b"{" else NOT_AN_EVENT)
         self.entries += 1
+        self.lost += 1
 
 
 def one_event(text: bytes, counts: DefectCounts) -> tuple[Event, bytes] | None:
@@ -100,12 +109,14 @@ class Walk:
 
     def go(self) -> int:
         """Walk as far as possible; the offset reached, 0 if the first entry needs more text."""
-        text, position, n = self._text, 0, len(self._text)
+        text, position, n, ledger = self._text, 0, len(self._text), self._ledger
+        behind = 0
         while position < n and text[position] != _CLOSE and not self.gave_up:
             gap = _GAP.match(text, position)
             if gap:
                 position = gap.end()
                 continue
+            lost = ledger.lost
             end = (
                 self._event(position)
                 if text[position : position + 1] == b"{"
@@ -113,8 +124,21 @@ class Walk:
             )
             if end < 0:
                 break
-            position = end
+            if ledger.lost > lost:
+                ledger.lost_bytes += end - behind
+                if ledger.lost_bytes > LOST_BYTES:
+                    end = self._past_damage(end)
+            position = behind = end
         return position
+
+    def _past_damage(self, end: int) -> int:
+        """Where an entry ends that is far enough behind a lost one; all that is between is lost with it."""
+        far = end + SKIPPED_BYTES
+        boundary = self._boundary(far) if far < len(self._text) else -1
+        if boundary > 0:
+            return boundary
+        self.gave_up = not self._ended
+        return len(self._text)
 
     def _event(self, start: int) -> int:
         text = self._text

@@ -80,6 +80,7 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
     if reason is not None:
         raise NotATrace(reason, "Check what wrote the file.")
     with open_text(location, settings) as stream:
+        stream.limit(settings)
         from torch_tb_profiler.analysis.facts.derive import derive
         from torch_tb_profiler.importers import read_trace
 

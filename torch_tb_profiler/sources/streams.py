@@ -16,10 +16,11 @@ import os
 import queue
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-from torch_tb_profiler.errors import MissingDriver, SourceError
+from torch_tb_profiler.errors import MissingDriver, NotATrace, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
 from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
@@ -143,6 +144,8 @@ class TextStream:
         self._blocks: queue.Queue[bytes | BaseException | None] = queue.Queue(BLOCKS_AHEAD)
         self._rest = memoryview(b"")
         self._ended = False
+        self._inflated, self._begun = 0, time.monotonic()
+        self._limits: Settings | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(
             target=self._read_ahead, name="profiler-inflate", daemon=True
@@ -186,7 +189,28 @@ class TextStream:
             else:
                 self._rest = memoryview(block)
         out, self._rest = self._rest[:n], self._rest[n:]
+        self._inflated += len(out)
+        if self._limits is not None:
+            self._expect_within(self._limits)
         return bytes(out)
+
+    def limit(self, settings: Settings) -> None:
+        """From now on ``read`` raises NotATrace beyond the limits of an import."""
+        self._limits = settings
+
+    def _expect_within(self, limits: Settings) -> None:
+        what = ""
+        if self._inflated > limits.max_inflated_bytes:
+            size = f"{limits.max_inflated_bytes:,} bytes"
+            what, name = f"The file inflates to more than {size}", "MAX_INFLATED_BYTES"
+        elif time.monotonic() - self._begun > limits.max_import_seconds:
+            seconds = f"{limits.max_import_seconds:g} s"
+            what, name = f"Reading the file took more than {seconds}", "MAX_IMPORT_SECONDS"
+        if what:
+            raise NotATrace(
+                f"{what}, the limit of an import.",
+                f"If you trust the file, set TORCH_TB_PROFILER_{name} to more.",
+            )
 
     def close(self) -> None:
         """Stop reading ahead and close the source."""

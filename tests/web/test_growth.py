@@ -1,0 +1,38 @@
+"""However large a trace is in one respect, every reply stays small."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tests.builders.drawn import trace_of
+from tests.builders.grown import GROWN
+from tests.fuzz.check import MOST_REPLY_BYTES, questions
+from tests.views import hand_made
+from tests.web.served import WrittenCatalogue, body, client
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.web.downloads import Download
+from torch_tb_profiler.web.route import ROUTES
+
+pytestmark = pytest.mark.slow
+QUADRATIC = ("/distributed",)
+"""Asked once only, for their time."""
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_replies_stay_small(name: str) -> None:
+    make, n = GROWN[name]
+    trace = trace_of(make(n))
+    opened = replace(hand_made.opened(derive(trace)), trace=trace)
+    asked, large = client(WrittenCatalogue(opened)), {}
+    for path, query in questions(opened, Random(1)):
+        if ROUTES[path].answers is Download or (path in QUADRATIC and "steps" in query):
+            continue
+        response = asked.get(path, query_string=query)
+        assert response.status_code in (200, 202, 400, 404, 409), (path, query)
+        size = len(body(response))
+        if size > MOST_REPLY_BYTES:
+            large[path] = size
+    assert large == {}

@@ -16,7 +16,7 @@ import pytest
 from tests.runs.conftest import OBEY, Start, spans, states, until, write
 from tests.runs.targets import content, obey
 from torch_tb_profiler.runs import catalogue as catalogue_
-from torch_tb_profiler.runs import executor, prefetch
+from torch_tb_profiler.runs import executor, prefetch, whole_logdir
 from torch_tb_profiler.runs import keeper as keeper_
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.keeper import Keeper
@@ -235,6 +235,16 @@ def test_what_a_logdir_takes_of_the_disk_is_said_where_it_is_much(
         assert note.startswith(
             "All imports take about 24.8 GiB, and the cache folder keeps 22.0 GiB"
         )
+
+
+def test_the_command_import_says_it_before_it_begins(
+    logdir: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(logdir / "run" / "a.json", '{"traceEvents": []}')
+    monkeypatch.setattr(cache_folder, "_free", lambda folder: path.stat().st_size / 2)
+    told: list[whole_logdir.Progress] = []
+    whole_logdir.make_all(str(logdir), replace(settings, workers=1), told.append)
+    assert told[0].note.startswith("The imports to come take about")
 
 
 def test_the_least_recently_used_goes_first_in_both_folders(tmp_path: Path) -> None:

@@ -117,6 +117,9 @@ class _Work:
         self._found = found
         self._changed = threading.Condition()
         self._left = len(found)
+        files = [file for _, file in found]
+        waiting = [file for file in files if not keeper.folder().has(keeper.path(file))]
+        self._disk_note = keeper.disk_note(files, waiting)
 
     def begin(self) -> None:
         """Hand everything to the queue, which takes the first ones first."""
@@ -148,7 +151,7 @@ class _Work:
             cluster.workers if cluster else -1,
             self._keeper.queue.executor.slots(self._keeper.settings.workers),
             state.address if state else None,
-            self._keeper.note,
+            " ".join(filter(None, (self._keeper.note, self._disk_note))),
         )
 
     def _import(

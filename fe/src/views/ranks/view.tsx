@@ -63,7 +63,7 @@ function AllRanksPage({ payload, ...props }: ViewProps & { payload: OverviewRank
       {groups.some((group) => group.workers.length > 1) ? (
         <Groups payload={payload} hrefOf={hrefOf} />
       ) : null}
-      <Notes notes={payload.rules} />
+      {spreads.length ? <Notes notes={payload.rules} /> : null}
     </>
   );
 }

@@ -314,7 +314,7 @@ def test_a_run_tells_its_process_groups(samples: Path) -> None:
     assert (group["description"], group["ranks"], group["group_size"]) == ("default_pg", "0-3", 4)
     assert (group["reach"], group["nodes"], group["recorded"]) == ("within a node", 1, 4)
     with pytest.raises(AttributeError):
-        _ = run[0].process_groups  # type: ignore[attr-defined]
+        _ = run[0].process_groups
 
 
 def test_a_run_is_a_sequence_of_its_traces(run: RunFrames) -> None:

@@ -251,9 +251,9 @@ def test_workers_of_another_version_get_nothing(
 def test_a_worker_without_this_package_gets_nothing(
     queue_of: Queue, heard: Heard, processes: Processes, tmp_path: Path, settings: Settings
 ) -> None:
-    # An installed package would be found by it, too: one of that name that cannot be used hides it.
+    # An installed package would be found by it, too: one of that name hides it.
     (tmp_path / "other" / "torch_tb_profiler").mkdir(parents=True)
-    (tmp_path / "other" / "torch_tb_profiler" / "__init__.py").write_text("")
+    (tmp_path / "other" / "torch_tb_profiler" / "__init__.py").write_text("raise ImportError")
     processes.start_worker(sees=tmp_path / "other")
     queue = queue_of(processes.address, alone=False)
     queue.executor.link.connect()

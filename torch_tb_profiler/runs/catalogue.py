@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,8 +22,9 @@ from torch_tb_profiler.runs.entries import (
     Key,
     arrange,
     is_of,
+    not_ready,
     open_at,
-    run_name,
+    place_in_order,
     unknown,
 )
 from torch_tb_profiler.runs.import_job import Outcome
@@ -37,17 +36,17 @@ from torch_tb_profiler.runs.model import (
     OpenedTimeline,
     Snapshot,
     State,
+    snapshot_of,
 )
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
 from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import names, places, sniff
+from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
 from torch_tb_profiler.store.memory import share_freed_memory
-from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -142,17 +141,13 @@ class Catalogue:
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
-                snapshot = Snapshot(
-                    "",
+                self._snapshot = snapshot_of(
                     bool(self._unfinished),
                     tuple(places.shown(location) for location in self._logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
                 )
-                content = repr(snapshot).encode("utf-8", "surrogatepass")
-                version = hashlib.sha256(content).hexdigest()[:16]
-                self._snapshot = replace(snapshot, version=version)
             return self._snapshot
 
     def _disk_note(self) -> str:
@@ -306,23 +301,11 @@ class Catalogue:
         return entry
 
     def _expect_ready(self, entry: Entry) -> None:
-        if entry.state is State.READY:
-            return
-        if entry.state is State.FAILED:
-            raise ImportFailed(
-                f"{entry.path}: {entry.message}",
-                "The diagnosis page lists every file and why it is not shown.",
-            )
-        if entry.state is State.GROWING:
-            raise NotReady(
-                f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
-                "It is imported when it is whole.",
-                progress=0.0,
-            )
-        if entry.making is not None:
+        why = not_ready(entry)
+        if isinstance(why, NotReady) and entry.making is not None:
             self.keeper.queue.promote(entry.making.job.key)
-        word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
-        raise NotReady(f"{entry.path} {word}.", "Wait a moment.", progress=round(entry.progress, 3))
+        if why is not None:
+            raise why
 
     def _not_found(self, run: str, worker: str, span: str) -> ProfilerError:
         if self._unfinished:
@@ -473,16 +456,11 @@ class Catalogue:
     def _submit(self, entry: Entry) -> None:
         entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
         self._changed()
-        priority = (
-            names.natural(run_name(entry)),
-            names.natural(entry.name.worker),
-            names.span_order(entry.name),
-        )
         # One file may be seen through several logdirs; it is imported once.
         entry.making = self.keeper.have_imported(
             entry.found,
             entry.sidecar,
-            priority,
+            place_in_order(entry),
             entry,
             partial(self._hear, entry),
             alone=entry.tries > 0,

@@ -163,8 +163,8 @@ class Keeper:
             )
         if kept > limit:
             note += (
-                f" All imports take about {format_bytes(round(kept))}, and the cache folder keeps {format_bytes(limit)}: what is"
-                " looked at least is imported again. TORCH_TB_PROFILER_CACHE_LIMIT_BYTES sets the limit."
+                f" All imports take about {format_bytes(round(kept))}, and the cache folder keeps {format_bytes(limit)}: what was"
+                " used longest ago is imported again. TORCH_TB_PROFILER_CACHE_LIMIT_BYTES sets the limit."
             )
         return note.strip()
 

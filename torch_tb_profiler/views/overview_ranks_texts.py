@@ -139,9 +139,10 @@ def headline_of(
     workers: Sequence[RunWorker],
     found: Mapping[RankFigure, Spread],
     groups: Sequence[Ints],
+    called: Sequence[str],
     progress: float,
 ) -> list[str]:
-    """Who stands out, then the median rank."""
+    """Who stands out, then the median rank. ``called``: where the first of the groups are."""
     ready = max((int((~np.isnan(each.values)).sum()) for each in found.values()), default=0)
     if progress < 1 and ready < 2:
         return ["The workers are still being read."]
@@ -149,7 +150,7 @@ def headline_of(
         return ["No worker tells of a step."]
     if ready == 1:
         return ["One rank is read: there is nothing to compare it with.", *_median(found)]
-    told = list(_who_stands_out(workers, found, ready)) or [_none(found, groups, ready)]
+    told = list(_who_stands_out(workers, found, ready)) or [_none(found, groups, called, ready)]
     so_far = f"So far {format_count(ready)} of {format_count(len(workers))} ranks are read."
     return [*([so_far] if progress < 1 else []), *told[:MOST_TOLD], *_median(found)]
 
@@ -166,17 +167,22 @@ def _who_stands_out(
             yield _out(workers, name, spread, new)
 
 
-def _none(found: Mapping[RankFigure, Spread], groups: Sequence[Ints], ready: int) -> str:
+def _none(
+    found: Mapping[RankFigure, Spread], groups: Sequence[Ints], called: Sequence[str], ready: int
+) -> str:
     step = found["step"]
     takes = f"a step takes {_range('step', step.quartiles[0], step.quartiles[-1])}"
     if len(groups) == 1:
         return f"All {format_count(ready)} ranks are alike: {takes}."
     if len(groups) > _SEVERAL or len(groups) == ready:
-        return f"No single rank stands out, and few are alike: {takes}."
-    sizes = [format_count(len(group)) for group in groups]
+        return f"Few ranks are alike: {takes}."
+    sizes = [
+        format_count(len(group)) + (f" ({where})" if where else "")
+        for group, where in zip(groups, called, strict=False)
+    ]
     return (
-        f"No single rank stands out; the ranks fall into {len(groups)} groups, of"
-        f" {', '.join(sizes[:-1])} and {sizes[-1]}: {takes}."
+        f"The ranks fall into {len(groups)} groups, of {', '.join(sizes[:-1])} and {sizes[-1]}:"
+        f" {takes}."
     )
 
 

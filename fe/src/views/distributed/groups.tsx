@@ -73,6 +73,7 @@ function Matrix({ payload }: { payload: ProcessGroupsPayload }) {
           columnWord="to"
           values={sent_bytes}
           unit="bytes"
+          without="itself"
           order={order}
           fit
         />

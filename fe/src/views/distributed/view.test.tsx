@@ -210,6 +210,8 @@ it("shows the process groups beside their links, and who sends how much to whom"
   fireEvent.focus(matrix);
   for (const key of ["ArrowDown", "ArrowRight"]) fireEvent.keyDown(matrix, { key });
   expect(document.querySelector(".tooltip")?.textContent).toContain("rank 0, to 1: 2.00 MiB");
+  expect(text()).toContain("itself");
+  expect(text()).not.toContain("not known");
   expect(text()).toContain("Every member sends every other one an equal part.");
   expect(text()).toContain("5 calls are not in the matrix.");
 });

@@ -28,6 +28,8 @@ interface HeatMapProps {
   perColumn?: number;
   values: HeatValues;
   unit: Unit;
+  /** What a cell without a value is. */
+  without?: string;
   order: readonly number[];
   note?: (row: number, column: number) => string;
   /** Rows with a name beside them. */
@@ -110,7 +112,7 @@ export function HeatMap(props: HeatMapProps) {
   const bitmap = isBitmap(height, columns.length);
   return (
     <div class={`heat${cells.texts ? "" : " heat-plain"}`} ref={root}>
-      <HeatLegend max={max} unit={unit} unknown={unknown} />
+      <HeatLegend max={max} unit={unit} without={unknown ? (props.without ?? "not known") : ""} />
       <div
         class="heat-scroll"
         style={{
@@ -362,14 +364,14 @@ function HeatTexts({ values, max, cells, unit }: HeatTextsProps) {
   );
 }
 
-function HeatLegend({ max, unit, unknown }: { max: number; unit: Unit; unknown: boolean }) {
+function HeatLegend({ max, unit, without }: { max: number; unit: Unit; without: string }) {
   const classes = [
     format(0, unit),
     ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`),
   ];
   return (
     <ul class="legend-line">
-      {[...classes, ...(unknown ? ["not known"] : [])].map((text, level) => (
+      {[...classes, ...(without ? [without] : [])].map((text, level) => (
         <li key={level}>
           <svg width="14" height="14" aria-hidden="true">
             <rect

@@ -307,6 +307,16 @@ def test_waiting_is_told_from_transferring_where_all_workers_are_known(samples: 
     assert run[0].findings["rule"].isin(["straggler"]).sum() == 0
 
 
+def test_a_run_tells_its_process_groups(samples: Path) -> None:
+    run = torch_tb_profiler.open(samples / "ddp_gloo", use_cache=False)
+    assert isinstance(run, RunFrames)
+    [group] = run.process_groups.to_dict("records")
+    assert (group["description"], group["ranks"], group["group_size"]) == ("default_pg", "0-3", 4)
+    assert (group["reach"], group["nodes"], group["recorded"]) == ("within a node", 1, 4)
+    with pytest.raises(AttributeError):
+        _ = run[0].process_groups
+
+
 def test_a_run_is_a_sequence_of_its_traces(run: RunFrames) -> None:
     assert (len(run), [trace.worker for trace in run]) == (2, ["rank0", "rank1"])
     assert run["rank1"] is run[1]

@@ -8,6 +8,7 @@ from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
+from torch_tb_profiler.analysis.distributed.group_table import PROCESS_GROUPS
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
@@ -33,6 +34,7 @@ FRAMES: tuple[DisplaySpec, ...] = (
     MEMORY_BLOCKS,
     MEMORY_ALIVE,
     COLLECTIVES,
+    PROCESS_GROUPS,
     COUNTERS,
     COUNTER_SAMPLES,
     EFFICIENCY,

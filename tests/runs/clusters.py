@@ -55,10 +55,12 @@ class Processes:
         self.scheduler = self._start("scheduler", f"--port={self.port}", "--no-dashboard")
         until(self._answers, "the scheduler answers")
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        """One of one thread, without a nanny that would start it again."""
+    def start_worker(self, sees: Path = ROOT) -> subprocess.Popen[bytes]:
+        """One of one thread, without a nanny that would start it again. ``sees``: where it finds
+        packages that are not installed.
+        """
         options = ("--nthreads=1", "--no-nanny", "--no-dashboard", "--memory-limit=2GB")
-        worker = self._start("worker", self.address, *options)
+        worker = self._start("worker", self.address, *options, sees=sees)
         self.workers.append(worker)
         return worker
 
@@ -74,12 +76,12 @@ class Processes:
             return True
         return False
 
-    def _start(self, *command: str) -> subprocess.Popen[bytes]:
+    def _start(self, *command: str, sees: Path = ROOT) -> subprocess.Popen[bytes]:
         with open(self._folder / f"{command[0]}.log", "ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "dask", *command],
                 cwd=self._folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                env={**os.environ, "PYTHONPATH": str(sees)},
                 stdout=log,
                 stderr=log,
             )

@@ -247,6 +247,27 @@ def test_workers_of_another_version_get_nothing(
             make_all(str(logdir), of_cluster(settings, scheduler), alone=True)
 
 
+@pytest.mark.slow
+def test_a_worker_without_this_package_gets_nothing(
+    queue_of: Queue, heard: Heard, processes: Processes, tmp_path: Path, settings: Settings
+) -> None:
+    # An installed package would be found by it, too: one of that name hides it.
+    (tmp_path / "other" / "torch_tb_profiler").mkdir(parents=True)
+    (tmp_path / "other" / "torch_tb_profiler" / "__init__.py").write_text("raise ImportError")
+    processes.start_worker(sees=tmp_path / "other")
+    queue = queue_of(processes.address, alone=False)
+    queue.executor.link.connect()
+    until(lambda: queue.executor.link.state().others == 1)
+    assert "cannot run torch_tb_profiler" in queue.executor.link.note
+    queue.submit(job(tmp_path, "a"), (0,))
+    until(lambda: heard.done("a"))
+    processes.start_worker()
+    until(lambda: queue.executor.link.state().workers == 1)
+    queue.submit(job(tmp_path, "b"), (1,))
+    until(lambda: heard.done("b"))
+    assert begun(settings) == ["a.json", "b.json"]
+
+
 def test_a_server_starts_without_its_scheduler(
     settings: Settings,
     start: Start,

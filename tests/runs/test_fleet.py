@@ -8,6 +8,7 @@ import pytest
 
 from tests.builders.drawn import Event, trace_of
 from tests.runs.written_run import WrittenRun
+from torch_tb_profiler.analysis.critical_path import ranks
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.store.model import Trace
 
@@ -123,9 +124,12 @@ def test_of_several_spans_the_one_recorded_meanwhile() -> None:
     assert [member.span.name for member in Fleets(run).of(asked).members] == ["1", "1"]
 
 
-def test_of_large_traces_only_the_longest_steps_are_gone_through() -> None:
+def test_of_ranks_that_are_opened_too_often_the_path_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ranks, "MOST_OPENED", 0)
     run = run_of(reached(100, 200, 300, late=30), reached(130, 230, 330))
-    found = Fleets(run, most_spans=-1).of(run.open("run", "rank0", "1"))
+    found = Fleets(run).of(run.open("run", "rank0", "1"))
     assert found.path is not None
     assert (len(found.path.step), found.blames) == (0, ())
 

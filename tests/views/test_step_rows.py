@@ -22,7 +22,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_rows, "MOST_STEP_ROWS", 4)
 
 
-def columns(n: int, **chosen: int) -> dict[str, Any]:
+def columns(n: int, **chosen: Any) -> dict[str, Any]:
     facts = derive(trace_of(steps(n)))
     found = step_columns(facts, select(facts, **chosen))
     return {key: list(values) for key, values in found.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +70,17 @@ def test_the_slow_rank_is_named_with_its_coordinates(mesh: WrittenRun) -> None:
     step, computation = found["spreads"][:2]
     assert (step["figure"], step["outliers"]) == ("step", [])
     assert (computation["highest"], computation["outliers"]) == (13, [13])
+
+
+def test_parts_of_a_run_are_named_by_their_coordinates(tmp_path: Path) -> None:
+    """The second pipeline stage computes 20 % longer: no rank of it is an outlier, it is half of the run."""
+    folder = write_mesh(tmp_path / "run", {"pp": 2, "tp": 4}, dict.fromkeys(range(4, 8), 1.2))
+    run = WrittenRun({f"rank{n}": opened(folder / f"rank{n}.pt.trace.json") for n in range(8)})
+    found = asking(run)("/overview/ranks", "rank0")
+    assert found["outliers"] == []
+    assert found["headline"][0] == (
+        "The ranks fall into 2 groups, of 4 (PP 0) and 4 (PP 1): a step takes 92.8 ms."
+    )
 
 
 def test_known_ranks_are_told_without_making_any(mesh: WrittenRun) -> None:

@@ -132,7 +132,7 @@ def test_a_flag_that_is_taken_is_left_to_its_owner(caplog: pytest.LogCaptureFixt
         ProfilerLoader().define_flags(parser)
     assert parser.parse_args([]).perfetto_url == "theirs"
     assert "--perfetto_url" in caplog.text
-    assert len(FLAGS) == 3
+    assert len(FLAGS) == 4
 
 
 @pytest.mark.parametrize(

@@ -271,8 +271,7 @@ class TraceFrames(Frames):
             top_level_events_only: show top-level events only.
             python_frames: whether Python functions count as calls; in PyTorch they do since 2.12.
 
-        Both default to the behaviour of the PyTorch version that recorded the trace, as ``record``
-        writes it or as the file suggests.
+        Both default to what the PyTorch version did that, by the file, recorded the trace.
         """
         events, listed = functions_in(self._context.opened)
         events = events if python_frames is None else python_frames
@@ -328,6 +327,11 @@ class RunFrames(Frames, Sequence[TraceFrames]):
                 context, waiting_columns(member) if member[1] >= 0 else None
             )
         )
+
+    @property
+    def process_groups(self) -> DataFrame:
+        """Process groups, of one run: members, nodes, bytes, bandwidth beside the link's peak."""
+        return tables.process_groups(one_fleet(self._members, "groups are those of one"))
 
     def critical_path(
         self, steps: Steps = None, *, ranks: Literal["all"] | None = None
@@ -466,11 +470,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> RunFrames:
-        """The traces limited to some steps; see ``TraceFrames.in_steps``.
-
-        Raises:
-            IndexError: a trace has no such step.
-        """
+        """The traces limited to some steps; see ``TraceFrames.in_steps``."""
         return RunFrames(
             [trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces],
             self.unreadable,

@@ -11,6 +11,9 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
 from torch_tb_profiler.analysis.critical_path.table import critical_path_table
 from torch_tb_profiler.analysis.distributed.collective_table import collective_table
+from torch_tb_profiler.analysis.distributed.group_table import group_table
+from torch_tb_profiler.analysis.distributed.groups import Place
+from torch_tb_profiler.analysis.distributed.groups import process_groups as sums_of_groups
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -33,6 +36,7 @@ from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
+from torch_tb_profiler.views.distributed import node_of
 from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
@@ -127,6 +131,16 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
     errors = [clock.error for clock in figures.aligned if clock.error is not None]
     made.attrs["clock_error_ns"] = max(errors, default=None)
     return made
+
+
+def process_groups(fleet: Fleet) -> DataFrame:
+    """See ``analysis.distributed.group_table.PROCESS_GROUPS``."""
+    figures, members = fleet.figures, [fleet.members[number].worker for number in fleet.place]
+    places = [
+        Place(worker.rank, node_of(worker.name, rank))
+        for worker, rank in zip(members, figures.ranks, strict=True)
+    ]
+    return table_frame(group_table(sums_of_groups(figures), places, figures.ranks))
 
 
 def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:

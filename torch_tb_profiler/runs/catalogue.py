@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,11 +22,12 @@ from torch_tb_profiler.runs.entries import (
     Key,
     arrange,
     is_of,
+    not_ready,
     open_at,
-    run_name,
+    place_in_order,
     unknown,
 )
-from torch_tb_profiler.runs.import_job import Outcome, outcome_of
+from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.model import (
     Opened,
@@ -37,17 +36,17 @@ from torch_tb_profiler.runs.model import (
     OpenedTimeline,
     Snapshot,
     State,
+    snapshot_of,
 )
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
-from torch_tb_profiler.runs.rank_indexes import rank_index
+from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import names, places, sniff
+from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
 from torch_tb_profiler.store.memory import share_freed_memory
-from torch_tb_profiler.units import format_count
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -142,17 +141,13 @@ class Catalogue:
                 arrangement = self._arranged()
                 listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
-                snapshot = Snapshot(
-                    "",
+                self._snapshot = snapshot_of(
                     bool(self._unfinished),
                     tuple(places.shown(location) for location in self._logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
                 )
-                content = repr(snapshot).encode("utf-8", "surrogatepass")
-                version = hashlib.sha256(content).hexdigest()[:16]
-                self._snapshot = replace(snapshot, version=version)
             return self._snapshot
 
     def _disk_note(self) -> str:
@@ -238,6 +233,8 @@ class Catalogue:
         with self._lock:
             # What was just looked at may have told its rank: arranged once for all of them.
             arrangement = self._arranged()
+        asked = (arrangement.entries.get(key) for key in keys)
+        copy_indexes(self.keeper, [entry.sidecar for entry in asked if entry and entry.sidecar])
         return [self._ask_rank(arrangement, key) for key in keys]
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
@@ -304,23 +301,11 @@ class Catalogue:
         return entry
 
     def _expect_ready(self, entry: Entry) -> None:
-        if entry.state is State.READY:
-            return
-        if entry.state is State.FAILED:
-            raise ImportFailed(
-                f"{entry.path}: {entry.message}",
-                "The diagnosis page lists every file and why it is not shown.",
-            )
-        if entry.state is State.GROWING:
-            raise NotReady(
-                f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
-                "It is imported when it is whole.",
-                progress=0.0,
-            )
-        if entry.making is not None:
+        why = not_ready(entry)
+        if isinstance(why, NotReady) and entry.making is not None:
             self.keeper.queue.promote(entry.making.job.key)
-        word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
-        raise NotReady(f"{entry.path} {word}.", "Wait a moment.", progress=round(entry.progress, 3))
+        if why is not None:
+            raise why
 
     def _not_found(self, run: str, worker: str, span: str) -> ProfilerError:
         if self._unfinished:
@@ -451,7 +436,7 @@ class Catalogue:
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:
             try:
-                outcome = outcome_of(*self.keeper.read(IMPORT, sidecar)[:2])
+                outcome = self.keeper.outcome(sidecar)
                 if is_of(outcome.identity, entry.found):
                     return outcome, "", ""
             except SidecarError:
@@ -471,23 +456,18 @@ class Catalogue:
     def _submit(self, entry: Entry) -> None:
         entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
         self._changed()
-        priority = (
-            names.natural(run_name(entry)),
-            names.natural(entry.name.worker),
-            names.span_order(entry.name),
-        )
         # One file may be seen through several logdirs; it is imported once.
         entry.making = self.keeper.have_imported(
             entry.found,
             entry.sidecar,
-            priority,
+            place_in_order(entry),
             entry,
             partial(self._hear, entry),
             alone=entry.tries > 0,
         )
 
     def _fail(self, entry: Entry, message: str, code: str) -> None:
-        pause = RETRY_SECONDS if code in ("source_error", "missing_driver") else None
+        pause = RETRY_SECONDS if code in ("source_error", "missing_driver", "no_room") else None
         if code in PASSING and entry.tries < MOST_TRIES - 1:
             pause = RETRY_SECONDS * 4.0 ** (entry.tries - 1)
             entry.tries += 1

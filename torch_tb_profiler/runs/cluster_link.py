@@ -301,7 +301,7 @@ class ClusterLink:
         self.problem = note = ""
         if others:
             address, other = next(iter(others.items()))
-            has = f"has {other.version}" if other.version else "cannot import torch_tb_profiler"
+            has = f"has {other.version}" if other.version else "cannot run torch_tb_profiler"
             rest = f" and {len(others) - 1} more" if len(others) > 1 else ""
             note = (
                 f"The worker {address} of the Dask scheduler {self._address} {has}{rest}, where"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Making
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
@@ -262,4 +263,32 @@ def _seen(entry: Entry, key: Key | None) -> SeenFile:
         bytes=max(entry.found.size, 0),
         events=outcome.events if outcome else None,
         lost=outcome.lost if outcome else None,
+    )
+
+
+def not_ready(entry: Entry) -> ImportFailed | NotReady | None:
+    """Why a file cannot be opened; None if it can."""
+    if entry.state is State.READY:
+        return None
+    if entry.state is State.FAILED:
+        return ImportFailed(
+            f"{entry.path}: {entry.message}",
+            "The diagnosis page lists every file and why it is not shown.",
+        )
+    if entry.state is State.GROWING:
+        return NotReady(
+            f"{entry.path} is still being written ({format_count(entry.found.size)} bytes so far).",
+            "It is imported when it is whole.",
+            progress=0.0,
+        )
+    word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
+    return NotReady(f"{entry.path} {word}.", "Wait a moment.", progress=round(entry.progress, 3))
+
+
+def place_in_order(entry: Entry) -> tuple[Any, ...]:
+    """Sorts imports by run, worker and span."""
+    return (
+        names.natural(run_name(entry)),
+        names.natural(entry.name.worker),
+        names.span_order(entry.name),
     )

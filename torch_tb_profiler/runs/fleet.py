@@ -31,7 +31,9 @@ V = TypeVar("V")
 MOST_RANKS = 1024
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_SPANS = 1 << 22
-"""Spans of the traces that the critical path through all ranks is looked for in, the longest steps first."""
+"""Spans of the traces that the critical path through all ranks goes through, those of the longest steps first; of further
+ranks it takes their own critical paths.
+"""
 GROWTH = 2
 """How many more ranks must be ready for another look at a run that is not complete."""
 MOST_FLEETS = 16
@@ -210,7 +212,7 @@ class Fleets:
         figures = run_figures(ranks)
         open_rank = partial(self._open_rank, asked, members, place)
         complete = all(member.state != "waiting" for member in members)
-        path = RanksWalk(figures, open_rank).paths(self._most_spans) if complete else None
+        path = RanksWalk(figures, open_rank, self._most_spans).paths() if complete else None
         held = blames(figures, path, open_rank) if path else ()
         return Fleet(tuple(members), place, figures, held, len(members), path, open_rank)
 

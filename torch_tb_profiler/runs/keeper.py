@@ -17,8 +17,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError, SourceError
 from torch_tb_profiler.runs.executor import Executor, LocalProcesses
+from torch_tb_profiler.runs.import_job import Outcome, outcome_of
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.products import (
     DERIVED,
@@ -160,8 +163,8 @@ class Keeper:
             )
         if kept > limit:
             note += (
-                f" All imports take about {format_bytes(round(kept))}, and the cache folder keeps {format_bytes(limit)}: what is"
-                " looked at least is imported again. TORCH_TB_PROFILER_CACHE_LIMIT_BYTES sets the limit."
+                f" All imports take about {format_bytes(round(kept))}, and the cache folder keeps {format_bytes(limit)}: what was"
+                " used longest ago is imported again. TORCH_TB_PROFILER_CACHE_LIMIT_BYTES sets the limit."
             )
         return note.strip()
 
@@ -204,6 +207,26 @@ class Keeper:
         except SidecarError:
             self.folder().discard(path)
             raise
+
+    def outcome(self, path: str) -> Outcome:
+        """What an import says of itself; with a cache at a URL without copying its sidecar.
+
+        Raises:
+            SidecarError: it is not there, or cannot be used.
+            SourceError: the cache does not answer.
+        """
+        told = self.folder().told(path)
+        if told is not None:
+            with suppress(msgspec.ValidationError):
+                return msgspec.convert(told, Outcome)
+        return outcome_of(*self.read(IMPORT, path)[:2])
+
+    def copy_all(self, paths: Iterable[str]) -> None:
+        """Have small sidecars copied here together, where the cache is at a URL."""
+        if self.folder().remote is not None:
+            # Each is fetched by itself, too, and says then what is wrong.
+            with suppress(SourceError, OSError):
+                self.folder().copy_all(paths)
 
     def _copied(self, path: str) -> str:
         folder = self.folder()

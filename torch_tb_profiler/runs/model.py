@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -104,6 +105,19 @@ class Snapshot:
     runs: tuple[Run, ...] = ()
     files: tuple[SeenFile, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+
+def snapshot_of(
+    scanning: bool,
+    logdirs: tuple[str, ...],
+    runs: tuple[Run, ...],
+    files: tuple[SeenFile, ...],
+    notes: tuple[str, ...],
+) -> Snapshot:
+    """A snapshot with the version that its content has."""
+    content = repr((scanning, logdirs, runs, files, notes)).encode("utf-8", "surrogatepass")
+    version = hashlib.sha256(content).hexdigest()[:16]
+    return Snapshot(version, scanning, logdirs, runs, files, notes)
 
 
 @dataclass(frozen=True)

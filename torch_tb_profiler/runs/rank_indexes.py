@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, RANKS, build_ranks, ranks_path
 from torch_tb_profiler.store.rank_index import RankIndex
+
+
+def copy_indexes(keeper: Keeper, sidecars: Iterable[str]) -> None:
+    """Have the rank indexes of imported traces here together, where the cache is at a URL."""
+    insights = (INSIGHT.path(sidecar, keeper.settings) for sidecar in sidecars)
+    keeper.copy_all(ranks_path(path) for path in insights)
 
 
 def rank_index(keeper: Keeper, sidecar: str) -> RankIndex | float:

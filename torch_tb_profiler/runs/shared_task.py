@@ -56,6 +56,8 @@ def make_shared(
     if product is INSIGHT:
         folder.publish(ranks_path(str(sidecar)))
     folder.publish(sidecar)
+    if product is IMPORT:
+        folder.tell(sidecar, outcome)
     folder.trim()
     return outcome
 

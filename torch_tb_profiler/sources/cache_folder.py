@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -11,7 +12,9 @@ import tempfile
 import threading
 import time
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
@@ -19,7 +22,7 @@ from torch_tb_profiler.sources.gone import is_gone
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import is_url, shown, words
 from torch_tb_profiler.sources.private_folder import make_private
-from torch_tb_profiler.sources.remote_cache import RemoteCache, folder_name
+from torch_tb_profiler.sources.remote_cache import NOTE_SUFFIX, RemoteCache, folder_name
 from torch_tb_profiler.units import format_bytes
 
 SUFFIX = ".safetensors"
@@ -119,6 +122,41 @@ class CacheFolder:
         if self.remote is not None and not path.exists():
             self.remote.fetch(path)
         return path
+
+    def copy_all(self, sidecars: Iterable[str | Path]) -> None:
+        """Have many small sidecars here that are at the remote place.
+
+        Raises:
+            SourceError: the place does not answer.
+            OSError: a copy could not be written.
+        """
+        if self.remote is not None:
+            paths = [self.located(sidecar) for sidecar in sidecars]
+            self.remote.fetch_all([path for path in paths if not path.exists()])
+
+    def told(self, sidecar: str | Path) -> dict[str, Any] | None:
+        """What ``tell`` said of a sidecar that is at the remote place and not here; None unknown.
+
+        Raises:
+            SourceError: the place does not answer.
+        """
+        path = self.located(sidecar)
+        if self.remote is None or path.exists() or self.remote.size(path.name) is None:
+            return None
+        try:
+            told = json.loads(self.remote.note(_note_name(path)) or b"null")
+        except ValueError:
+            return None
+        return told if isinstance(told, dict) else None
+
+    def tell(self, sidecar: str | Path, what: dict[str, Any]) -> None:
+        """Say something of a sidecar that others learn without copying it.
+
+        Raises:
+            SourceError: it could not be written.
+        """
+        if self.remote is not None:
+            self.remote.publish_note(_note_name(Path(sidecar)), json.dumps(what).encode())
 
     def publish(self, sidecar: str | Path) -> None:
         """Have others find what was written here, where there is a remote place.
@@ -263,6 +301,10 @@ def _is_old(path: Path) -> bool:
         return time.time() - path.stat().st_mtime > DAY_SECONDS
     except OSError:
         return False
+
+
+def _note_name(sidecar: Path) -> str:
+    return sidecar.name.removesuffix(SUFFIX) + NOTE_SUFFIX
 
 
 def _remove(path: Path) -> int:

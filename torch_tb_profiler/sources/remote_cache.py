@@ -15,7 +15,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from torch_tb_profiler.sources.streams import filesystem_of
 LIST_SECONDS = 15.0
 """What others wrote is seen after this long at most."""
 BLOCK_BYTES = 8 << 20
+NOTE_SUFFIX = ".json"
+NOTE_BYTES = 64 << 10
 _WHOLE_OR_NOTHING = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory")
 """Stores in which nobody sees half an object."""
 
@@ -46,6 +48,7 @@ class RemoteCache:
         self._fs, self._path = filesystem_of(self.url)
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
+        self._notes: dict[str, bytes] = {}
         self._damaged: set[str] = set()
         self._listed_at = float("-inf")
 
@@ -60,8 +63,47 @@ class RemoteCache:
                 return None
             if name not in self._sizes and time.monotonic() - self._listed_at > LIST_SECONDS:
                 self._sizes = self._listed()
+                unread = [
+                    each
+                    for each, size in self._sizes.items()
+                    if each.endswith(NOTE_SUFFIX) and each not in self._notes and size < NOTE_BYTES
+                ]
+                self._notes |= self._read_all(unread)
                 self._listed_at = time.monotonic()
             return self._sizes.get(name)
+
+    def note(self, name: str) -> bytes | None:
+        """The content of a note, a small file that is read with the listing; None if it is not there.
+
+        Raises:
+            SourceError: the place does not answer.
+        """
+        return None if self.size(name) is None else self._notes.get(name)
+
+    def publish_note(self, name: str, content: bytes) -> None:
+        """Write a note, of less than ``NOTE_BYTES``.
+
+        Raises:
+            SourceError: it could not be written.
+        """
+        with self._answering():
+            self._fs.pipe_file(f"{self._path}/{name}", content)
+        with self._lock:
+            self._sizes[name], self._notes[name] = len(content), content
+
+    def fetch_all(self, copies: Sequence[Path]) -> None:
+        """Copy the files here that are there, many at a time where the driver can; small ones.
+
+        Raises:
+            SourceError: they could not be read.
+            OSError: a copy could not be written.
+        """
+        there = {copy.name: copy for copy in copies if self.size(copy.name) is not None}
+        for name, content in self._read_all(list(there)).items():
+            copy = there[name]
+            part = copy.with_name(f"{name}.{secrets.token_hex(4)}.part")
+            part.write_bytes(content)
+            os.replace(part, copy)
 
     def fetch(self, copy: Path) -> bool:
         """Copy a file here, under its own name; whether it is there.
@@ -125,6 +167,19 @@ class RemoteCache:
         """A file is not there any more, or not to be used."""
         with self._lock:
             self._sizes.pop(name, None)
+
+    def _read_all(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Contents of small files; those that are gone meanwhile are left out."""
+        if not names:
+            return {}
+        with self._answering():
+            paths = [f"{self._path}/{name}" for name in names]
+            found: dict[str, Any] = self._fs.cat(paths, on_error="return")
+            for content in found.values():
+                if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
+                    raise content
+        contents = {str(path).rpartition("/")[2]: content for path, content in found.items()}
+        return {name: data for name, data in contents.items() if isinstance(data, bytes)}
 
     def _listed(self) -> dict[str, int]:
         with self._answering():

@@ -82,6 +82,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         for name, spread in spreads(rank_values(run.figures, run.chosen)).items()
     }
     groups = alike(found)
+    told = [_group(group, workers, found, dimensions) for group in groups[:MOST_LISTED]]
     listed = [
         (name, spread, int(worker))
         for name, spread in found.items()
@@ -93,10 +94,10 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         workers=workers,
         workers_total=run.workers_total,
         steps=len(run.chosen) if run.chosen is not None else _most_steps(run.figures),
-        headline=headline_of(workers, found, groups, run.progress),
+        headline=headline_of(workers, found, groups, [group.where for group in told], run.progress),
         coverage=coverage_text(workers, run.workers_total, run.figures),
         rules=rules(),
-        notes=notes_of(workers, found, run.workers_total),
+        notes=notes_of(workers, found, run.workers_total, run.progress),
         dimensions=[_dimension(dimension) for dimension in dimensions],
         spreads=[_spread(name, spread) for name, spread in found.items()],
         outliers=[
@@ -109,7 +110,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
             )
             for name, spread, worker in listed[:MOST_LISTED]
         ],
-        groups=[_group(group, workers, found, dimensions) for group in groups[:MOST_LISTED]],
+        groups=told,
         pooled=max(0, len(groups) - MOST_LISTED),
     )
 

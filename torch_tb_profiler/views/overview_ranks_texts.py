@@ -100,12 +100,16 @@ def ranks_text(workers: Sequence[RunWorker]) -> str:
 
 
 def where_text(found: Mapping[Dimension, Sequence[int]]) -> str:
-    """``PP 3``, ``PP 0, TP 1 2``; empty for nothing."""
-    return ", ".join(
-        f"{dimension.name} {' '.join(dimension.values[place] if dimension.values else str(place) for place in places[:MOST_RUNS])}"
-        + (" …" if len(places) > MOST_RUNS else "")
-        for dimension, places in found.items()
-    )
+    """``PP 3``, ``PP 0, TP 1 2``, ``groups of 8, stride 4: 3``; empty for nothing."""
+    return ", ".join(_places_text(dimension, places) for dimension, places in found.items())
+
+
+def _places_text(dimension: Dimension, places: Sequence[int]) -> str:
+    named = [dimension.values[i] if dimension.values else str(i) for i in places[:MOST_RUNS]]
+    text = " ".join(named) + (" …" if len(places) > MOST_RUNS else "")
+    if dimension.values:
+        return text
+    return f"{dimension.name}{':' if dimension.name[-1:].isdigit() else ''} {text}"
 
 
 def hint_text(dimension: Dimension) -> str:
@@ -135,18 +139,20 @@ def headline_of(
     workers: Sequence[RunWorker],
     found: Mapping[RankFigure, Spread],
     groups: Sequence[Ints],
+    called: Sequence[str],
     progress: float,
 ) -> list[str]:
-    """Who stands out, then the median rank."""
-    ready = sum(worker.state == "ready" for worker in workers)
+    """Who stands out, then the median rank. ``called``: where the first of the groups are."""
+    ready = max((int((~np.isnan(each.values)).sum()) for each in found.values()), default=0)
     if progress < 1 and ready < 2:
         return ["The workers are still being read."]
     if not found:
         return ["No worker tells of a step."]
     if ready == 1:
         return ["One rank is read: there is nothing to compare it with.", *_median(found)]
-    told = list(_who_stands_out(workers, found, ready)) or [_none(found, groups, ready)]
-    return [*told[:MOST_TOLD], *_median(found)]
+    told = list(_who_stands_out(workers, found, ready)) or [_none(found, groups, called, ready)]
+    so_far = f"So far {format_count(ready)} of {format_count(len(workers))} ranks are read."
+    return [*([so_far] if progress < 1 else []), *told[:MOST_TOLD], *_median(found)]
 
 
 def _who_stands_out(
@@ -161,17 +167,22 @@ def _who_stands_out(
             yield _out(workers, name, spread, new)
 
 
-def _none(found: Mapping[RankFigure, Spread], groups: Sequence[Ints], ready: int) -> str:
+def _none(
+    found: Mapping[RankFigure, Spread], groups: Sequence[Ints], called: Sequence[str], ready: int
+) -> str:
     step = found["step"]
     takes = f"a step takes {_range('step', step.quartiles[0], step.quartiles[-1])}"
     if len(groups) == 1:
         return f"All {format_count(ready)} ranks are alike: {takes}."
     if len(groups) > _SEVERAL or len(groups) == ready:
-        return f"No single rank stands out, and few are alike: {takes}."
-    sizes = [format_count(len(group)) for group in groups]
+        return f"Few ranks are alike: {takes}."
+    sizes = [
+        format_count(len(group)) + (f" ({where})" if where else "")
+        for group, where in zip(groups, called, strict=False)
+    ]
     return (
-        f"No single rank stands out; the ranks fall into {len(groups)} groups, of"
-        f" {', '.join(sizes[:-1])} and {sizes[-1]}: {takes}."
+        f"The ranks fall into {len(groups)} groups, of {', '.join(sizes[:-1])} and {sizes[-1]}:"
+        f" {takes}."
     )
 
 
@@ -226,7 +237,10 @@ def coverage_text(workers: Sequence[RunWorker], total: int, figures: RunFigures)
 
 
 def notes_of(
-    workers: Sequence[RunWorker], found: Mapping[RankFigure, Spread], total: int
+    workers: Sequence[RunWorker],
+    found: Mapping[RankFigure, Spread],
+    total: int,
+    progress: float,
 ) -> list[str]:
     """Of which ranks something is not known, and which are not looked at."""
     notes = []
@@ -234,10 +248,15 @@ def notes_of(
         notes.append(
             f"The run has {format_count(total)} workers; the {format_count(len(workers))} with the nearest ranks are shown."
         )
+    if progress < 1:
+        return notes
     ready = np.array([worker.state == "ready" for worker in workers], np.bool_)
     lacking = {name: int((np.isnan(spread.values) & ready).sum()) for name, spread in found.items()}
+    without = lacking.get("step", 0)
+    if without:
+        notes.append(f"Nothing is known of the selected steps of {format_count(without)} ranks.")
     for name, count in lacking.items():
-        if count:
+        if count > without:
             notes.append(
                 f"{capitalised(LABELS[name])} is not known for {format_count(count)} of the ranks."
             )

@@ -39,7 +39,7 @@ def step_rows(table: DisplayTable) -> DisplayTable:
 
 def row_names(names: list[str], first: Ints) -> list[str]:
     """``ProfilerStep#0 to ProfilerStep#24`` of each row."""
-    last = np.append(first[1:], len(names)) - 1
+    last = np.append(first, len(names))[1:] - 1
     return [
         names[a] if a == b else f"{names[a]} to {names[b]}"
         for a, b in zip(first.tolist(), last.tolist(), strict=True)

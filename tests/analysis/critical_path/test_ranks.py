@@ -14,6 +14,7 @@ from tests.analysis.critical_path.test_build import LETTERS
 from tests.builders.drawn import Event, events, trace_of
 from tests.examples import examples
 from tests.runs.written_run import WrittenRun, sample
+from torch_tb_profiler.analysis.critical_path import ranks
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
@@ -79,9 +80,9 @@ def rank(
     return trace_of(listed, baseTimeNanoseconds=UNIX, distributedInfo=info)
 
 
-def fleet_of(*traces: Trace) -> Fleet:
+def fleet_of(*traces: Trace, most_spans: int | None = None) -> Fleet:
     run = WrittenRun({f"rank{number}": trace for number, trace in enumerate(traces)})
-    return Fleets(run).of(run.open("run", "rank0", "1"))
+    return Fleets(run, most_spans).of(run.open("run", "rank0", "1"))
 
 
 def path_of(fleet: Fleet) -> RanksPath:
@@ -259,6 +260,29 @@ def test_the_path_is_the_wall_time_of_the_samples(name: str, samples: Path) -> N
     assert (path.begin < path.stop).all()
 
 
+@pytest.mark.parametrize("most_rows", [1 << 22, 1])
+def test_own_paths_of_the_ranks_tell_nearly_the_same(
+    samples: Path, monkeypatch: pytest.MonkeyPatch, most_rows: int
+) -> None:
+    """Where the traces are too large to be gone through; also if none is kept in memory."""
+    monkeypatch.setattr(ranks, "MOST_ROWS", most_rows)
+    run = sample(str(samples / "synthetic_ddp8"))
+    asked = run.open("run", "rank0", "1")
+    whole, own = Fleets(run, None).of(asked), Fleets(run, -1).of(asked)
+    assert [blame.rank for blame in own.blames] == [blame.rank for blame in whole.blames]
+    sums = [
+        np.bincount(path.cause, path.end - path.start, minlength=len(PathCause))
+        for path in (path_of(whole), path_of(own))
+    ]
+    assert np.abs(sums[0] - sums[1]).sum() < 0.02 * sums[0].sum()
+
+
+def test_own_paths_lead_to_the_late_rank() -> None:
+    traces = [rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))]
+    whole, own = (path_of(fleet_of(*traces, most_spans=most)) for most in (None, -1))
+    assert drawn(own, 0) == drawn(whole, 0)
+
+
 def test_a_late_rank_over_gloo_is_found_from_the_thread_that_waits(samples: Path) -> None:
     """Transfers of host libraries run on threads of their own; most of a step is no longer Python's."""
     run = sample(str(samples / "ddp_gloo"))
@@ -314,9 +338,10 @@ def a_rank(draw: st.DrawFn, number: int) -> Trace:
 @examples(80)
 @given(st.tuples(*(a_rank(number) for number in range(3))))
 def test_any_ranks_are_covered(traces: tuple[Trace, ...]) -> None:
-    path = path_of(fleet_of(*traces))
-    assert (path.begin < path.stop).all()
-    assert (path.end - path.start).sum() == (path.stop - path.begin).sum()
+    for most_spans in (None, -1):
+        path = path_of(fleet_of(*traces, most_spans=most_spans))
+        assert (path.begin < path.stop).all()
+        assert (path.end - path.start).sum() == (path.stop - path.begin).sum()
 
 
 def test_of_one_rank_waiting_for_another_is_told_from_transfer() -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
 from torch_tb_profiler.analysis.critical_path.evidence import gather
+from torch_tb_profiler.analysis.critical_path.own_path import OwnPath
 from torch_tb_profiler.analysis.critical_path.walk import Place, Walk, in_order
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints
@@ -26,6 +27,10 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
+MOST_OPENED = 2048
+"""Ranks that are opened for one run; one that was let go counts again."""
+MOST_ROWS = 1 << 22
+"""Rows of own paths of ranks that are kept meanwhile."""
 Leg = tuple[Ints, Ints, Ints, Ints, Array, Ints]
 
 
@@ -63,18 +68,25 @@ class RanksWalk:
     had; only those that a path comes through are opened.
     """
 
-    def __init__(self, figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> None:
-        self._figures, self._open = figures, open_rank
+    def __init__(
+        self,
+        figures: RunFigures,
+        open_rank: Callable[[int], RankTrace | None],
+        most_spans: int | None = None,
+    ) -> None:
+        """``most_spans``: in the traces that are gone through, None any number; of further ranks it takes their own paths."""
+        self._figures, self._open, self._most_spans = figures, open_rank, most_spans
         self._offset = [clock.offset for clock in figures.aligned]
-        self._walks: dict[int, Walk | None] = {}
-        self._meetings: dict[int, dict[int, int]] = {}
+        self._whole: dict[int, _Met | None] = {}
+        self._own: dict[int, _Met] = {}
+        self._spans = self._opened = 0
 
-    def paths(self, most_spans: int | None = None) -> RanksPath:
-        """The paths of all common steps; the longest first until so many spans are in the traces that were opened."""
+    def paths(self) -> RanksPath:
+        """The paths of all common steps, the longest first; those are not known that begin after ``MOST_OPENED``."""
         begin, stop, last = self._bounds()
         legs: dict[int, list[Leg]] = {}
         for step in np.argsort(begin - stop, kind="stable").tolist():
-            if last[step] >= 0 and (most_spans is None or self._spans() <= most_spans):
+            if last[step] >= 0 and (self._most_spans is None or self._opened < MOST_OPENED):
                 legs[step] = self._path(step, int(begin[step]), int(stop[step]), int(last[step]))
             if not legs.get(step):
                 begin[step] = stop[step] = 0
@@ -82,9 +94,6 @@ class RanksWalk:
         columns = list(zip(*parts, strict=True)) or [(np.zeros(0, np.int64),)] * 6
         step_of, rank, start, end, cause, event = map(np.concatenate, columns)
         return RanksPath(step_of, rank, start, end, cause, event, begin, stop)
-
-    def _spans(self) -> int:
-        return sum(self._figures.ranks[rank].spans for rank in self._walks)
 
     def _bounds(self) -> tuple[Ints, Ints, Ints]:
         """``(begin, end, rank that ends last)`` of the common steps; rank −1: no rank has it."""
@@ -113,12 +122,12 @@ class RanksWalk:
         if walk is None:
             return []
         own = int(np.flatnonzero(self._figures.steps.place[rank] == step)[-1])
-        place, time = walk.end_of(own), stop
+        place, time = walk.path.end_of(own), stop
         legs = []
         while True:
             offset = self._offset[rank]
-            pieces, event = walk.leg(place, begin - offset)
-            match = self._meetings[rank][event] if event >= 0 else -1
+            pieces, event = walk.path.leg(place, begin - offset)
+            match = walk.match[event] if event >= 0 else -1
             left = int(pieces[-1][0][-1]) + offset if event >= 0 else begin
             start, end, cause, row = in_order(pieces, left - offset, time - offset)
             count = len(start)
@@ -139,26 +148,54 @@ class RanksWalk:
             if following is None:
                 legs.append(_unread(step, rank, begin, time))
                 return legs[::-1]
-            walk, place = following, self._start_of(following, rank, match, time)
+            walk, place = following, self._start_of(following.path, rank, match, time)
 
-    def _start_of(self, walk: Walk, rank: int, match: int, time: int) -> Place:
+    def _start_of(self, walk: Walk | OwnPath, rank: int, match: int, time: int) -> Place:
         """Where the rank that came last to a match stands then."""
         own = self._figures.matched.matches.row[self._figures.waits.last_entry[match]]
         event = int(self._figures.ranks[rank].event[own])
         return walk.begin_of(event, time - self._offset[rank])
 
-    def _walk(self, rank: int) -> Walk | None:
-        if rank not in self._walks:
-            opened = self._open(rank)
-            self._walks[rank] = None
-            if opened is not None:
-                trace, facts = opened.trace, opened.facts
-                walk = Walk(trace, facts, gather(trace, facts, opened.insight["collectives"]))
-                self._walks[rank] = walk
-                event, release, match = arrivals(self._figures, rank)
-                walk.meet(event, release)
-                self._meetings[rank] = dict(zip(event.tolist(), match.tolist(), strict=True))
-        return self._walks[rank]
+    def _walk(self, rank: int) -> _Met | None:
+        """A rank's walk, or its own path where too many spans were gone through; None if it cannot be read."""
+        if rank in self._whole:
+            return self._whole[rank]
+        if rank in self._own:
+            return self._own[rank]
+        opened = self._open(rank)
+        self._opened += 1
+        if opened is None:
+            self._whole[rank] = None
+            return None
+        spans = self._figures.ranks[rank].spans
+        if self._most_spans is None or self._spans + spans <= self._most_spans:
+            self._spans += spans
+            trace, facts = opened.trace, opened.facts
+            walk = Walk(trace, facts, gather(trace, facts, opened.insight["collectives"]))
+            found = self._whole[rank] = self._met(rank, walk)
+            return found
+        found = self._met(rank, OwnPath(opened.insight, self._figures.ranks[rank].step_end))
+        while self._own and len(found) + sum(map(len, self._own.values())) > MOST_ROWS:
+            del self._own[next(iter(self._own))]
+        self._own[rank] = found
+        return found
+
+    def _met(self, rank: int, path: Walk | OwnPath) -> _Met:
+        event, release, match = arrivals(self._figures, rank)
+        path.meet(event, release)
+        return _Met(path, dict(zip(event.tolist(), match.tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class _Met:
+    """How to go back in a rank. match: of each event for which another rank was late."""
+
+    path: Walk | OwnPath
+    match: dict[int, int]
+
+    def __len__(self) -> int:
+        """Rows that are kept of its own path."""
+        return len(self.path) if isinstance(self.path, OwnPath) else 0
 
 
 def arrivals(figures: RunFigures, rank: int) -> tuple[Ints, Ints, Ints]:

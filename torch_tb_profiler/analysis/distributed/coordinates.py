@@ -198,7 +198,7 @@ def _is_independent(families: Sequence[_Family]) -> bool:
 
 
 def _all_differ(columns: Ints) -> bool:
-    return np.unique(columns, axis=1).shape[1] == columns.shape[1]
+    return bool(np.unique(columns, axis=1).shape[1] == columns.shape[1])
 
 
 def _components(count: int, families: Sequence[_Family]) -> Ints:

@@ -71,24 +71,23 @@ def process_groups(figures: RunFigures) -> dict[GroupKey, GroupSums]:
     operations = _operations(figures)
     for index, rank in enumerate(figures.ranks):
         own = {group.name: group for group in reversed(rank.groups)}
-        keys = [_key(sort, own) for sort in rank.sorts]
-        distinct = list(dict.fromkeys(keys))
-        number = {key: place for place, key in enumerate(distinct)}
-        group_of = np.array([number[key] for key in keys], np.int64)
-        times = _times(figures, index, rank, group_of, len(distinct))
-        for key, sort in zip(keys, rank.sorts, strict=True):
-            if key not in found:
-                found[key] = GroupSums(own.get(key.name), -1)
-            found[key].size = max(found[key].size, sort.group_size, len(key.ranks))
-        for place, key in enumerate(distinct):
-            _add_times(found[key], index, times, place)
+        number: dict[str, int] = {}
+        group_of = [number.setdefault(sort.group, len(number)) for sort in rank.sorts]
+        sums = [_sums(found, name, own.get(name)) for name in number]
+        times = _times(figures, index, rank, np.array(group_of, np.int64), len(number))
+        for place, one in enumerate(sums):
+            _add_times(one, index, times, place)
+        for place, sort in zip(group_of, rank.sorts, strict=True):
+            sums[place].size = max(sums[place].size, sort.group_size)
         for row in operations.get(index, ()):
-            _add_operation(found[_key(row.sort, own)], row)
+            _add_operation(sums[number[row.sort.group]], row)
     return dict(sorted(found.items(), key=lambda item: -item[1].time))
 
 
-def _key(sort: OperationKey, own: dict[str, ProcessGroup]) -> GroupKey:
-    return GroupKey(sort.group, own[sort.group].ranks if sort.group in own else ())
+def _sums(found: dict[GroupKey, GroupSums], name: str, listed: ProcessGroup | None) -> GroupSums:
+    """The sums of a group, which are begun with its first rank."""
+    key = GroupKey(name, listed.ranks if listed is not None else ())
+    return found.setdefault(key, GroupSums(listed, len(key.ranks) or -1))
 
 
 def _operations(figures: RunFigures) -> dict[int, list[Operation]]:
@@ -216,23 +215,23 @@ def traffic(ranks: Sequence[Rank], places: Sequence[Place]) -> Traffic:
     """
     index_of = {place.number: i for i, place in enumerate(places) if place.number is not None}
     sent, left_out = np.zeros((len(ranks), len(ranks))), 0
+    columns: dict[tuple[int, ...], list[int]] = {}
     for index, rank in enumerate(ranks):
-        members = {
-            group.name: [index_of[one] for one in group.ranks if one in index_of]
-            for group in reversed(rank.groups)
-        }
-        sizes = {group.name: len(group.ranks) for group in reversed(rank.groups)}
+        members = {group.name: group.ranks for group in reversed(rank.groups)}
         for sort, label, calls in _called(rank):
             key = rank.sorts[sort]
             moved = max(key.bytes, 0) * calls
             if key.kind in ("send", "recv"):
                 left_out += not _add_transfer(sent, rank, label, (key, moved), index_of) and calls
                 continue
-            share = pair_share(key.kind, sizes.get(key.group, 0))
+            group = members.get(key.group, ())
+            share = pair_share(key.kind, len(group))
             if share is None or key.bytes < 0:
                 left_out += calls * (key.kind != "barrier")
                 continue
-            sent[index, members[key.group]] += moved * share
+            if group not in columns:
+                columns[group] = [index_of[one] for one in group if one in index_of]
+            sent[index, columns[group]] += moved * share
             sent[index, index] = 0
     return Traffic(sent, left_out)
 

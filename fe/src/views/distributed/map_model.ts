@@ -57,7 +57,7 @@ export const MEASURES: Readonly<Record<Measure, MeasureWords>> = {
 
 /** A measure from the address bar; without one that nobody can wait for, the time of the step. */
 export function readMeasure(text: string | undefined, matched: boolean): Measure {
-  if (text && text in MEASURES) return text as Measure;
+  if (text && Object.hasOwn(MEASURES, text)) return text as Measure;
   return matched ? "late" : "step";
 }
 

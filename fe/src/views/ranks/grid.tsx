@@ -165,13 +165,11 @@ function Squares({ payload, axes, spread, chosen, onChoose }: SquaresProps) {
   const onKeyDown = (event: KeyboardEvent): void => {
     if ((event.key === "Enter" || event.key === " ") && square) onChoose(square.worker);
     else {
+      // The first arrow leads to the rank that is open.
       const start = open ? layout.squares.indexOf(open) : 0;
-      const next = at === null ? start : moved(layout.squares, at, event.key);
-      if (
-        next === null ||
-        !(event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End")
-      )
-        return;
+      const arrow = event.key.startsWith("Arrow");
+      const next = at === null && arrow ? start : moved(layout.squares, at ?? start, event.key);
+      if (next === null) return;
       setPointed(false);
       setAt(next);
       requestAnimationFrame(() =>

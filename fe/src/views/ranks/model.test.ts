@@ -62,6 +62,9 @@ describe("axes", () => {
 
 it("names the coordinates of a rank, the outermost first", () => {
   expect(coordinatesText(MESH, 3 * 128 + 5 * 8 + 6)).toBe("PP 3 · DP 5 · TP 6");
+  const unnamed = meshOf([["groups of 4, stride 1", 4]]);
+  const nodes = unnamed.map((mesh) => ({ ...mesh, values: ["a", "b", "c", "d"] }));
+  expect(coordinatesText([...unnamed, ...nodes], 2)).toBe("c · groups of 4, stride 1: 2");
   expect(coordinatesText([], 0)).toBe("");
   expect(coordinatesText(MESH, -1)).toBe("");
 });

@@ -78,13 +78,18 @@ export function placeName({ values }: RankDimension, place: number): string {
   return values[place] ?? String(place);
 }
 
+/** `TP 3`, `groups of 8, stride 4: 3`, or the name of a node. */
+function placeText({ name, values }: RankDimension, place: number): string {
+  return values[place] ?? `${name}${/\d$/.test(name) ? ":" : ""} ${place}`;
+}
+
 /** `PP 1 · DP 0 · TP 6`, the outermost first; empty where nothing is known. */
 export function coordinatesText(dimensions: readonly RankDimension[], worker: number): string {
   return [...dimensions]
     .reverse()
     .flatMap((dimension) => {
       const place = dimension.place[worker] ?? -1;
-      return place < 0 ? [] : [`${dimension.name} ${placeName(dimension, place)}`];
+      return place < 0 ? [] : [placeText(dimension, place)];
     })
     .join(" · ");
 }

@@ -60,7 +60,9 @@ function AllRanksPage({ payload, ...props }: ViewProps & { payload: OverviewRank
         />
       </Panel>
       <Outliers payload={payload} hrefOf={hrefOf} />
-      {groups.length ? <Groups payload={payload} hrefOf={hrefOf} /> : null}
+      {groups.some((group) => group.workers.length > 1) ? (
+        <Groups payload={payload} hrefOf={hrefOf} />
+      ) : null}
       <Notes notes={payload.rules} />
     </>
   );

@@ -1,0 +1,64 @@
+"""All ranks of a run at a glance, and the choice of one of many workers, in a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.builders.mesh_run import write_mesh
+from tests.e2e.conftest import OpenTab
+from tests.e2e.server import Server
+from tests.e2e.test_every_view import need_axe
+from tests.e2e.watch import accessibility
+
+
+@pytest.fixture(scope="module")
+def mesh_server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Server]:
+    """Sixteen ranks on two nodes, of which rank 13 computes 40 % longer."""
+    folder = tmp_path_factory.mktemp("mesh")
+    write_mesh(folder / "mesh", {"pp": 2, "dp": 2, "tp": 4}, {13: 1.4})
+    with Server(folder, cache) as server:
+        server.settled()
+        yield server
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_from_all_ranks_to_the_slow_one_and_on_to_another(
+    open_tab: OpenTab, mesh_server: Server, dark: bool
+) -> None:
+    need_axe()
+    tab = open_tab(mesh_server, dark=dark).load("overview", run="mesh")
+    tab.frame.get_by_role("radio", name="All 16 ranks").check(force=True)
+    expect(tab.frame.locator(".headline-first")).to_contain_text(
+        "Rank 13 computes 24", timeout=60_000
+    )
+    tab.idle()
+    assert tab.state()["of"] == "ranks"
+    assert accessibility(tab.frame) == []
+
+    grid = tab.frame.get_by_role("group", name=re.compile("^16 ranks by PP and DP"))
+    grid.focus()
+    for key in ("End", "ArrowLeft", "ArrowLeft"):
+        tab.page.keyboard.press(key)
+    expect(grid.get_by_role("status")).to_contain_text("rank 13 · node1: computation 84")
+    tab.page.keyboard.press("Enter")
+    tab.becomes(lambda: tab.state().get("worker", ""), "rank13")
+    assert "of" not in tab.state()
+
+    tab.frame.get_by_role("button", name="Worker rank 13").click()
+    dialog = tab.frame.get_by_role("dialog", name="Choose a worker")
+    expect(dialog.get_by_role("group", name=re.compile("^16 ranks by"))).to_be_visible()
+    search = dialog.get_by_role("combobox", name="Rank, host or name")
+    expect(search).to_be_focused()
+    search.fill("node1 10")
+    expect(dialog.get_by_role("listbox", name="Workers").get_by_role("option")).to_have_text(
+        ["rank 10node1 · PP 1 · DP 0 · TP 2"]
+    )
+    assert accessibility(tab.frame) == []
+    tab.page.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    tab.becomes(lambda: tab.state().get("worker", ""), "rank10")

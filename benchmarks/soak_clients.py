@@ -165,7 +165,7 @@ class World:
         for path, state, *place in zip(
             *(files[key] for key in ("path", "state", "run", "worker", "span")), strict=True
         ):
-            family = path.partition("/")[0]
+            family = place[0].partition("/")[0]
             if place[0] and family in places and state != "rejected":
                 places[family].append((*place,))
                 self.paths[(*place,)] = path

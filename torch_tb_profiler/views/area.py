@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.timeline.area import area_of
+from torch_tb_profiler.analysis.timeline.area import GroupBusy, area_of
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import with_short_names
-from torch_tb_profiler.views.timeline import group_key
+from torch_tb_profiler.views.timeline import MOST_GROUPS, group_key
 from torch_tb_profiler.views.timeline_wire import AreaGroup, AreaOverlap, AreaPayload
 
 MOST_ROWS = 1000
+
+
+def _largest(groups: Sequence[GroupBusy]) -> Sequence[GroupBusy]:
+    """The groups that the timeline shows of very many: those with the most events, in order."""
+    if len(groups) <= MOST_GROUPS:
+        return groups
+    least = sorted((group.events for group in groups), reverse=True)[MOST_GROUPS - 1]
+    return [group for group in groups if group.events >= least][:MOST_GROUPS]
 
 
 def area_payload(
@@ -29,7 +37,7 @@ def area_payload(
             AreaGroup(
                 key=group_key(trace, timeline, group.group), busy_ns=group.busy, events=group.events
             )
-            for group in area.groups
+            for group in _largest(area.groups)
         ],
         overlap=AreaOverlap(**vars(area.overlap)) if area.overlap else None,
     )

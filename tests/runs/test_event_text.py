@@ -5,6 +5,7 @@ that changed is never read wrongly.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +187,26 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(SourceError):
         EventTexts().read(found, 0)
+
+
+class Broken(io.BytesIO):
+    """A file of a driver that raises what is no OSError."""
+
+    def read(self, n: int | None = -1) -> bytes:
+        raise RuntimeError("the reply was cut" + 10_000 * " and cut")
+
+
+def test_a_store_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "w0.pt.trace.json"
+    path.write_text(drawn.text_of(MORE))
+    found, file = opened(path), Broken()
+    monkeypatch.setattr(event_text, "open_original", lambda found: (file, None))
+    with pytest.raises(
+        SourceError, match="could not be read: RuntimeError: the reply was cut"
+    ) as e:
+        EventTexts().read(found, 0)
+    assert len(e.value.message) < 600
+    assert file.closed
 
 
 def test_a_file_of_another_size(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.source_file import open_original
 from torch_tb_profiler.sources.identity import is_at
 from torch_tb_profiler.sources.inflate import compression_of
-from torch_tb_profiler.sources.places import is_url, local_path
+from torch_tb_profiler.sources.places import is_url, local_path, words
 from torch_tb_profiler.sources.sniff import SQLITE
 from torch_tb_profiler.sources.streams import TextInMemory, text_of
 from torch_tb_profiler.store.defects import DefectCounts
@@ -187,10 +187,10 @@ def _text(opened: Opened, offset: int, size: int) -> bytes:
                     file.seek(offset)
                     return file.read(size)
             file.seek(0)
-    except OSError as error:
+    except Exception as error:  # drivers raise anything
+        file.close()
         raise SourceError(
-            f"{opened.span.path} could not be read: {error.strerror or type(error).__name__}.",
-            "Check that it may be read.",
+            f"{opened.span.path} could not be read: {words(error)}.", "Check that it may be read."
         ) from error
     with text_of(file, raw_size, opened.span.location) as stream:
         while offset and (piece := stream.read(min(offset, PIECE_BYTES))):

@@ -29,7 +29,7 @@ def open_original(opened: Opened) -> tuple[IO[bytes], int | None]:
             if source is not None
             else size is None or opened.span.bytes in (0, size)
         )
-    except OSError as error:
+    except Exception as error:  # drivers raise anything
         file.close()
         raise SourceError(
             f"{opened.span.path} could not be read: {words(error)}.", "Check that it may be read."

@@ -60,7 +60,13 @@ def readable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+LONGEST_WORDS = 400
+"""Characters of an exception's message: some hold what was received."""
+
+
 def words(error: BaseException) -> str:
-    """An exception in one line: its type and message."""
+    """An exception in one line: its type and message, which may be cut."""
     text = " ".join(str(error).split()).rstrip(".")
+    if len(text) > LONGEST_WORDS:
+        text = f"{text[:LONGEST_WORDS]} …"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

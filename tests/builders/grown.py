@@ -128,14 +128,14 @@ def flows(n: int) -> list[Event]:
 
 
 GROWN: dict[str, tuple[Callable[[int], list[Event]], int]] = {
-    "steps": (steps, 100_000),
-    "threads": (threads, 100_000),
-    "devices": (devices, 10_000),
-    "modules": (modules, 100_000),
-    "names": (names, 100_000),
-    "deep": (deep, 100_000),
-    "collectives": (collectives, 100_000),
-    "lines": (lines, 100_000),
-    "flows": (flows, 20_000),
+    "steps": (steps, 10_000),
+    "threads": (threads, 6_000),
+    "devices": (devices, 1_000),
+    "modules": (modules, 15_000),
+    "names": (names, 15_000),
+    "deep": (deep, 10_000),
+    "collectives": (collectives, 10_000),
+    "lines": (lines, 15_000),
+    "flows": (flows, 10_000),
 }
 """What grows, and how far a test lets it."""

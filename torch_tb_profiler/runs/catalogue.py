@@ -58,9 +58,8 @@ RETRY_SECONDS = 60.0
 PASSING = ("memory", "killed", "no_space")
 """Ends of an import that the file is not to blame for, so that it is tried again."""
 MOST_TRIES = 5
-"""Imports in a row that end so, each tried four times as long after the last one, the second one
-after a quarter of ``RETRY_SECONDS``.
-"""
+"""Imports in a row that end so: the second after a quarter of ``RETRY_SECONDS``, each later one after
+four times as long."""
 
 
 class Catalogue:
@@ -152,8 +151,8 @@ class Catalogue:
 
     def _disk_note(self) -> str:
         used = [e for e in self._entries.values() if e.listed and e.state is not State.FAILED]
-        waiting = (e.found for e in used if e.state is not State.READY)
-        return self.keeper.disk_note((e.found for e in used), waiting)
+        waiting = [e.found for e in used if e.state is not State.READY]
+        return self.keeper.disk_note([e.found for e in used], waiting)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         """An imported trace with its facts.
@@ -268,8 +267,8 @@ class Catalogue:
                 return
             entry.unread += 1
             if entry.unread > MOST_UNREAD:
-                words = f"What its imports write cannot be read: {error.message.rstrip('.')}."
-                self._fail(entry, f"{words} Was the program updated while it runs?", "raised")
+                words = f"What its imports write cannot be read: {error.message.rstrip('.')}. Was"
+                self._fail(entry, f"{words} the program updated while it runs?", "raised")
                 self._changed()
                 raise ImportFailed(entry.message, "Start it anew.") from None
             self._submit(entry)
@@ -402,36 +401,37 @@ class Catalogue:
 
     def _accept(self, name: str, found: ListedFile) -> None:
         """Use the sidecar of a whole file, or reject the file by its content, or queue its import."""
-        with self._lock:
-            entry = self._waiting(name, found)
-        if entry is None:
+        if (entry := self._waiting(name, found)) is None:
             return
-        sidecar, outcome = "", None
-        try:
-            sidecar = self.keeper.path(found)
-            outcome, message, code = self._examine(entry, sidecar)
-        except Exception as error:  # one file that nobody foresaw must not end the scanner
-            message = f"The file could not be read: {places.words(error)}."
-            code = "raised"
-        with self._lock:
-            if self._waiting(name, found) is not entry or self._closing:
+        with entry.looking:
+            if self._waiting(name, found) is not entry:
                 return
-            entry.sidecar = sidecar
-            if outcome is not None:
-                entry.settle(outcome)
-            elif message:
-                self._fail(entry, message, code)
-            else:
-                entry.judged = True
-                self._submit(entry)
-            self._changed()
+            sidecar, outcome = "", None
+            try:
+                sidecar = self.keeper.path(found)
+                outcome, message, code = self._examine(entry, sidecar)
+            except Exception as error:  # one file that nobody foresaw must not end the scanner
+                message, code = f"The file could not be read: {places.words(error)}.", "raised"
+            with self._lock:
+                if self._waiting(name, found) is not entry or self._closing:
+                    return
+                entry.sidecar = sidecar
+                if outcome is not None:
+                    entry.settle(outcome)
+                elif message:
+                    self._fail(entry, message, code)
+                else:
+                    entry.judged = True
+                    self._submit(entry)
+                self._changed()
 
     def _waiting(self, name: str, found: ListedFile) -> Entry | None:
         """The entry of a file in this content, if nobody imports it yet."""
-        entry = self._entries.get((name, found.location))
-        if entry is None or entry.found != found or entry.making is not None:
-            return None
-        return entry if entry.state is State.WAITING else None
+        with self._lock:
+            entry = self._entries.get((name, found.location))
+            if entry is None or entry.found != found or entry.making is not None:
+                return None
+            return entry if entry.state is State.WAITING else None
 
     def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
         if self._settings.use_cache:

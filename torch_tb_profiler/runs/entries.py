@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +49,8 @@ class Entry:
     tries: int = 0
     retry_at: float | None = None
     judged: bool = False
+    looking: threading.Lock = field(default_factory=threading.Lock)
+    """Held while somebody looks for an earlier import; others wait for what that finds."""
     name: names.TraceName = field(init=False)
 
     def __post_init__(self) -> None:

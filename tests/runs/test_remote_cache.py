@@ -16,6 +16,7 @@ from tests.api.traces import write as write_run
 from tests.runs.clusters import of_cluster, threads
 from tests.runs.conftest import states, until
 from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.runs import cluster_task
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.whole_logdir import make_all
@@ -94,6 +95,8 @@ def test_the_whole_road_through_an_object_store(
     bucket: str, settings: Settings, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cluster reads the traces of a store and writes its sidecars there; a server elsewhere serves them."""
+    # Processes that an earlier test left know nothing of this store.
+    monkeypatch.setattr(cluster_task, "_idle", [])
     put(write_run(tmp_path / "run", "rank0", "rank1", "rank2"), f"{bucket}/log/run")
     there = replace(settings, cache_dir=f"{bucket}/cache")
     with threads() as scheduler:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, RANKS, build_ranks, ranks_path
-from torch_tb_profiler.store.rank_index import RankIndex
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.rank_index import RankIndex
 
 
 def copy_indexes(keeper: Keeper, sidecars: Iterable[str]) -> None:

@@ -99,11 +99,11 @@ def _few(comparison: Comparison) -> Iterator[str]:
 
 def _shapes(a: Side, b: Side) -> Iterator[str]:
     shapes = [_shaped(compared) for compared in (a, b)]
-    common = sorted({name for name, _ in shapes[0]} & {name for name, _ in shapes[1]})
+    common = {name for name, _ in shapes[0]} & {name for name, _ in shapes[1]}
     if not common:
         return
     common_calls = [
-        {key: calls for key, calls in side.items() if key[0] in set(common)} for side in shapes
+        {key: calls for key, calls in side.items() if key[0] in common} for side in shapes
     ]
     total = sum(common_calls[0].values())
     share = (

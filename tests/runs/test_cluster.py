@@ -316,6 +316,9 @@ def test_a_restarted_scheduler_loses_nothing(
 ) -> None:
     processes.start_worker()
     queue = queue_of(processes.address)
+    # Known from the first task on, so that the one thread gets them in their order.
+    queue.executor.link.connect()
+    until(lambda: queue.executor.link.usable() is not None)
     for key in "abc":
         gate = tmp_path / "open" if key == "b" else tmp_path
         queue.submit(job(tmp_path, key, until=gate), (key,))

@@ -22,10 +22,13 @@ ROOT = Path(__file__).parents[2]
 @contextlib.contextmanager
 def threads(workers: int = 2, **options: Any) -> Iterator[str]:
     """The address of a scheduler in this process, whose workers have a thread each."""
+    import dask
     import distributed
 
     make: Any = distributed.LocalCluster
-    with warnings.catch_warnings():
+    # Workers in this process would be paused for the memory of all earlier tests.
+    own_memory = {f"distributed.worker.memory.{act}": False for act in ("pause", "spill", "target")}
+    with warnings.catch_warnings(), dask.config.set(own_memory):
         # A port that is taken, sockets that Dask closes late: not ours.
         warnings.simplefilter("ignore")
         with make(

@@ -322,15 +322,15 @@ def test_a_restarted_scheduler_loses_nothing(
     for key in "abc":
         gate = tmp_path / "open" if key == "b" else tmp_path
         queue.submit(job(tmp_path, key, until=gate), (key,))
-    until(lambda: heard.done("a") and begun(settings) == ["a.json", "b.json"])
+    until(lambda: heard.done("a") and "b.json" in begun(settings))
     processes.close()
     until(lambda: "cannot be reached" in queue.executor.link.note)
     processes.start_scheduler()
     processes.start_worker()
-    until(lambda: begun(settings)[2:] == ["b.json"])
+    until(lambda: begun(settings).count("b.json") == 2)
     (tmp_path / "open").touch()
     until(lambda: heard.done("b", "c"))
-    assert begun(settings) == ["a.json", "b.json", "b.json", "c.json"]
+    assert sorted(begun(settings)) == ["a.json", "b.json", "b.json", "c.json"]
     assert queue.counts() == (0, 0, 3, 0)
 
 

@@ -70,6 +70,13 @@ def bucket(store: str, request: pytest.FixtureRequest) -> str:
     return f"{store}{name}"
 
 
+def _end_idle() -> None:
+    with cluster_task._idle_lock:
+        for _, worker in cluster_task._idle:
+            worker.close()
+        cluster_task._idle.clear()
+
+
 def put(run: Path, url: str) -> None:
     fs, path = fsspec.core.url_to_fs(url)
     for file in run.iterdir():
@@ -95,8 +102,7 @@ def test_the_whole_road_through_an_object_store(
     bucket: str, settings: Settings, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cluster reads the traces of a store and writes its sidecars there; a server elsewhere serves them."""
-    # Processes that an earlier test left know nothing of this store.
-    monkeypatch.setattr(cluster_task, "_idle", [])
+    _end_idle()  # processes that an earlier test left know nothing of this store
     put(write_run(tmp_path / "run", "rank0", "rank1", "rank2"), f"{bucket}/log/run")
     there = replace(settings, cache_dir=f"{bucket}/cache")
     with threads() as scheduler:

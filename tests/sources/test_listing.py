@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from fsspec.registry import _registry
 
 from tests.web_server import serving
 from torch_tb_profiler.errors import MissingDriver, SourceError
@@ -204,6 +205,8 @@ def test_a_missing_driver_is_named(
     url: str, module: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
+    # An earlier test may have used the driver.
+    monkeypatch.delitem(_registry, url.partition(":")[0], raising=False)
     with pytest.raises(MissingDriver, match=package) as caught:
         list_files(url)
     assert "pip install" in caught.value.hint

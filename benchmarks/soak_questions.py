@@ -15,6 +15,7 @@ from timeline_server import as_ranges
 
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.fleet import Fleets
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.web.parameters import (
     REQUIRED,
     Kind,
@@ -34,16 +35,6 @@ from torch_tb_profiler.web.routes import ROUTES
 Place = tuple[str, str, str]
 Ask = Callable[[str, dict[str, str]], "tuple[int, bytes]"]
 TILE_HEADER = struct.Struct("<4sHHIIQqIII20x")
-CATEGORIES = (
-    "kernel",
-    "memcpy",
-    "memset",
-    "communication",
-    "runtime",
-    "dataloader",
-    "cpu_exec",
-    "other",
-)
 MOST_CELLS = 1 << 10
 """Tiles times lanes of a request."""
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.e2e.traces import event
+
 MS = 1000
 """µs"""
 STEP, COMPUTE = 110 * MS, 60 * MS
@@ -93,16 +95,7 @@ def _event(
     category: str, name: str, ts: float, dur: float, tid: int, **args: Any
 ) -> dict[str, Any]:
     pid = 0 if category == "kernel" else 100
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "ts": ts,
-        "dur": dur,
-        "pid": pid,
-        "tid": tid,
-        "args": args,
-    }
+    return event(category, name, ts, dur, pid, tid, **args)
 
 
 def _launch(ts: float, correlation: int) -> dict[str, Any]:

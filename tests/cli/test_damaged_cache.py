@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.builders.drawn import events, text_of
 from tests.runs.conftest import DRAWING
+from tests.store.damage import damage_large_columns
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.store import sidecar
 
@@ -27,12 +27,7 @@ def test_a_damaged_column_is_made_again(
     assert main.main(arguments) == 0
     first = capsys.readouterr().out
     for path in (tmp_path / "cache").glob("*.safetensors"):
-        data = bytearray(path.read_bytes())
-        size = int.from_bytes(data[:8], "little")
-        for name, column in json.loads(data[8 : 8 + size]).items():
-            if name.startswith(sidecar._LARGE) and column["shape"] != [0]:
-                data[8 + size + column["data_offsets"][0]] ^= 1
-        path.write_bytes(data)
+        damage_large_columns(path)
     monkeypatch.setattr(sidecar, "CHECK_WHOLE_BYTES", 0)
     assert main.main(arguments) == 0
     printed = capsys.readouterr()

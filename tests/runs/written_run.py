@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from tests.analysis.figures import opened
-from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed, ProfilerError
@@ -22,6 +21,7 @@ from torch_tb_profiler.runs.model import (
     State,
     Worker,
 )
+from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -99,9 +99,7 @@ class WrittenRun:
             return error
         if isinstance(found, float):
             return found
-        opened = found.opened
-        index = build_index(opened.trace, opened.facts, found.insight)
-        return OpenedRank(opened.worker, opened.span, index, found.id)
+        return opened_rank(found)
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         self.asked.append(worker)

@@ -15,7 +15,6 @@ import msgspec
 from werkzeug.test import Client, TestResponse
 
 from tests.views import hand_made
-from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError
@@ -31,6 +30,7 @@ from torch_tb_profiler.runs.model import (
     State,
     Worker,
 )
+from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.wire import ErrorPayload
 from torch_tb_profiler.web.application import Application
@@ -68,9 +68,7 @@ class Answering(ABC):
             found = self.insight(run, worker, span)
         except ProfilerError as error:
             return error
-        opened = found.opened
-        index = build_index(opened.trace, opened.facts, found.insight)
-        return OpenedRank(opened.worker, opened.span, index, found.id)
+        return opened_rank(found)
 
 
 @dataclass

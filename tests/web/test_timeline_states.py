@@ -4,7 +4,6 @@ trace changes.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.drawn import events, text_of
+from tests.store.damage import damage_large_columns
 from tests.web.live import json_of, live, logdir_of, patiently, places, until
 from tests.web.served import error_of
 from tests.web.timeline_asked import DRAWING, listed
@@ -149,12 +149,7 @@ def test_damage_that_shows_when_a_view_reads_it_is_mended(
         before = {route: json_of(patiently(client, route, where)) for route in routes}
     ending = f".{kept}.safetensors" if kept else ".safetensors"
     (path,) = (p for p in cache.iterdir() if p.name.partition(".")[2] == ending[1:])
-    data = bytearray(path.read_bytes())
-    size = int.from_bytes(data[:8], "little")
-    for name, column in json.loads(data[8 : 8 + size]).items():
-        if name.startswith(sidecar._LARGE) and column["shape"] != [0]:
-            data[8 + size + column["data_offsets"][0]] ^= 1
-    path.write_bytes(data)
+    data = damage_large_columns(path)
     monkeypatch.setattr(sidecar, "CHECK_WHOLE_BYTES", 0)
     with live(logdir, cache) as (_, client):
         for route in routes:

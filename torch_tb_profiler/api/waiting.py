@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
-from torch_tb_profiler.analysis.distributed.rank_index import build_index
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
+from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
@@ -43,9 +43,7 @@ class _Traces:
             found = self.ask_insight(run, worker, span)
         except ProfilerError as error:
             return error
-        opened = found.opened
-        index = build_index(opened.trace, opened.facts, found.insight)
-        return OpenedRank(opened.worker, opened.span, index, found.id)
+        return opened_rank(found)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         return self._context(run, worker, span).opened

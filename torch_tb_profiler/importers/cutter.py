@@ -172,7 +172,7 @@ class EventReader:
         while True:
             first = w.skip_space(b",")
             if self._sent and first in (b"", b"]"):
-                yield from self._receive(0)
+                yield from self._receive()
                 continue
             if first == b"]":
                 w.advance(1)
@@ -185,13 +185,10 @@ class EventReader:
             if cut < 0 and not w.ended and len(w.buffer) < PATIENT_BYTES:
                 want = len(w.buffer) + max(self._chunk, len(w.buffer) // 2)
                 continue
-            if cut > 0 and not strangers and self._send(cut):
-                want, scanned = self._chunk, 0
-                yield from self._receive(self._decoders.most_sent - 1 if self._decoders else 0)
-                continue
+            sent = cut > 0 and not strangers and self._send(cut)
             if self._sent:
                 want, scanned = self._chunk, 0
-                yield from self._receive(0)
+                yield from self._receive(all_of_it=not sent)
                 continue
             batch = self._fast(cut) if cut > 0 else None
             if batch is None:
@@ -224,11 +221,12 @@ class EventReader:
         w.advance(cut)
         return True
 
-    def _receive(self, most: int) -> Iterator[Part]:
-        """What was decoded elsewhere, in order, until at most so many chunks are out. After one
-        that could not be decoded none is out, and the window is where that one begins.
+    def _receive(self, all_of_it: bool = True) -> Iterator[Part]:
+        """What was decoded elsewhere, in order: all, or as much as makes room for another chunk.
+        After one that could not be decoded none is out, and the window is where that one begins.
         """
         assert self._decoders is not None
+        most = 0 if all_of_it else self._decoders.most_sent - 1
         while len(self._sent) > most:
             sent = self._sent.popleft()
             part = self._decoders.receive()

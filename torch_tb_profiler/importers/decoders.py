@@ -47,6 +47,7 @@ _TASK = struct.Struct("=qqq")
 """Slot, bytes of text, offset of the text."""
 _COUNT = struct.Struct("=q")
 """How many sizes follow: of the pickled part and of its columns. None: it could not be decoded."""
+_NONE = _COUNT.pack(0)
 _ALIGN = 64
 COLUMNS_PER_TEXT = 2
 """Room for the columns of a chunk, per room for its text."""
@@ -125,12 +126,12 @@ class Decoders:
         process = self._processes[self._done % len(self._processes)]
         self._done += 1
         count = _read(process, _COUNT.size)
-        sizes = _read(process, 8 * _COUNT.unpack(count)[0]) if count else b""
-        if not count or (not sizes and _COUNT.unpack(count)[0]):
-            self._end()
-            return None
-        if not sizes:
+        if count == _NONE:
             self._refused += 1
+            return None
+        sizes = _read(process, 8 * _COUNT.unpack(count)[0]) if count else b""
+        if not sizes:
+            self._end()
             return None
         start = slot * _slot_bytes(self._text_bytes) + _aligned(self._text_bytes)
         pieces = []
@@ -243,7 +244,7 @@ def _read(process: subprocess.Popen[bytes], n: int) -> bytes:
 
 
 def _slot_bytes(text_bytes: int) -> int:
-    return _aligned(text_bytes) + COLUMNS_PER_TEXT * _aligned(text_bytes)
+    return (1 + COLUMNS_PER_TEXT) * _aligned(text_bytes)
 
 
 def _aligned(n: int) -> int:

@@ -267,8 +267,8 @@ class Catalogue:
                 return
             entry.unread += 1
             if entry.unread > MOST_UNREAD:
-                words = f"What its imports write cannot be read: {error.message.rstrip('.')}. Was"
-                self._fail(entry, f"{words} the program updated while it runs?", "raised")
+                words = f"What its imports write cannot be read: {error.message.rstrip('.')}."
+                self._fail(entry, f"{words} Was the program updated while it runs?", "raised")
                 self._changed()
                 raise ImportFailed(entry.message, "Start it anew.") from None
             self._submit(entry)

@@ -122,11 +122,11 @@ class ClusterLink:
             session = self._session
         ours, dashboard = self._ours(session), session.dashboard if session else ""
         return ClusterState(
-            shown(self._settings.scheduler),
+            self._address,
             session is not None,
             len(ours),
             len(session.offers) - len(ours) if session else 0,
-            sum(each.threads for each in ours),
+            self.threads(session),
             sum(each.memory for each in ours),
             dashboard,
             self._note,
@@ -154,8 +154,7 @@ class ClusterLink:
                 yield session
                 return
             with self._changed:
-                waited = time.monotonic() - self._lost_at > PATIENCE_SECONDS
-                if self._attempted and waited:
+                if self._attempted and self._lost_long_ago():
                     return
                 self._changed.wait(timeout=1.0)
             yield None
@@ -224,7 +223,7 @@ class ClusterLink:
         offers = list(session.offers.values()) if session else []
         return [each for each in offers if each.version == self._version]
 
-    def threads(self, session: Session) -> int:
+    def threads(self, session: Session | None) -> int:
         """Threads of all workers that take our tasks."""
         return sum(each.threads for each in self._ours(session))
 

@@ -191,7 +191,7 @@ class Fleets:
     def _members_of(
         self, asked: Opened, wanted: Sequence[tuple[Worker, Span]]
     ) -> tuple[FleetMember, ...]:
-        """Some workers and what their traces tell; only those are asked for of which it is not known yet."""
+        """Some workers and what their traces tell; only traces that are not known yet are asked for."""
         run, members = asked.run.name, dict[int, FleetMember]()
         for place, (worker, span) in enumerate(wanted):
             kept = self._members.get((run, worker.name, span.name))

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.model import OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, RANKS, build_ranks, ranks_path
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.rank_index import RankIndex
+
+
+def opened_rank(found: OpenedInsight) -> OpenedRank:
+    """The rank index of an insight that is open, made now."""
+    opened = found.opened
+    index = build_ranks(opened.trace, opened.facts, found.insight)
+    return OpenedRank(opened.worker, opened.span, index, found.id)
 
 
 def copy_indexes(keeper: Keeper, sidecars: Iterable[str]) -> None:

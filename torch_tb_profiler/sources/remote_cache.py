@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources.places import scheme_of, shown, words
@@ -35,6 +35,19 @@ _WHOLE_OR_NOTHING = ("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory")
 def folder_name(url: str) -> str:
     """The name of the folder of copies of a URL."""
     return hashlib.sha256(url.rstrip("/").encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file to be written, which has its name when it is whole, and is not there before."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "wb") as file:
+            yield file
+        os.replace(part, path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 class RemoteCache:
@@ -100,10 +113,8 @@ class RemoteCache:
         """
         there = {copy.name: copy for copy in copies if self.size(copy.name) is not None}
         for name, content in self._read_all(list(there)).items():
-            copy = there[name]
-            part = copy.with_name(f"{name}.{secrets.token_hex(4)}.part")
-            part.write_bytes(content)
-            os.replace(part, copy)
+            with _whole(there[name]) as file:
+                file.write(content)
 
     def fetch(self, copy: Path) -> bool:
         """Copy a file here, under its own name; whether it is there.
@@ -114,20 +125,15 @@ class RemoteCache:
         """
         if self.size(copy.name) is None:
             return False
-        part = copy.with_name(f"{copy.name}.{secrets.token_hex(4)}.part")
         try:
             with self._answering():
                 source = self._fs.open(f"{self._path}/{copy.name}", "rb")
-            with source, open(part, "wb") as file:
+            with source, _whole(copy) as file:
                 while block := self._read(source):
                     file.write(block)
-            os.replace(part, copy)
         except FileNotFoundError:
             self.forget(copy.name)
             return False
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink()
         return True
 
     def _read(self, source: Any) -> bytes:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.distributed.measures import (
     Measure,
-    column_begins,
     largest,
     means,
     measured,
@@ -162,7 +162,7 @@ def distributed_map_payload(
 
 def _begins(placed: Sequence[PlacedWorker], figures: RunFigures, most: int) -> Ints:
     """The first step of each column, of which there are as many as the limit of cells allows."""
-    return column_begins(len(figures.steps.names), most // max(1, len(placed)))
+    return block_begins(len(figures.steps.names), most // max(1, len(placed)))
 
 
 def _step_names(figures: RunFigures) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import consecutive
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
 from torch_tb_profiler.analysis.distributed.measures import WORTH
 from torch_tb_profiler.analysis.distributed.run import RunFigures
@@ -87,12 +88,7 @@ def ranks_text(workers: Sequence[RunWorker]) -> str:
         return ", ".join(names[:MOST_RUNS]) + (
             f" and {format_count(left)} more" if left > 0 else ""
         )
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number <= runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
+    runs = consecutive(sorted(set(numbers)))
     shown = [str(a) if a == b else f"{a}–{b}" if b > a + 1 else f"{a}, {b}" for a, b in runs]
     left = sum(b - a + 1 for a, b in runs[MOST_RUNS:])
     more = f" and {format_count(left)} more" if left else ""

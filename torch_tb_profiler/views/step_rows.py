@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 
@@ -22,7 +23,7 @@ _OF_THE_FIRST = ("step", "start_ns")
 
 def first_steps(n: int) -> Ints:
     """Where each row begins among ``n`` steps; all rows but the last one hold equally many."""
-    return np.arange(0, n, max(1, -(-n // MOST_STEP_ROWS)), dtype=np.int64)
+    return block_begins(n, MOST_STEP_ROWS)
 
 
 def step_rows(table: DisplayTable) -> DisplayTable:

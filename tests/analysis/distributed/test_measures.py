@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.analysis.distributed.written_ranks import Call, rank_of
+from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.distributed.measures import (
-    column_begins,
     largest,
     means,
     measured,
@@ -54,7 +54,7 @@ def test_what_was_not_divided_is_unknown_and_not_nothing() -> None:
     [(7, 3, [0, 3, 6]), (6, 3, [0, 2, 4]), (3, 9, [0, 1, 2]), (3, 0, [0]), (0, 4, [])],
 )
 def test_columns_hold_equally_many_steps(steps: int, most: int, begins: list[int]) -> None:
-    assert column_begins(steps, most).tolist() == begins
+    assert block_begins(steps, most).tolist() == begins
 
 
 def test_a_column_shows_its_largest_and_knows_its_sum() -> None:
@@ -68,7 +68,7 @@ def test_a_column_shows_its_largest_and_knows_its_sum() -> None:
 
 def test_without_steps_or_ranks_there_is_nothing() -> None:
     for shape in ((0, 3), (2, 0)):
-        values, begins = np.zeros(shape, np.int64), column_begins(shape[1], 4)
+        values, begins = np.zeros(shape, np.int64), block_begins(shape[1], 4)
         assert largest(values, begins).shape == (shape[0], len(begins))
         assert summed(values, begins)[0].shape == (shape[0], len(begins))
     assert np.isnan(means(np.full((1, 2), -1))).all()

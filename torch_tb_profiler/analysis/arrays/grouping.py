@@ -177,3 +177,19 @@ def occurrences(values: Array) -> Ints:
     occurrence = np.empty(len(values), np.int64)
     occurrence[order] = expand_ranges(np.zeros(len(count), np.int64), count)
     return occurrence
+
+
+def block_begins(n: int, most: int) -> Ints:
+    """Where each of at most ``most`` blocks of consecutive rows begins; all but the last one hold equally many."""
+    return np.arange(0, n, max(1, -(-n // max(1, most))), dtype=np.int64)
+
+
+def consecutive(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last of each run of numbers that follow each other: 0, 1, 2, 5 is (0, 2), (5, 5)."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
+    return runs

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from torch_tb_profiler.analysis.arrays.grouping import consecutive
 from torch_tb_profiler.analysis.distributed.groups import (
     GroupKey,
     GroupSums,
@@ -203,11 +204,5 @@ def compact(ranks: Sequence[int]) -> str:
     steps = {b - a for a, b in pairwise(ranks)}
     if len(ranks) > 2 and len(steps) == 1 and (step := steps.pop()) > 1:
         return f"{ranks[0]}-{ranks[-1]} step {step}"
-    parts: list[list[int]] = []
-    for rank in ranks:
-        if parts and rank == parts[-1][1] + 1:
-            parts[-1][1] = rank
-        else:
-            parts.append([rank, rank])
-    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in consecutive(ranks))
     return text if len(text) <= LONGEST_RANKS else f"{text[: LONGEST_RANKS - 1]}…"

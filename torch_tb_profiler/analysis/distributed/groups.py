@@ -61,7 +61,7 @@ class GroupSums:
 
     @property
     def bus_bandwidth(self) -> float | None:
-        """Bytes/s, the mean over the time of the calls of which it is known."""
+        """Bytes/s, the mean over the time of the calls with a known bandwidth."""
         return self.traffic * 1e9 / self.carried if self.carried > 0 else None
 
 

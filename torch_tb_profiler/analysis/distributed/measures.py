@@ -50,11 +50,6 @@ def step_times(figures: RunFigures) -> Ints:
     return np.where((parts < 0).any(axis=0), -1, parts.sum(axis=0))
 
 
-def column_begins(steps: int, most: int) -> Ints:
-    """The first step of each of at most ``most`` columns that hold equally many consecutive steps, the last one the rest."""
-    return np.arange(0, steps, max(1, -(-steps // max(1, most))), dtype=np.int64)
-
-
 def largest(values: Ints, begins: Ints) -> Ints:
     """The largest value of each column, shape (ranks, columns); −1 where none is known."""
     if not values.size:

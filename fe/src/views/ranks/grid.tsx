@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { OverviewRanksPayload, RankDimension, RankSpread } from "../../api/types.gen";
 import { format, formatCount } from "../../base/units";
 import type { Params } from "../../state/view";
-import { Floating, Select, useWidth } from "../../widgets";
+import { Floating, LEVELS, Select, useWidth } from "../../widgets";
 import {
   type Axes,
   colourOf,
@@ -14,7 +14,6 @@ import {
   FIGURE_LABELS,
   type GridLayout,
   layOut,
-  LEVELS,
   levelAt,
   moved,
   placeName,

@@ -8,6 +8,7 @@ import type {
   RunWorker,
 } from "../../api/types.gen";
 import type { Params } from "../../state/view";
+import { LEVELS } from "../../widgets";
 
 export const FIGURE_LABELS: Readonly<Record<RankFigure, string>> = {
   step: "Step time",
@@ -236,8 +237,6 @@ export function moved(squares: readonly Square[], at: number, key: string): numb
   }
   return best;
 }
-
-export const LEVELS = 6;
 
 /** The range of the colours: of all values, but no narrower than what counts as noise. */
 export function colourRange({ quartiles, limit }: Pick<RankSpread, "quartiles" | "limit">): {

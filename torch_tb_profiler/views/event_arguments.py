@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.figures.kernels import fused_operators
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
@@ -50,7 +51,9 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     spans = trace["spans"]
     if event >= spans.n:
         return _members(trace.strings[int(trace["instants"]["args"][event - spans.n])])
+    fused = fused_operators(trace.strings[int(spans["name"][event])])
     arguments = [
+        *([Argument(name="Fused operators", value=fused)] if fused else ()),
         *_texts(trace, "operator_args", event, _OPERATOR),
         *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
         *_of_device(trace, facts, event),

@@ -1623,6 +1623,7 @@ export interface KernelsTable {
   short_name: string[];
   operator: (string | null)[];
   no_operator: (string | null)[];
+  fused: (string | null)[];
   calls: number[];
   total_ns: number[];
   mean_ns: number[];

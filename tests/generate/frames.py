@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.generate.columns import table_text
+from torch_tb_profiler.analysis.compiled.table import COMPILED
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
@@ -29,6 +30,7 @@ FRAMES: tuple[DisplaySpec, ...] = (
     RANKS_PATH,
     OPERATORS,
     KERNELS,
+    COMPILED,
     MODULES,
     MEMORY,
     MEMORY_BLOCKS,

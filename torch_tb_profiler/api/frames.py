@@ -99,6 +99,17 @@ class Frames(ABC):
         _one_of(by, ("name", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
 
+    def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
+        """What torch.compile made and called: the operators that each kernel fuses, its graph and
+        region, and its source lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand
+        beside the trace or in the folder ``provenance``.
+
+        Raises:
+            IndexError: there is no such step.
+            SourceError: there are no logs in the folder.
+        """
+        return self._each(lambda context: tables.compiled(context, provenance, steps))
+
     def critical_path(self, steps: Steps = None) -> DataFrame:
         """What the end of each step waited for, segment by segment; the segments of a step add up to
         its wall time.

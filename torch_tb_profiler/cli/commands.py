@@ -175,6 +175,25 @@ def _kernels(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "properties"))
 
 
+def _compiled(parser: argparse.ArgumentParser) -> None:
+    _reports(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--provenance",
+        metavar="FOLDER",
+        type=_path,
+        help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
+        " trace)",
+    )
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=_positive,
+        default=20,
+        help="rows to print, with --json too (default: %(default)s)",
+    )
+
+
 def _pyprof(parser: argparse.ArgumentParser) -> None:
     _trace(parser)
     _steps(parser)
@@ -404,6 +423,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
+    Command(
+        "compiled",
+        "list what torch.compile made, what it fuses, and its source lines",
+        _compiled,
+        ("output:print_traces", "compiled:compiled"),
+    ),
     Command(
         "findings",
         "list what costs recoverable time",

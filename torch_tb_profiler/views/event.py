@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.compiled.calls import compiled_calls, origin_of_event
 from torch_tb_profiler.analysis.timeline.detail import Memoise, event_detail, is_event
 from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.provenance import Provenance
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.views.event_arguments import cut, kept_arguments
+from torch_tb_profiler.views.event_arguments import cut, kept_arguments, origin_arguments
 from torch_tb_profiler.views.timeline import process_text
 from torch_tb_profiler.views.timeline_wire import (
     ChainLink,
@@ -65,15 +67,27 @@ def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
 
 
 def event_payload(
-    trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise
+    trace: Trace,
+    facts: Facts,
+    timeline: Timeline,
+    event: int,
+    memoise: Memoise,
+    provenance: Provenance,
 ) -> EventPayload:
-    """Everything about one event.
+    """Everything about one event; ``provenance``: what logs of torch.compile tell.
 
     Raises:
         NotFound: there is no such event on the timeline.
     """
     expect_event(trace, timeline, event)
     detail = event_detail(trace, facts, timeline, event, memoise)
+    origin = origin_of_event(
+        trace,
+        facts,
+        event,
+        provenance,
+        lambda: memoise("compiled calls", lambda: compiled_calls(trace, facts)),
+    )
     ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
     table, row = (
         (trace["spans"], event)
@@ -112,7 +126,10 @@ def event_payload(
             for arrow in detail.arrows
         ],
         arrows_total=detail.arrows_total,
-        arguments=kept_arguments(trace, facts, event),
+        arguments=[
+            *kept_arguments(trace, facts, event),
+            *origin_arguments(origin),
+        ],
         stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
         operator_name=_listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),

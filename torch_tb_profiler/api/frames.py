@@ -31,9 +31,9 @@ from torch_tb_profiler.api.waiting import (
     one_fleet,
     waiting_columns,
 )
+from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -45,22 +45,6 @@ if TYPE_CHECKING:
 
 Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
-_C = DisplayColumn
-WORKERS = DisplaySpec(
-    "workers",
-    "One row per trace that was opened.",
-    (
-        _C("run", "text", "", "Name of the run."),
-        _C("worker", "text", "", "Name of the worker."),
-        _C("span", "text", "", "Name of the span."),
-        _C("rank", "id", "", "Its rank.", optional=True, unit="rank"),
-        _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
-        _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
-        _C("steps", "count", "", "Steps.", unit="steps"),
-        _C("mean_step_ns", "mean time", "", "Mean wall time of complete steps."),
-        _C("path", "text", "", "The file."),
-    ),
-)
 
 
 class Frames(ABC):

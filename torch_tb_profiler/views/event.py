@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.compiled.calls import compiled_calls, origin_of_event
+from torch_tb_profiler.analysis.compiled.calls import CompiledCalls, compiled_calls, origin_of_event
 from torch_tb_profiler.analysis.timeline.detail import Memoise, event_detail, is_event
 from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
@@ -14,6 +14,7 @@ from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments, origin_arguments
 from torch_tb_profiler.views.timeline import process_text
 from torch_tb_profiler.views.timeline_wire import (
+    Argument,
     ChainLink,
     EventArrow,
     EventPayload,
@@ -81,13 +82,6 @@ def event_payload(
     """
     expect_event(trace, timeline, event)
     detail = event_detail(trace, facts, timeline, event, memoise)
-    origin = origin_of_event(
-        trace,
-        facts,
-        event,
-        provenance,
-        lambda: memoise("compiled calls", lambda: compiled_calls(trace, facts)),
-    )
     ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
     table, row = (
         (trace["spans"], event)
@@ -126,14 +120,21 @@ def event_payload(
             for arrow in detail.arrows
         ],
         arrows_total=detail.arrows_total,
-        arguments=[
-            *kept_arguments(trace, facts, event),
-            *origin_arguments(origin),
-        ],
+        arguments=kept_arguments(trace, facts, event)
+        + _logged(trace, facts, event, provenance, memoise),
         stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
         operator_name=_listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )
+
+
+def _logged(
+    trace: Trace, facts: Facts, event: int, provenance: Provenance, memoise: Memoise
+) -> list[Argument]:
+    def calls() -> CompiledCalls:
+        return memoise("compiled calls", lambda: compiled_calls(trace, facts))
+
+    return origin_arguments(origin_of_event(trace, facts, event, provenance, calls))
 
 
 def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:

@@ -23,7 +23,7 @@ export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
 export type MemoryGroup = "module" | "operator";
 
-export type ModuleSource = "" | "hierarchy" | "lightning" | "python";
+export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
 export type FlameTree = "line" | "module";
 

@@ -74,7 +74,7 @@ def compiled(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> DisplayTab
 
 
 def test_each_kernel_leads_to_operators_and_lines(compiled: DisplayTable) -> None:
-    names = compiled.texts("name")
+    names = [str(name) for name in compiled.texts("name")]
     kernels = [row for row, name in enumerate(names) if "cpp_fused" in name]
     assert len(kernels) >= 3, names
     for row, fused in enumerate(compiled.texts("fused")):
@@ -95,7 +95,7 @@ def test_lines_are_those_of_the_functions(compiled: DisplayTable) -> None:
     for name, fused, lines in zip(
         compiled.texts("name"), compiled.texts("fused"), compiled["lines"], strict=True
     ):
-        for line in lines if "cpp_fused" in name else ():
+        for line in lines if "cpp_fused" in str(name) else ():
             number = int(line.rpartition("(")[2].partition(")")[0])
             at_line.setdefault(number, set()).update((fused or "").split(", "))
     assert {"gelu", "gelu_backward"} <= at_line[9]

@@ -49,7 +49,7 @@ def rows(trace: Trace, provenance: Provenance = NONE) -> dict[str, tuple[object,
         table.texts(key) if key in ("graph", "region", "fused", "matched") else list(table[key])
         for key in keys
     ]
-    return dict(zip(table.texts("name"), zip(*columns, strict=True), strict=True))
+    return dict(zip(map(str, table.texts("name")), zip(*columns, strict=True), strict=True))
 
 
 def test_calls_of_graphs_with_their_regions(trace: Trace) -> None:

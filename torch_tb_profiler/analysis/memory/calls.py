@@ -54,7 +54,7 @@ def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: Pa
     path = insight["span_paths"]["path"]
     parent = facts["span_links"]["parent"]
     # Compiled regions and graphs, which are modules, are recorded as operators or annotations.
-    roles = (Role.OPERATOR,)
+    roles: tuple[Role, ...] = (Role.OPERATOR,)
     if kind == PathKind.MODULE:
         roles = (Role.PYTHON, Role.OPERATOR, Role.ANNOTATION)
     before = int(np.searchsorted(spans["start"], window[1]))

@@ -91,8 +91,7 @@ def derive(trace: Trace) -> Facts:
 def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
-    names = tree.names
-    caused = causes(trace, tree, names)
+    names, caused = tree.names, causes(trace, tree, tree.names)
     windows = find_steps(trace, tree, names, caused)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)

@@ -105,7 +105,7 @@ class Fleets:
     def __init__(self, source: Source, most_spans: int | None = MOST_SPANS) -> None:
         """``most_spans``: None all."""
         self._source, self._most_spans = source, most_spans
-        self._figures = Memo(MOST_FLEETS)
+        self._figures = Memo(MOST_FLEETS, weighed=False)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
         self._partial: dict[tuple[str, str, str], Fleet] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
@@ -126,11 +126,23 @@ class Fleets:
             )
         fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
+            fleet = self._earlier(_key(asked), fleet)
             _keep(self._whole, _key(asked), (asked.run, fleet), MOST_FLEETS)
             self._partial.pop(_key(asked), None)
         else:
             _keep(self._partial, _key(asked), figures, MOST_FLEETS)
         return fleet
+
+    def _earlier(self, key: tuple[str, str, str], fleet: Fleet) -> Fleet:
+        """The fleet of before if nothing of it changed, as what was answered for it is kept by it."""
+        _, known = self._whole.get(key, (None, None))
+        if known is None or known.figures is not fleet.figures:
+            return fleet
+        same = known.workers_total == fleet.workers_total and all(
+            a is b or (a.rank is None and a == b)
+            for a, b in zip(known.members, fleet.members, strict=True)
+        )
+        return known if same else fleet
 
     def _enough(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet | None:
         """What was told of fewer ranks while others are still awaited and not many more have come: so the figures of a large

@@ -105,12 +105,12 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
-        self._closed = threading.Event()
+        self.closed = threading.Event()
         self.queue = WorkQueue(settings, self._hear, _executor(settings, quiet, alone))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
-        self._closed.set()
+        self.closed.set()
         self.queue.close()
         with self._changed:
             for making in self._making.values():
@@ -126,7 +126,7 @@ class Keeper:
             while True:
                 with suppress(OSError):
                     self.folder().remove_gone()
-                if self._closed.wait(DAY_SECONDS):
+                if self.closed.wait(DAY_SECONDS):
                     return
 
         # On its own: a file system that does not answer holds up nothing else.
@@ -192,7 +192,7 @@ class Keeper:
         """
         with self._changed:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
-            mapped = self._mapped.setdefault(product.name, Memo(most))
+            mapped = self._mapped.setdefault(product.name, Memo(most, weighed=False))
         if damaged.take(self.located(path)):
             self.folder().condemn(path)
             mapped.drop(path)

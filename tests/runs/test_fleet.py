@@ -73,7 +73,7 @@ def test_a_missing_rank_is_waited_for_and_a_broken_one_is_not() -> None:
     assert (len(again.place), again.complete, again.progress) == (3, True, 1.0)
 
 
-def test_a_complete_fleet_is_kept_until_its_content_changes() -> None:
+def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     run = run_of(reached(100, 200), reached(100, 200))
     fleets = Fleets(run)
     found = fleets.of(run.open("run", "rank0", "1"))
@@ -83,11 +83,13 @@ def test_a_complete_fleet_is_kept_until_its_content_changes() -> None:
     assert fleets.known(run.open("run", "rank0", "1")) is found
     run.change()
     assert fleets.known(run.open("run", "rank0", "1")) is None
-    assert fleets.of(run.open("run", "rank0", "1")) is found, (
-        "so that answers that were made for it are used again, and not kept twice"
+    other = fleets.of(run.open("run", "rank0", "1"))
+    assert other is not found
+    assert other.id == found.id, "so that what was answered for it is used again, not kept twice"
+    assert other.figures is found.figures, (
+        "the content is the same, so that nothing is counted again"
     )
-    assert fleets.known(run.open("run", "rank0", "1")) is found
-    assert run.asked == asked, "nothing is opened again"
+    assert run.asked == asked, "nor opened"
 
 
 def test_a_file_that_was_written_anew_is_read_anew() -> None:
@@ -101,6 +103,7 @@ def test_a_file_that_was_written_anew_is_read_anew() -> None:
         "content of rank1 of version 1",
     ]
     assert other.figures is not found.figures
+    assert other.id != found.id
 
 
 def test_who_is_ready_is_not_asked_again_while_others_are_awaited() -> None:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from hashlib import sha256
 from typing import Literal, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
@@ -80,6 +81,26 @@ class Fleet:
     path: RanksPath | None
     open_rank: Callable[[int], RankTrace | None]
 
+    @cached_property
+    def id(self) -> str:
+        """Short; differs for any two fleets of a run that differ, and for no others. Unlike the fleet itself it may be kept
+        with what was made of it.
+        """
+        of_members = [
+            (
+                m.worker.name,
+                m.span.name,
+                m.worker.rank,
+                m.worker.rank_source,
+                m.state,
+                m.message,
+                m.id,
+            )
+            for m in self.members
+        ]
+        content = repr((of_members, self.workers_total, round(self.progress, 3)))
+        return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
     @property
     def names(self) -> list[tuple[str, str]]:
         """(worker, span) of each rank of ``figures``."""
@@ -126,23 +147,11 @@ class Fleets:
             )
         fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
-            fleet = self._earlier(_key(asked), fleet)
             _keep(self._whole, _key(asked), (asked.run, fleet), MOST_FLEETS)
             self._partial.pop(_key(asked), None)
         else:
             _keep(self._partial, _key(asked), figures, MOST_FLEETS)
         return fleet
-
-    def _earlier(self, key: tuple[str, str, str], fleet: Fleet) -> Fleet:
-        """The fleet of before if nothing of it changed, as what was answered for it is kept by it."""
-        _, known = self._whole.get(key, (None, None))
-        if known is None or known.figures is not fleet.figures:
-            return fleet
-        same = known.workers_total == fleet.workers_total and all(
-            a is b or (a.rank is None and a == b)
-            for a, b in zip(known.members, fleet.members, strict=True)
-        )
-        return known if same else fleet
 
     def _enough(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet | None:
         """What was told of fewer ranks while others are still awaited and not many more have come: so the figures of a large
@@ -182,7 +191,7 @@ class Fleets:
             return insight
         rank = fleet.names.index(own)
         told = opened.memoise(
-            (insight.id, "waiting", tuple(member.id for member in fleet.members)),
+            (insight.id, "waiting", fleet.id),
             lambda: with_waiting(opened.trace, opened.facts, insight.insight, fleet.figures, rank),
         )
         return replace(insight, insight=told)

@@ -10,11 +10,11 @@ Files are written under a temporary name and renamed, so that readers see a comp
 Every byte has a checksum: one of the header, facts and strings, which is verified on opening, and
 one of each column that grows with the trace, verified when the column is first used::
 
-    __metadata__: {"about": "…", "head": "3f0a52c7", "bytes": "1048576", "checksum": "0d4f88a1",
-                   "sums": "{\"trace.spans.start\": 1180224, …}"}
+    __metadata__: {"told": "…", "told_sum": "3f0a52c7", "bytes": "1048576", "about": "…",
+                   "checksum": "0d4f88a1", "sums": "{\"trace.spans.start\": 1180224, …}"}
 
-``about`` has one of its own (``head``), and the arrays' size stands beside it, so that what is told of a
-trace can be read without the rest.
+``told`` is the little that a catalogue shows of a trace. It has a checksum of its own, and the arrays' size
+stands beside it, so that it can be read without the rest.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 T = TypeVar("T")
 
-LAYOUT = "6"
+LAYOUT = "7"
 """Changes with the tables' columns or the format of this file."""
 TIMELINE_LAYOUT = "timeline 2"
 """The same for timeline sidecars."""
@@ -83,10 +83,18 @@ _NUMPY = {v: k for k, v in _DTYPES.items()}
 _ADVICE = "It was removed and is made again when it is next needed."
 
 
-class _Head(msgspec.Struct):
-    """Of a header what stands beside the arrays; the rest is skipped, not decoded."""
+class _Told(msgspec.Struct):
+    """Of the metadata what ``read_head`` needs; the rest is skipped, not decoded."""
 
-    metadata: dict[str, str] = msgspec.field(name="__metadata__")
+    told: str
+    told_sum: str
+    bytes: str
+
+
+class _Head(msgspec.Struct):
+    """Of a header the same."""
+
+    metadata: _Told = msgspec.field(name="__metadata__")
 
 
 @dataclass(frozen=True)
@@ -125,19 +133,21 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
         **_arrays_of("trace", trace.tables),
         **_arrays_of("facts", facts.tables),
     }
-    about = {
+    told = {
         "layout": LAYOUT,
-        "header": trace.header,
         "entries": trace.entries,
-        "origin_ns": trace.origin_ns,
-        "base_ns": trace.base_ns,
-        "texts": len(trace.strings),
         "trace_defects": trace.defects.as_dict(),
         "source": asdict(trace.source) if trace.source else None,
         "summary": facts.summary,
         "defects": facts.defects.as_dict(),
     }
-    _write_file(Path(path), arrays, about)
+    about = {
+        "header": trace.header,
+        "origin_ns": trace.origin_ns,
+        "base_ns": trace.base_ns,
+        "texts": len(trace.strings),
+    }
+    _write_file(Path(path), arrays, told, about)
 
 
 def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
@@ -147,7 +157,7 @@ def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
         OSError: the folder is not writable.
     """
     arrays = _arrays_of("timeline", timeline.tables)
-    _write_file(Path(path), arrays, {"layout": TIMELINE_LAYOUT, "about": timeline.about})
+    _write_file(Path(path), arrays, {"layout": TIMELINE_LAYOUT}, {"about": timeline.about})
 
 
 def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
@@ -157,7 +167,7 @@ def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
         OSError: the folder is not writable.
     """
     arrays = {**_arrays_of_texts(insight.strings), **_arrays_of("insight", insight.tables)}
-    _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
+    _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT}, {"about": insight.about})
 
 
 def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
@@ -167,7 +177,7 @@ def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
         OSError: the folder is not writable.
     """
     arrays = {**_arrays_of_texts(index.strings), **_arrays_of("ranks", index.tables)}
-    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT})
+    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT}, {})
 
 
 def _arrays_of_texts(strings: StringTable) -> dict[str, Array]:
@@ -186,14 +196,17 @@ def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
     }
 
 
-def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -> None:
+def _write_file(
+    target: Path, arrays: dict[str, Array], told: dict[str, Any], about: dict[str, Any]
+) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(".part", f"{target.name}.", target.parent)
-    text = json.dumps(about, default=str)
+    text = json.dumps(told, default=str)
     metadata = {
-        "about": text,
-        "head": f"{isal_zlib.crc32(text.encode()):08x}",
+        "told": text,
+        "told_sum": _text_sum(text),
         "bytes": str(sum(array.nbytes for array in arrays.values())),
+        "about": json.dumps(about, default=str),
         "checksum": _NO_SUM,
     }
     try:
@@ -279,7 +292,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
 
 
 def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
-    """The same without tables and strings: nothing of those is read, verified or mapped.
+    """The same without header, tables and strings, of which nothing is verified, decoded or mapped.
 
     Raises:
         SidecarError: as ``read``.
@@ -288,12 +301,12 @@ def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
         total = os.fstat(file.fileno()).st_size
         size = _header_size(file.read(8), total)
         metadata = msgspec.json.decode(file.read(size), type=_Head).metadata
-        text = metadata["about"]
-        if 8 + size + int(metadata["bytes"]) != total:
+        if 8 + size + int(metadata.bytes) != total:
             raise ValueError("the file is truncated or has grown")
-        if f"{isal_zlib.crc32(text.encode()):08x}" != metadata["head"]:
+        if _text_sum(metadata.told) != metadata.told_sum:
             raise ValueError("its checksum does not match")
-        return _rebuild(None, _about(text, LAYOUT))
+        about = _told(metadata.told, LAYOUT) | {"header": {}, "origin_ns": 0, "base_ns": 0}
+        return _rebuild(None, about)
 
 
 def read_timeline(path: str | os.PathLike[str]) -> Timeline:
@@ -356,7 +369,7 @@ def _read_file(
         size = _header_size(data[:8], len(data))
         header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")
-        about = _about(metadata["about"], layout)
+        about = _told(metadata["told"], layout) | msgspec.json.decode(metadata["about"])
         arrays = _Arrays({name: _mapped(data, 8 + size, entry) for name, entry in header.items()})
         _verify(os.fspath(path), data, size, metadata, arrays)
         return rebuild(arrays, about)
@@ -381,11 +394,15 @@ def _header_size(start: bytes, total: int) -> int:
     return size
 
 
-def _about(text: str, layout: str) -> dict[str, Any]:
-    about: dict[str, Any] = msgspec.json.decode(text)
-    if about["layout"] != layout:
-        raise ValueError(f"its layout is {about['layout']}, expected {layout}")
-    return about
+def _told(text: str, layout: str) -> dict[str, Any]:
+    told: dict[str, Any] = msgspec.json.decode(text)
+    if told["layout"] != layout:
+        raise ValueError(f"its layout is {told['layout']}, expected {layout}")
+    return told
+
+
+def _text_sum(text: str) -> str:
+    return f"{isal_zlib.crc32(text.encode()):08x}"
 
 
 def _mapped(data: mmap.mmap | bytes, base: int, entry: dict[str, Any]) -> Array:

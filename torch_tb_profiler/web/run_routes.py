@@ -65,7 +65,7 @@ def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
 
 def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
     fleet, progress = _fleet(backend.fleets, insight.opened)
-    return (tuple(member.id for member in fleet.members) if fleet else ()), progress
+    return fleet and fleet.id, progress
 
 
 @route("/findings", also=_others, report="steps")
@@ -90,9 +90,9 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:
-    """A complete fleet, which is another one after any change; an incomplete one still grows."""
+    """The content of a complete fleet; an incomplete one still grows."""
     fleet = backend.fleets.of(opened)
-    return fleet if fleet.complete else None
+    return fleet.id if fleet.complete else None
 
 
 @route("/distributed", also=_complete, report="trace")
@@ -165,7 +165,8 @@ def overview_ranks(
 
 
 def _known(backend: Backend, opened: Opened) -> Hashable:
-    return backend.fleets.known_beside(opened)
+    fleet = backend.fleets.known_beside(opened)
+    return fleet and fleet.id
 
 
 @route("/overview/ranks/known", also=_known)
@@ -200,9 +201,8 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
     own = (opened.worker.name, opened.span.name)
     rank = fleet.names.index(own) if own in fleet.names else -1
     selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
-    ids = tuple(member.id for member in fleet.members)
     return opened.memoise(
-        ("ranks path", ids, tuple(selected.tolist())),
+        ("ranks path", fleet.id, tuple(selected.tolist())),
         lambda: RanksOfRun.of(
             fleet.figures,
             path,

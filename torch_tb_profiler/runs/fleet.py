@@ -37,6 +37,7 @@ ranks it takes their own critical paths.
 """
 GROWTH = 2
 """How many more ranks must be ready for another look at a run that is not complete."""
+NEARLY = 0.999
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
@@ -114,8 +115,11 @@ class Fleet:
 
     @property
     def progress(self) -> float:
-        """How far all of it is, 0 to 1."""
-        return sum(member.progress for member in self.members) / max(1, len(self.members))
+        """How far all of it is, 0 to 1 in thousandths; 1 only when nothing is awaited any more."""
+        if self.complete:
+            return 1.0
+        done = sum(member.progress for member in self.members) / len(self.members)
+        return min(round(done, 3), NEARLY)
 
 
 class Fleets:

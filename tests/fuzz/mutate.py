@@ -18,6 +18,8 @@ from tests.fuzz.bases import BASES, Event, Header
 from tests.fuzz.values import BARE, strange_value
 
 MOST_MUTATIONS = 12
+MOST_DOUBLED = 4000
+"""A longer list of events is not doubled again: time is better spent on other cases."""
 _KEYS = ("ph", "name", "cat", "pid", "tid", "ts", "dur", "id", "args", "s", "bp")
 _HEADER_KEYS = (
     *("schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds", "traceName"),
@@ -145,6 +147,8 @@ def _shuffled(random: Random, header: Header, events: list[Event]) -> None:
 
 
 def _twice(random: Random, header: Header, events: list[Event]) -> None:
+    if len(events) > MOST_DOUBLED:
+        return
     copies = [json.loads(json.dumps(event)) for event in _some(random, events)]
     events[len(events) // 2 : len(events) // 2] = copies
 

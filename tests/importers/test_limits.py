@@ -40,6 +40,18 @@ def test_events_behind_skipped_damage_are_read(monkeypatch: pytest.MonkeyPatch) 
     assert imported.entries <= 20 + 120 + 9
 
 
+@pytest.mark.parametrize(
+    "before",
+    ["", '{"traceEvents": [', '{"x": ', '{"traceEvents": [{"ph": "X", "args": ', '{"x": [[],'],
+    ids=["array", "entry", "header", "argument", "array_in_header"],
+)
+def test_brackets_without_end_are_given_up_soon(before: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(NotATrace):
+        read_text(before + "[" * (4 << 20))
+    assert time.process_time() - begin < 1.5
+
+
 def test_a_small_damage_costs_what_it_did() -> None:
     imported = read_text(trace(span(0), *["1"] * 1000, span(1)))
     assert (imported.entries, imported["spans"].n) == (1002, 2)

@@ -260,8 +260,11 @@ class Walk:
         elif text[start : start + 1] == b"[":
             end, bad = self._extent(start)
             if bad > 0:
+                if not self._ended and n - bad < LOOK_BYTES:
+                    return -1
                 guess = self._boundary(bad)
-                end = max(self._balance(start, bad, guess), guess)
+                end = self._balance(start, bad, guess)
+                end = end if end > 0 else guess
         else:
             match = _GARBAGE.match(text, start)
             end = match.end() if match else start + 1

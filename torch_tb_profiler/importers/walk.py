@@ -20,7 +20,7 @@ from torch_tb_profiler.importers.brackets import inside_array, value_end
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENT, Event, decode_loose
 from torch_tb_profiler.importers.extent import extent
 from torch_tb_profiler.importers.repair import WHOLE_STRING, repair, shallow
-from torch_tb_profiler.store.defects import NOT_AN_EVENT, UNPARSABLE, WRONG_TYPE, DefectCounts
+from torch_tb_profiler.store.defects import NOT_AN_EVENT, SKIPPED, UNPARSABLE, WRONG_TYPE, DefectCounts
 
 PATIENT_BYTES = 64 << 20
 """A longer entry is given up, to bound memory."""
@@ -139,6 +139,8 @@ class Walk:
 
     def _past_damage(self, end: int) -> int:
         """Where an entry ends that is far enough behind a lost one; all that is between is lost with it."""
+        if end < len(self._text):
+            self._ledger.counts.add(SKIPPED)
         far = end + SKIPPED_BYTES
         boundary = self._boundary(far) if far < len(self._text) else -1
         if boundary > 0:
@@ -198,6 +200,7 @@ class Walk:
     def _give_up(self, start: int) -> int:
         self._ledger.lose(self._text[start : start + 1])
         self.gave_up = not self._ended
+        self._ledger.counts.add(SKIPPED, int(self.gave_up))
         return len(self._text)
 
     def _damaged(self, at: int, bad: int) -> int:

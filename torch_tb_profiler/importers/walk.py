@@ -20,7 +20,13 @@ from torch_tb_profiler.importers.brackets import inside_array, value_end
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENT, Event, decode_loose
 from torch_tb_profiler.importers.extent import extent
 from torch_tb_profiler.importers.repair import WHOLE_STRING, repair, shallow
-from torch_tb_profiler.store.defects import NOT_AN_EVENT, SKIPPED, UNPARSABLE, WRONG_TYPE, DefectCounts
+from torch_tb_profiler.store.defects import (
+    NOT_AN_EVENT,
+    SKIPPED,
+    UNPARSABLE,
+    WRONG_TYPE,
+    DefectCounts,
+)
 
 PATIENT_BYTES = 64 << 20
 """A longer entry is given up, to bound memory."""

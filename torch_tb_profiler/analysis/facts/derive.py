@@ -30,14 +30,13 @@ workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
@@ -81,10 +80,10 @@ def derive(trace: Trace) -> Facts:
     """The facts of a trace; any trace has facts, an empty one too."""
     # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(1) as beside:
-        return _derive(trace, beside.submit(enclosing_spans, trace))
+        return _derive(trace, beside, beside.submit(enclosing_spans, trace))
 
 
-def _derive(trace: Trace, nested: Future[Array]) -> Facts:
+def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
     names = tree.names
@@ -94,9 +93,14 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
+    kind = find_workload(trace, caused, communication)
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     give_back_memory()
     enclosing = nested.result()
     give_back_memory()
+    active = active_sets(trace, tree, names, caused, communication)
+    breakdown = beside.submit(break_down, active, windows.start, windows.end)
+    links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     stacks = call_stacks(trace, tree, enclosing, strings)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
     give_back_memory()
@@ -106,11 +110,10 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
     )
     give_back_memory()
-    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
     give_back_memory()
     tables: dict[str, Table] = {
-        "steps": _steps(windows, flags, active_sets(trace, tree, names, caused, communication)),
+        "steps": _steps(windows, flags, breakdown.result()),
         "devices": devices,
         "device_steps": device_steps,
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
@@ -118,12 +121,11 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "operator_steps": operators.operator_steps,
         "kernels": kernels,
         "kernel_steps": kernel_steps,
-        "span_links": span_links(trace, tree, caused, windows, enclosing),
+        "span_links": links.result(),
     }
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
-    kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
@@ -162,7 +164,7 @@ def _begun(operator_steps: Table, steps: int) -> Array:
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
 
 
-def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> Table:
+def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -172,7 +174,7 @@ def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> T
         host_end=windows.host_end,
         launched=windows.launched,
         flags=flags,
-        **break_down(active, windows.start, windows.end),
+        **breakdown,
     )
 
 

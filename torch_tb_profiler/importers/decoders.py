@@ -30,7 +30,7 @@ from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.parts import Part, part_of
 from torch_tb_profiler.importers.walk import Ledger
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.settings import ONE_THREAD, Settings
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, own_roles
 
@@ -45,8 +45,6 @@ _START = (
     "from torch_tb_profiler.importers.decoders import main;"
     "main(*{arguments!r})"
 )
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Starting threads for linear algebra, of which we do none, takes half of the processor time of ``import numpy``."""
 _TASK = struct.Struct("=qqq")
 """Slot, bytes of text, offset of the text."""
 _COUNT = struct.Struct("=q")
@@ -194,7 +192,7 @@ class Decoders:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(descriptor,),
-            env={**os.environ, **_ONE_THREAD},
+            env={**ONE_THREAD, **os.environ},
         )
 
     def _end(self) -> None:

@@ -5,7 +5,7 @@
     file = PerfettoFile()
     file.process(1, 42, "python"); file.thread(2, 42, 7, "main", parent=1)
     file.begin(2, 1000, "aten::mm", "cpu_op", {"External id": 3}); file.end(2, 5000)
-    path.write_bytes(file.bytes())
+    path.write_bytes(file.data())
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class PerfettoFile:
         self._numbers: dict[int, dict[str, int]] = {}
         self.packet(field(13, CLEARED))
 
-    def bytes(self) -> bytes:
+    def data(self) -> bytes:
         """The file."""
         return b"".join(field(1, packet) for packet in self.packets)
 
@@ -90,9 +90,13 @@ class PerfettoFile:
         """Describe the track of a thread."""
         self.track(uuid, field(4, field(1, pid) + field(2, tid) + field(5, name)), parent=parent)
 
-    def track(self, uuid: int, *fields: bytes, name: str | None = None, parent: int | None = None) -> None:
+    def track(
+        self, uuid: int, *fields: bytes, name: str | None = None, parent: int | None = None
+    ) -> None:
         """Describe a track."""
-        self.packet(field(60, field(1, uuid) + field(2, name) + field(5, parent) + b"".join(fields)))
+        self.packet(
+            field(60, field(1, uuid) + field(2, name) + field(5, parent) + b"".join(fields))
+        )
 
     def begin(
         self,
@@ -153,10 +157,14 @@ def from_chrome(
     """
     file = PerfettoFile(interned)
     base = int(document.get("baseTimeNanoseconds", 0))
-    file.packet(field(6, b"".join(field(1, field(1, c) + field(2, base)) for c in (6, 1))), time=base)
+    file.packet(
+        field(6, b"".join(field(1, field(1, c) + field(2, base)) for c in (6, 1))), time=base
+    )
     events = [e for e in document["traceEvents"] if e.get("ph") in ("X", "i", "C", "s", "f")]
     names = {
-        (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): e["args"]["name"]
+        (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): e["args"][
+            "name"
+        ]
         for e in document["traceEvents"]
         if e.get("ph") == "M" and "name" in e.get("args", {})
     }
@@ -178,10 +186,9 @@ def from_chrome(
         own = flows.pop(_place(e), ([], []))
         category = str(e.get("cat", "")) if categories else ""
         dur = _ns(e.get("dur", 0))
-        begins.append(
-            (time, -dur, number, BEGIN if e["ph"] == "X" else INSTANT)
-            + (uuid, str(e["name"]), category, e.get("args"), *own)
-        )
+        kind = BEGIN if e["ph"] == "X" else INSTANT
+        named = (uuid, str(e["name"]), category, e.get("args"), *own)
+        begins.append((time, -dur, number, kind, *named))
         if e["ph"] == "X":
             ends.append((time + dur, dur, -number, END, uuid))
     written = begins + ends if lists else _in_time(begins, ends)
@@ -191,8 +198,9 @@ def from_chrome(
         elif kind == COUNTER:
             file.counter(uuid, time, more[0])
         else:
-            file.begin(uuid, time, *more, kind=kind)
-    return file.bytes()
+            name, category, args, begun, ended = more
+            file.begin(uuid, time, name, category, args, begun, ended, kind)
+    return file.data()
 
 
 def _in_time(begins: list[tuple[Any, ...]], ends: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -229,13 +237,19 @@ class _Tracks:
         return self._numbers.setdefault(key, len(self._numbers) + 1), new
 
     def _id(self, value: Any) -> int:
-        return value if isinstance(value, int) else self._ids.setdefault(value, 900_000 + len(self._ids))
+        return (
+            value
+            if isinstance(value, int)
+            else self._ids.setdefault(value, 900_000 + len(self._ids))
+        )
 
     def process(self, pid: Any) -> int:
         """The track of a process."""
         uuid, new = self._number(("process", pid))
         if new:
-            self._file.process(uuid, self._id(pid), str(self._names.get(("process_name", pid, None), "")))
+            self._file.process(
+                uuid, self._id(pid), str(self._names.get(("process_name", pid, None), ""))
+            )
         return uuid
 
     def of(self, event: Mapping[str, Any]) -> int:

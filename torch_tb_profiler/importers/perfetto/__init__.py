@@ -18,10 +18,12 @@ from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
 from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.decimal_text import LONGEST_NS
+from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.gather import Gatherer
-from torch_tb_profiler.importers.perfetto.entries import Slices, Translation
+from torch_tb_profiler.importers.perfetto.entries import Translation
 from torch_tb_profiler.importers.perfetto.packets import PacketReader, Piece
 from torch_tb_profiler.importers.perfetto.pairs import match
+from torch_tb_profiler.importers.perfetto.sequences import Slices
 from torch_tb_profiler.importers.walk import Ledger
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
@@ -33,6 +35,7 @@ from torch_tb_profiler.store.roles import own_roles
 
 PERFETTO = "perfettoBase"
 """Header key: trace time, in ns, of the entries' time 0."""
+_UNLIMITED = 1 << 62
 _SIDE_TABLES = (
     "operator_args",
     "device_args",
@@ -56,7 +59,8 @@ def read_perfetto(stream: Text, settings: Settings, progress: Progress | None = 
     reader = PacketReader(Window(stream, progress), counts)
     translation = Translation(counts, settings.max_inflated_bytes)
     for piece in reader.pieces():
-        translation.add(piece.packets)
+        for _ in translation.add(piece.packets):
+            _gather(gathered, translation, piece)
         _gather(gathered, translation, piece)
     count_problem(stream, counts)
     ends = _close(gathered, translation.slices, counts)
@@ -69,12 +73,34 @@ def read_perfetto(stream: Text, settings: Settings, progress: Progress | None = 
     return assemble(gathered, _header(translation), entries)
 
 
+def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], list[bytes]]:
+    """The entries of a row of ``chunks`` with all their arguments, read again: as decoded, and as JSON.
+
+    Raises:
+        SourceError: reading failed.
+    """
+    counts = DefectCounts()
+    offset = int(trace["chunks"]["offset"][number])
+    reader = PacketReader(Window(stream), counts)
+    translation = Translation(counts, _UNLIMITED, trace.header[PERFETTO], whole=True)
+    for piece in reader.pieces():
+        if piece.offset < offset:
+            translation.skip(piece.packets)
+            continue
+        for _ in translation.add(piece.packets):
+            pass
+        break
+    texts = [text.encode() for text in translation.texts]
+    batch = decode_chunk(bracketed(b",".join(texts)), 0, Ledger(counts))
+    return (batch.events, texts) if batch is not None else ([], [])
+
+
 def _gather(gathered: Gatherer, translation: Translation, piece: Piece) -> None:
     texts = translation.texts
     if not texts:
         return
     translation.texts = []
-    batch = decode_chunk(bracketed(b",".join(texts)), 0, Ledger(gathered.counts))
+    batch = decode_chunk(bracketed(",".join(texts).encode()), 0, Ledger(gathered.counts))
     if batch is None or len(batch.events) != len(texts):
         raise AssertionError("an entry of our own is no JSON")
     whole = Batch(batch.events, batch.text, piece.offset, piece.size)

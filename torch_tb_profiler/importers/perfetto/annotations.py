@@ -5,118 +5,154 @@
     name "device"  int 0                                  "device":0
     name "Input Dims"  array (array (int 4, int 8), –)    "Input Dims":[[4,8],[]]
 
-Most annotations of a trace are equal to an earlier one byte by byte, so each is read once. PyTorch
-writes null as the text ``null``, and an empty list as an annotation without a value.
+Most texts and lists are equal to an earlier one byte by byte, so each is read once. PyTorch writes
+null as the text ``null``, and an empty list as an annotation without a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.importers.events import ANY
+from torch_tb_profiler.importers.events import ANY, Args
 from torch_tb_profiler.importers.events import DECODE_ERRORS as JSON_ERRORS
-from torch_tb_profiler.importers.perfetto.places import text_of
+from torch_tb_profiler.importers.perfetto.places import json_text, text_of
 from torch_tb_profiler.importers.perfetto.schema import DECODE_ERRORS, DebugAnnotation
 from torch_tb_profiler.store.defects import WRONG_TYPE, DefectCounts
 
 MOST_KEPT, MOST_BYTES = 1 << 17, 32 << 20
 """Annotations that are remembered per sequence of packets, and their length in all."""
+STORED = frozenset(field.encode_name for field in msgspec.structs.fields(Args))
+"""Arguments that become columns."""
 _DEEPEST = 64
-_DICT, _ARRAY = 1, 2
+_DICT = 1
 """``NestedValue.NestedType``."""
-_encode = msgspec.json.encode
+_NAME_IID, _NAME, _UINT, _INT = b"\x08"[0], b"\x52"[0], b"\x18"[0], b"\x20"[0]
+"""First bytes of fields of an annotation."""
 
 
-class Fields(dict[bytes, bytes]):
-    """Annotation as it stands in the file → its field, ``b""`` if it is damaged.
+class Fields(dict[bytes, str]):
+    """Annotation as it stands in the file → its field as JSON; ``""`` if it is damaged or not wanted.
 
-    ``names`` and ``texts`` are what its sequence interned.
+    ``names`` and ``texts`` are what its sequence interned; ``wanted``: names, None all.
     """
 
-    def __init__(self, counts: DefectCounts) -> None:
-        self.names: dict[int, bytes] = {}
-        self.texts: dict[int, bytes] = {}
+    def __init__(
+        self,
+        counts: DefectCounts,
+        names: dict[int, bytes],
+        texts: dict[int, bytes],
+        wanted: Collection[str] | None = None,
+    ) -> None:
+        self._names, self._texts, self._wanted = names, texts, wanted
         self._counts = counts
         self._bytes = 0
+        self._keys: dict[bytes, str] = {}
+        """Name of an annotation, as it stands in the file → its key, ``""`` if it is not wanted."""
 
-    def __missing__(self, data: bytes) -> bytes:
+    def forget(self) -> None:
+        """Forget what was read: other names may have its numbers."""
+        self.clear()
+        self._keys.clear()
+        self._bytes = 0
+
+    def of(self, annotations: Any) -> str:
+        """The fields of an event's annotations, with commas between."""
+        return ",".join(filter(None, [self[data] for data in annotations]))
+
+    def __missing__(self, data: bytes) -> str:
+        # Numbers, most of which differ: 08 <number of the name> 20 <value>, or 52 <length> <name> 20 <value>.
+        try:
+            name = data[:2] if data[0] == _NAME_IID else data[: 2 + data[1]]
+            key = self._keys.get(name)
+            if key is not None:
+                if not key:
+                    return ""
+                at = len(name)
+                if data[at] == _INT or data[at] == _UINT:
+                    value = shift = 0
+                    more = True
+                    while more:
+                        at += 1
+                        byte = data[at]
+                        value |= (byte & 0x7F) << shift
+                        shift += 7
+                        more = byte > 0x7F
+                    # Negative ones have ten bytes.
+                    if at + 1 == len(data) and shift <= 63:
+                        return f"{key}{value}"
+        except IndexError:
+            pass
+        return self._remembered(data)
+
+    def _remembered(self, data: bytes) -> str:
         if len(self) >= MOST_KEPT or self._bytes > MOST_BYTES:
-            self.clear()
-            self._bytes = 0
-        self[data] = field = self._field(data)
+            self.forget()
+        try:
+            field = self._field(data)
+        except DECODE_ERRORS:
+            self._counts.add(WRONG_TYPE)
+            field = ""
+        self[data] = field
         self._bytes += len(data) + len(field)
         return field
 
-    def forget(self) -> None:
-        """Drop everything interned."""
-        self.clear()
-        self.names.clear()
-        self.texts.clear()
+    def _field(self, data: bytes) -> str:
+        annotation = DebugAnnotation.FromString(data)
+        name = text_of(annotation.name or self._names.get(annotation.name_iid, b""))
+        key = json_text(name) + ":" if self._wanted is None or name in self._wanted else ""
+        if data[0] == _NAME_IID and data[1] < 0x80:
+            self._keys[data[:2]] = key
+        elif data[0] == _NAME and data[1] < 0x80:
+            self._keys[data[: 2 + data[1]]] = key
+        return key + self._value(annotation, 0) if key else ""
 
-    def of(self, annotations: Any) -> bytes:
-        """The fields of an event's annotations."""
-        fields = b",".join([self[data] for data in annotations])
-        return fields if b",," not in fields and fields[:1] != b"," else _without_gaps(self, annotations)
-
-    def _field(self, data: bytes) -> bytes:
-        try:
-            annotation = DebugAnnotation.FromString(data)
-            return self._named(annotation, 0)
-        except DECODE_ERRORS:
-            self._counts.add(WRONG_TYPE)
-            return b""
-
-    def _named(self, annotation: Any, depth: int) -> bytes:
-        name = annotation.name or self.names.get(annotation.name_iid, b"")
-        return _encode(text_of(name)) + b":" + self._value(annotation, depth)
-
-    def _value(self, annotation: Any, depth: int) -> bytes:
+    def _value(self, annotation: Any, depth: int) -> str:
         if depth > _DEEPEST:
             raise ValueError("annotation nests too deeply")
         kind = annotation.WhichOneof("data")
         if kind is None:
             if annotation.dict_entries:
-                named = [self._named(entry, depth + 1) for entry in annotation.dict_entries]
-                return b"{" + b",".join(named) + b"}"
-            values = [self._value(value, depth + 1) for value in annotation.array_values]
-            return b"[" + b",".join(values) + b"]"
+                named = (
+                    self._key(entry) + self._value(entry, depth + 1)
+                    for entry in annotation.dict_entries
+                )
+                return "{" + ",".join(named) + "}"
+            values = (self._value(value, depth + 1) for value in annotation.array_values)
+            return "[" + ",".join(values) + "]"
         value = getattr(annotation, kind)
         if kind == "nested_value":
             return _nested(value, depth + 1)
         if kind == "pointer_value":
-            return b'"0x%x"' % value
+            return f'"{value:#x}"'
         if kind == "legacy_json_value":
             return _json(value)
         if kind == "string_value_iid":
-            return _text(self.texts.get(value, b""))
-        return _scalar(value) if kind != "proto_value" else b"null"
+            return _scalar(self._texts.get(value, b""))
+        return _scalar(value) if kind != "proto_value" else "null"
+
+    def _key(self, annotation: Any) -> str:
+        name = annotation.name or self._names.get(annotation.name_iid, b"")
+        return json_text(text_of(name)) + ":"
 
 
-def _without_gaps(fields: Mapping[bytes, bytes], annotations: Any) -> bytes:
-    return b",".join(filter(None, (fields[data] for data in annotations)))
+def _scalar(value: Any) -> str:
+    if not isinstance(value, bytes):
+        return json_text(value)
+    return "null" if value == b"null" else json_text(text_of(value))
 
 
-def _scalar(value: Any) -> bytes:
-    return _text(value) if isinstance(value, bytes) else _encode(value)
-
-
-def _text(value: bytes) -> bytes:
-    return b"null" if value == b"null" else _encode(text_of(value))
-
-
-def _json(value: bytes) -> bytes:
+def _json(value: bytes) -> str:
     """JSON as it is, if it is valid."""
     try:
-        ANY.decode(value)
-        return value if b"\n" not in value else _encode(ANY.decode(value))
+        return json_text(ANY.decode(value))
     except JSON_ERRORS:
-        return _encode(text_of(value))
+        return json_text(text_of(value))
 
 
-def _nested(value: Any, depth: int) -> bytes:
+def _nested(value: Any, depth: int) -> str:
     if depth > _DEEPEST:
         raise ValueError("annotation nests too deeply")
     kind = value.WhichOneof("data")
@@ -124,6 +160,6 @@ def _nested(value: Any, depth: int) -> bytes:
         return _scalar(getattr(value, kind))
     if value.nested_type == _DICT or value.dict_keys:
         pairs = zip(value.dict_keys, value.dict_values, strict=False)
-        named = [_encode(text_of(key)) + b":" + _nested(item, depth + 1) for key, item in pairs]
-        return b"{" + b",".join(named) + b"}"
-    return b"[" + b",".join(_nested(item, depth + 1) for item in value.array_values) + b"]"
+        named = [json_text(text_of(key)) + ":" + _nested(item, depth + 1) for key, item in pairs]
+        return "{" + ",".join(named) + "}"
+    return "[" + ",".join(_nested(item, depth + 1) for item in value.array_values) + "]"

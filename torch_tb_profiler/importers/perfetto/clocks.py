@@ -30,6 +30,8 @@ class Clocks:
         self._last: dict[_Key, int] = {}
         """Time of the last packet, in the units of an incremental clock."""
         self._wall: int | None = None
+        self.plain = True
+        """Whether timestamps of the boot clock, the usual one, are trace times."""
 
     def snapshot(self, sequence: int, snapshot: Any) -> None:
         """Take in readings of several clocks at one moment."""
@@ -45,6 +47,10 @@ class Clocks:
             self._offset[key] = now - value
             if key == (0, REALTIME) and self._wall is None:
                 self._wall = value - now
+        boot = (0, BOOTTIME)
+        self.plain = (
+            not self._offset.get(boot) and self._unit.get(boot, 1) == 1 and boot not in self._last
+        )
 
     def _trace_time(self, read: dict[_Key, int], primary: _Key) -> int:
         boot = (0, BOOTTIME)

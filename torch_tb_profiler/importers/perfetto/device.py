@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from torch_tb_profiler.importers.events import ANY
 from torch_tb_profiler.importers.events import DECODE_ERRORS as JSON_ERRORS
-from torch_tb_profiler.importers.perfetto.places import Place, Places, text_of
+from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text, text_of
 
 _CATEGORIES = {
     "kernel": "kernel",
@@ -27,14 +25,13 @@ _CATEGORIES = {
 }
 """Stage in lower case → Kineto's category."""
 _ARGUMENTS = {
-    b"device id": b'"device"',
-    b"stream id": b'"stream"',
-    b"context id": b'"context"',
-    b"registers_per_thread": b'"registers per thread"',
+    b"device id": "device",
+    b"stream id": "stream",
+    b"context id": "context",
+    b"registers_per_thread": "registers per thread",
 }
 """Names of PyTorch's that differ from those of its Chrome traces."""
 _STATIC, _DYNAMIC = b"shared_mem_static", b"shared_mem_dynamic"
-_encode = msgspec.json.encode
 
 
 class Interned:
@@ -66,7 +63,7 @@ def names_of(descriptor: Any) -> dict[int, bytes]:
 
 def stage_entry(
     event: Any, interned: Interned, names: dict[int, bytes], places: Places
-) -> tuple[str, bytes, Place, bytes]:
+) -> tuple[str, str, Place, str]:
     """Name, category, place and fields of ``args`` of a render stage."""
     old = event.specifications
     if event.HasField("specifications"):
@@ -90,34 +87,33 @@ def stage_entry(
     named.setdefault(b"device id", b"%d" % event.gpu_id)
     if isinstance(place.tid, int):
         named.setdefault(b"stream id", b"%d" % place.tid)
-    fields += (_argument(key) + b":" + _value(value) for key, value in named.items())
-    return text_of(name), _encode(category), place, b",".join(fields)
+    fields += (_argument(key, _value(value)) for key, value in named.items())
+    return text_of(name), category, place, ",".join(fields)
 
 
 def _at(names: list[bytes], number: int) -> bytes:
     return names[number] if 0 <= number < len(names) else b""
 
 
-def _argument(key: bytes) -> bytes:
-    return _ARGUMENTS.get(key) or _encode(text_of(key))
+def _argument(name: bytes, value: Any) -> str:
+    return f"{json_text(_ARGUMENTS.get(name) or text_of(name))}:{json_text(value)}"
 
 
-def _value(text: bytes) -> bytes:
-    """A text that is JSON as such: a number, a list."""
+def _value(text: bytes) -> Any:
+    """A number or a list where a text is one."""
     try:
-        value = ANY.decode(text)
+        return ANY.decode(text)
     except JSON_ERRORS:
-        return _encode(text_of(text))
-    return _encode(value)
+        return text_of(text)
 
 
-def _launch(event: Any, interned: Interned) -> list[bytes]:
+def _launch(event: Any, interned: Interned) -> list[str]:
     if not event.HasField("launch"):
         return []
     launch = event.launch
     fields = [
-        b'"%b":[%d,%d,%d]' % (key, size.x, size.y, size.z)
-        for key, size in ((b"grid", launch.grid_size), (b"block", launch.workgroup_size))
+        f'"{key}":[{size.x},{size.y},{size.z}]'
+        for key, size in (("grid", launch.grid_size), ("block", launch.workgroup_size))
     ]
     shared, known = 0, False
     for argument in launch.args:
@@ -128,10 +124,9 @@ def _launch(event: Any, interned: Interned) -> list[bytes]:
         value = getattr(argument, kind)
         if name in (_STATIC, _DYNAMIC) and isinstance(value, int):
             shared, known = shared + value, True
-        text = _encode(text_of(value)) if isinstance(value, bytes) else _encode(value)
-        fields.append(_argument(name) + b":" + text)
+        fields.append(_argument(name, text_of(value) if isinstance(value, bytes) else value))
     if known:
-        fields.append(b'"shared memory":%d' % shared)
+        fields.append(f'"shared memory":{shared}')
     return fields
 
 

@@ -33,6 +33,11 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
+def json_text(value: Any) -> str:
+    """A value as JSON."""
+    return _encode(value).decode()
+
+
 @dataclass
 class Counter:
     """A counter track. ``scale`` turns a value into the unit; ``total``: of an incremental one."""
@@ -49,7 +54,7 @@ class Place:
 
     pid: Id
     tid: Id
-    json: bytes
+    json: str
     is_overhead: bool = False
 
 
@@ -143,7 +148,7 @@ class Places:
         return self._place(pid, tid)
 
     def _place(self, pid: Id, tid: Id) -> Place:
-        json = b'"pid":%b,"tid":%b' % (_encode(pid), _encode(tid))
+        json = f'"pid":{json_text(pid)},"tid":{json_text(tid)}'
         overhead = isinstance(pid, int) and self._processes.get(pid) == _OVERHEAD
         return Place(pid, tid, json, overhead)
 

@@ -13,30 +13,30 @@ _DRIVER = re.compile(r"(?:cu|hip)[A-Z]")
 _COPY = re.compile(r"mem(cpy|set)", re.IGNORECASE)
 
 
-def category_of(name: str, fields: bytes, is_overhead: bool) -> str:
+def category_of(name: str, fields: str, is_overhead: bool) -> str:
     """Kineto's category; ``""`` where nothing tells. ``fields``: the event's arguments as JSON."""
     if is_overhead:
         return "overhead"
     if not fields:
         return ""
-    if b'"cuda_sync_kind":' in fields:
+    if '"cuda_sync_kind":' in fields:
         return "cuda_sync"
-    if b'"cbid":' in fields:
+    if '"cbid":' in fields:
         return "cuda_driver" if _DRIVER.match(name) else "cuda_runtime"
-    if b'"Python id":' in fields:
+    if '"Python id":' in fields:
         return "python_function"
-    if b'"External id":' in fields and b'"Ev Idx":' in fields:
+    if '"External id":' in fields and '"Ev Idx":' in fields:
         return _host_category(name, fields)
-    if b'"device":' in fields and b'"stream":' in fields and b'"correlation":' in fields:
+    if '"device":' in fields and '"stream":' in fields and '"correlation":' in fields:
         copy = _COPY.match(name)
         if copy:
             return f"gpu_mem{copy[1].lower()}"
-        return "kernel" if b'"grid":' in fields else ""
+        return "kernel" if '"grid":' in fields else ""
     return ""
 
 
-def _host_category(name: str, fields: bytes) -> str:
-    if "::" in name or b'"Sequence number":' in fields:
+def _host_category(name: str, fields: str) -> str:
+    if "::" in name or '"Sequence number":' in fields:
         return "cpu_op"
-    shaped = b'"Input Dims":' in fields or b'"Input type":' in fields
+    shaped = '"Input Dims":' in fields or '"Input type":' in fields
     return "cpu_op" if shaped and not _COLLECTIVE.match(name) else "user_annotation"

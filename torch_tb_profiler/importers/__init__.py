@@ -35,7 +35,7 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
             peeked, stream.path if isinstance(stream, TextStream) else None, progress
         )
     if is_perfetto(peeked.head):
-        from torch_tb_profiler.importers.perfetto import read_perfetto
+        from torch_tb_profiler.importers.perfetto.reading import read_perfetto
 
         return read_perfetto(peeked, settings, progress)
     if is_folded(peeked.head):

@@ -22,7 +22,7 @@ from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, So
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
 from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
-from torch_tb_profiler.importers.perfetto import PERFETTO, entries_at
+from torch_tb_profiler.importers.perfetto import PERFETTO
 from torch_tb_profiler.importers.sqlite import read_record
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.tracks import id_text
@@ -212,6 +212,8 @@ def _text(opened: Opened, offset: int, size: int) -> bytes:
 
 def _translated(opened: Opened, number: int) -> _Chunk:
     """The entries that packets of a Perfetto trace stand for; those before are read for their names."""
+    from torch_tb_profiler.importers.perfetto.reading import entries_at
+
     with original_text(opened) as stream:
         events, texts = entries_at(stream, opened.trace, number)
     return _Chunk(weakref.ref(opened.trace), number, events, texts)

@@ -38,6 +38,8 @@ _TRACE_KEYS = re.compile(
     rb"|cuda_(?:runtime|driver)_version|trace_id"
 )
 """Top-level keys that Kineto writes beside ``traceEvents``."""
+_JSON = re.compile(rb"\s*[\[{]\s*[\"\[\]{}]")
+"""Such text could be a packet of 91 or 123 bytes."""
 _PACKET, _PACKETS = b"\n", 4
 """The tag of a packet of a Perfetto trace, and how many are looked at."""
 _LARGEST_PACKET = 128 << 20
@@ -162,6 +164,8 @@ def is_perfetto(head: bytes) -> bool:
     """Whether bytes begin like a Perfetto trace: packets, each with its length and known kinds of
     fields that fill it.
     """
+    if _JSON.match(head):
+        return False
     at = 0
     for _ in range(_PACKETS):
         if at == len(head) > 0:

@@ -103,10 +103,8 @@ class Fields(dict[bytes, str]):
         annotation = DebugAnnotation.FromString(data)
         name = text_of(annotation.name or self._names.get(annotation.name_iid, b""))
         key = json_text(name) + ":" if self._wanted is None or name in self._wanted else ""
-        if data[0] == _NAME_IID and data[1] < 0x80:
-            self._keys[data[:2]] = key
-        elif data[0] == _NAME and data[1] < 0x80:
-            self._keys[data[: 2 + data[1]]] = key
+        if data and data[1] < 0x80 and data[0] in (_NAME_IID, _NAME):
+            self._keys[data[:2] if data[0] == _NAME_IID else data[: 2 + data[1]]] = key
         return key + self._value(annotation, 0) if key else ""
 
     def _value(self, annotation: Any, depth: int) -> str:

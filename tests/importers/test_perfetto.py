@@ -96,7 +96,8 @@ def nested(document: dict[str, Any]) -> dict[str, Any]:
     """The document without slices that overlap others of their thread and do not nest: begins and ends
     in the order of time do not tell them apart.
     """
-    kept, open_ = [], {}
+    kept: list[int] = []
+    open_: dict[Any, list[int]] = {}
     slices = [e for e in document["traceEvents"] if e["ph"] == "X"]
     for e in sorted(slices, key=lambda e: (_ns(e["ts"]), -_ns(e["dur"]))):
         begin, end = _ns(e["ts"]), _ns(e["ts"]) + _ns(e["dur"])

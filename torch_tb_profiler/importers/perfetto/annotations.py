@@ -29,8 +29,10 @@ STORED = frozenset(field.encode_name for field in msgspec.structs.fields(Args))
 _DEEPEST = 64
 _DICT = 1
 """``NestedValue.NestedType``."""
-_NAME_IID, _NAME, _UINT, _INT = b"\x08"[0], b"\x52"[0], b"\x18"[0], b"\x20"[0]
-"""First bytes of fields of an annotation."""
+_NAME_IID, _NAME, _NUMBERS = 0x08, 0x52, (0x20, 0x18)
+"""First bytes of fields of an annotation; the last ones of ``int_value`` and ``uint_value``."""
+_SHORTEST, _VARINT = 4, 10
+"""Bytes of an annotation with a number; negative numbers have ten, which are left to the decoder."""
 
 
 class Fields(dict[bytes, str]):
@@ -60,31 +62,27 @@ class Fields(dict[bytes, str]):
 
     def of(self, annotations: Any) -> str:
         """The fields of an event's annotations, with commas between."""
-        return ",".join(filter(None, [self[data] for data in annotations]))
+        return ",".join([field for data in annotations if (field := self[data])])
 
     def __missing__(self, data: bytes) -> str:
         # Numbers, most of which differ: 08 <number of the name> 20 <value>, or 52 <length> <name> 20 <value>.
-        try:
-            name = data[:2] if data[0] == _NAME_IID else data[: 2 + data[1]]
-            key = self._keys.get(name)
-            if key is not None:
-                if not key:
-                    return ""
-                at = len(name)
-                if data[at] == _INT or data[at] == _UINT:
-                    value = shift = 0
-                    more = True
-                    while more:
-                        at += 1
-                        byte = data[at]
-                        value |= (byte & 0x7F) << shift
-                        shift += 7
-                        more = byte > 0x7F
-                    # Negative ones have ten bytes.
-                    if at + 1 == len(data) and shift <= 63:
-                        return f"{key}{value}"
-        except IndexError:
-            pass
+        if len(data) < _SHORTEST:
+            return self._remembered(data)
+        at = 2 if data[0] == _NAME_IID else 2 + data[1]
+        key = self._keys.get(data[:at])
+        if key is None:
+            return self._remembered(data)
+        if not key:
+            return ""
+        length = len(data) - at - 1
+        if 0 < length < _VARINT and data[-1] < 0x80 and data[at] in _NUMBERS:
+            value = data[-1]
+            for byte in data[-2:at:-1]:
+                if byte < 0x80:
+                    break
+                value = value << 7 | byte & 0x7F
+            else:
+                return f"{key}{value}"
         return self._remembered(data)
 
     def _remembered(self, data: bytes) -> str:

@@ -26,6 +26,7 @@ from torch_tb_profiler.importers.perfetto.sequences import (
     Category,
     Quoted,
     Sequence,
+    Sequences,
     Slices,
     all_names,
 )
@@ -64,8 +65,8 @@ class Translation:
         self.texts: list[str] = []
         self.entries = self.lost = self.system_packets = 0
         self.places, self.clocks, self.slices = Places(), Clocks(), Slices()
-        self._counts, self._left, self._whole = counts, most_inflated, whole
-        self._sequences: dict[int, Sequence] = {}
+        self._counts, self._left = counts, most_inflated
+        self._sequences = Sequences(counts, whole)
         self._quoted, self._categories = Quoted(), Categories()
         self._open: list[tuple[int, int, int, int]] = []
         """Begins and ends that are not in ``slices`` yet."""
@@ -103,9 +104,7 @@ class Translation:
     def _packet(self, packet: Any, within: bool) -> Iterable[Any] | None:
         """Take in a packet; those within it, if any."""
         number = packet.trusted_packet_sequence_id
-        sequence = self._sequences.get(number)
-        if sequence is None:
-            sequence = self._sequences[number] = Sequence(number, self._counts)
+        sequence = self._sequences[number]
         if packet.sequence_flags & schema.CLEARED or packet.incremental_state_cleared:
             sequence.clear()
         if packet.trace_packet_defaults:
@@ -189,9 +188,10 @@ class Translation:
         name = event.name or sequence.names.get(event.name_iid, b"")
         place = self.places.of(uuid)
         category = self._categories[all_names(event, sequence)]
-        stored_only = category.stored_only and phase == "X" and not self._whole
-        fields = (sequence.stored if stored_only else sequence.fields).of(event.debug_annotations)
-        if not category.name and phase == "X":
+        is_slice = phase == "X"
+        known = sequence.stored if is_slice and category.stored_only else sequence.fields
+        fields = known.of(event.debug_annotations)
+        if is_slice and not category.name:
             guess = category_of(text_of(name), fields, place.is_overhead)
             category = self._categories[guess.encode()]
         micros = f"{time // 1000}.{time % 1000:03d}" if time >= 0 else _micros(time)
@@ -201,26 +201,30 @@ class Translation:
         self.texts.append(
             f'{{"ph":"{phase}",{named}{category.json}{place.json},"ts":{micros},"dur":0{args}}}'
         )
-        begins, ends = event.flow_ids or event.flow_ids_old, event.terminating_flow_ids
-        if begins or ends or event.terminating_flow_ids_old:
-            self._flows("t", begins, place, time, category)
-            self._flows("f", ends or event.terminating_flow_ids_old, place, time, category)
+        if (
+            event.flow_ids
+            or event.terminating_flow_ids
+            or event.flow_ids_old
+            or event.terminating_flow_ids_old
+        ):
+            self._flows(event, place, time, category)
 
     def _write(self, text: str) -> None:
         self.texts.append(text)
         self.entries += 1
 
-    def _flows(
-        self, phase: str, numbers: Iterable[int], place: Place, time: int, category: Category
-    ) -> None:
+    def _flows(self, event: Any, place: Place, time: int, category: Category) -> None:
         """Kineto has one category for launches and their work, and one for forward and backward."""
         kind = "fwdbwd" if category.role == Role.OPERATOR else "flow"
         if category.role in _OF_LAUNCHES:
             kind = "ac2g"
-        for number in numbers:
-            self._write(
-                f'{{"ph":"{phase}","id":{number % _ID_RANGE},"name":"{kind}","cat":"{kind}",{place.json},"ts":{_micros(time)}}}'
-            )
+        rest = f'"name":"{kind}","cat":"{kind}",{place.json},"ts":{_micros(time)}}}'
+        for phase, numbers in (
+            ("t", (*event.flow_ids, *event.flow_ids_old)),
+            ("f", (*event.terminating_flow_ids, *event.terminating_flow_ids_old)),
+        ):
+            for number in numbers:
+                self._write(f'{{"ph":"{phase}","id":{number % _ID_RANGE},{rest}')
 
     def _extra_counters(self, event: Any, time: int, sequence: Sequence) -> None:
         whole, real = sequence.counters

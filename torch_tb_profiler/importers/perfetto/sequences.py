@@ -59,14 +59,16 @@ class Categories(dict[bytes, Category]):
 class Sequence:
     """The state of a sequence of packets."""
 
-    def __init__(self, number: int, counts: DefectCounts) -> None:
+    def __init__(self, number: int, counts: DefectCounts, whole: bool) -> None:
+        """``whole``: ``stored`` has all arguments, too, also those that become no column."""
         self.number = number
         self.names: dict[int, bytes] = {}
         self.categories: dict[int, bytes] = {}
         self.argument_names: dict[int, bytes] = {}
         self.argument_texts: dict[int, bytes] = {}
         self.fields = Fields(counts, self.argument_names, self.argument_texts)
-        self.stored = Fields(counts, self.argument_names, self.argument_texts, STORED)
+        wanted = None if whole else STORED
+        self.stored = Fields(counts, self.argument_names, self.argument_texts, wanted)
         self.device = Interned()
         self._set_defaults()
 
@@ -110,6 +112,17 @@ class Sequence:
                 list(event.extra_counter_track_uuids),
                 list(event.extra_double_counter_track_uuids),
             )
+
+
+class Sequences(dict[int, Sequence]):
+    """Sequences by number."""
+
+    def __init__(self, counts: DefectCounts, whole: bool) -> None:
+        self._counts, self._whole = counts, whole
+
+    def __missing__(self, number: int) -> Sequence:
+        sequence = self[number] = Sequence(number, self._counts, self._whole)
+        return sequence
 
 
 class Slices:

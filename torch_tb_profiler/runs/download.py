@@ -23,6 +23,7 @@ from torch_tb_profiler.importers.chunks import Batch
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
+from torch_tb_profiler.importers.perfetto import PERFETTO
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
@@ -81,7 +82,8 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
     trace = opened.trace
     # Lists of stacks have no text of events either.
-    if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
+    no_text = trace["spans"].n and not trace["chunks"].n
+    if no_text or trace.header.get(DATABASE_TABLES) or PERFETTO in trace.header:
         return _document(header, events(trace, start, end))
     stream = original_text(opened)
     return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))

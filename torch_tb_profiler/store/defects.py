@@ -122,6 +122,12 @@ REPAIRED = declare(
 BAD_UTF8 = declare(
     "invalid_utf8", Severity.INFO, "Text that is not UTF-8 was replaced with U+FFFD."
 )
+DAMAGED_PACKET = declare(
+    "damaged_packet",
+    Severity.DATA_LOSS,
+    "A packet of a Perfetto trace is damaged or inflates to too much; it was dropped.",
+    "counts and totals",
+)
 NOT_AN_EVENT = declare(
     "not_an_event",
     Severity.DATA_LOSS,

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
-from torch_tb_profiler.sources import names, places, streams
+from torch_tb_profiler.sources import archives, names, places, streams
 from torch_tb_profiler.units import format_count
 
 FOLDER_LIMIT = 100_000
@@ -56,6 +57,31 @@ class _Walk:
     notes: list[str] = field(default_factory=list)
     folders: int = 0
 
+    def add(self, file: ListedFile, folder: str) -> None:
+        """A file, or the members of an archive as those of a folder."""
+        if not archives.is_archive(file.name):
+            self.files.append(file)
+            return
+        kind = archives.kind_of(file.name)
+        try:
+            # Without a stamp another content may have the same size.
+            found = (_members if file.stamp else _members.__wrapped__)(
+                file.location, kind, file.size, file.stamp
+            )
+        except (ProfilerError, OSError) as error:
+            why = error.message if isinstance(error, ProfilerError) else places.words(error)
+            self.notes.append(f"{folder or file.name} could not be read as an archive: {why}")
+            return
+        self.notes += [f"{folder or file.name}: {note}" for note in found.notes]
+        for member in found.files:
+            path = places.readable(member.path).removeprefix("./")
+            above, _, name = path.rpartition("/")
+            location = places.in_archive(file.location, kind, member.path)
+            inside = "/".join(filter(None, (folder, above)))
+            self.files.append(
+                ListedFile(location, inside, name, member.size, file.modified_ns, file.stamp)
+            )
+
     def listing(self) -> Listing:
         files = sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
         return Listing(tuple(files), tuple(self.notes))
@@ -82,15 +108,28 @@ def list_files(location: str) -> Listing:
         ) from error
 
 
+@lru_cache(maxsize=1 << 10)
+def _members(location: str, kind: str, size: int, stamp: str) -> archives.Members:
+    """What an archive of this size and stamp holds; a failure of the content is a note."""
+    file, _ = streams.open_bytes(location)
+    with file:
+        try:
+            return archives.list_members(file, kind)
+        except archives.ArchiveError as error:
+            return archives.Members((), (f"it is no archive that can be read: {error}.",))
+
+
 def _is_candidate(name: str) -> bool:
-    return not name.startswith(".") and names.parse(name) is not None
+    named = archives.is_archive(name) or names.parse(name) is not None
+    return named and not name.startswith(".")
 
 
 def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
         name = places.readable(os.path.basename(root))
-        return Listing((_local_file(root, "", name, os.stat(root)),))
+        walk.add(_local_file(root, "", name, os.stat(root)), "")
+        return walk.listing()
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
         return Listing((), (f"{places.readable(root)} {kind}; it is checked regularly.",))
@@ -143,7 +182,7 @@ def _add_local(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> 
     try:
         status = entry.stat()
         if entry.is_file():
-            walk.files.append(_local_file(entry.path, folder, name, status))
+            walk.add(_local_file(entry.path, folder, name, status), path)
     except FileNotFoundError:
         # Removed since it was listed, or a dangling link.
         if entry.is_symlink():
@@ -160,22 +199,25 @@ def _local_file(path: str, folder: str, name: str, status: os.stat_result) -> Li
 def _list_remote(location: str) -> Listing:
     fs, path = streams.filesystem_of(location)
     fs.invalidate_cache()
+    walk = _Walk()
     if places.is_web(location):
-        return _list_web(fs, location)
+        return _list_web(fs, location, walk)
     try:
         info = fs.info(path)
         if info["type"] == "file":
-            return Listing((_remote_file(fs, info, location, "", places.base_name(location)),))
+            walk.add(_remote_file(fs, info, location, "", places.base_name(location)), "")
+            return walk.listing()
         entries = fs.find(path, detail=True)
     except FileNotFoundError:
         return _absent(location)
-    walk = _Walk()
     root = path.strip("/")
     for path, info in entries.items():
         *folders, name = path.strip("/")[len(root) :].strip("/").split("/")
         if _is_candidate(name) and not any(p.startswith(".") for p in folders):
             url = fs.unstrip_protocol(path)
-            walk.files.append(_remote_file(fs, info, url, "/".join(folders), name))
+            walk.add(
+                _remote_file(fs, info, url, "/".join(folders), name), "/".join([*folders, name])
+            )
     return walk.listing()
 
 
@@ -184,11 +226,11 @@ def _absent(location: str) -> Listing:
     return Listing((), (note,))
 
 
-def _list_web(fs: Any, root: str) -> Listing:
+def _list_web(fs: Any, root: str, walk: _Walk) -> Listing:
     """Walk down an index page of links, or take the URL of one file."""
-    walk = _Walk()
-    if names.parse(places.base_name(root)) is not None:
-        return Listing((_web_file(fs, root, "", places.base_name(root)),))
+    if _is_candidate(places.base_name(root)):
+        walk.add(_web_file(fs, root, "", places.base_name(root)), "")
+        return walk.listing()
     stack = [(root.rstrip("/") + "/", "")]
     seen: set[str] = set()
     while stack:
@@ -209,10 +251,10 @@ def _list_web(fs: Any, root: str) -> Listing:
             if link.endswith("/") and link != url:
                 stack.append((link, f"{folder}/{name}" if folder else name))
             elif _is_candidate(name):
+                path = f"{folder}/{name}".lstrip("/")
                 try:
-                    walk.files.append(_web_file(fs, link, folder, name))
+                    walk.add(_web_file(fs, link, folder, name), path)
                 except FileNotFoundError:
-                    path = f"{folder}/{name}".lstrip("/")
                     walk.notes.append(f"The index lists {path}, which the server does not have.")
     return walk.listing()
 

@@ -17,7 +17,7 @@ import pytest
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import archives, listing, sniff
-from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.sources.listing import captures_beside, list_files
 from torch_tb_profiler.sources.streams import open_bytes, open_text
 
 TEXT = json.dumps({"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]}).encode()
@@ -216,3 +216,23 @@ def test_damaged_archives_never_raise(tmp_path: Path, name: str) -> None:
             except SourceError:
                 pass
     assert listed > 0
+
+
+def test_captures_in_an_archive_belong_to_the_trace_beside_them(tmp_path: Path) -> None:
+    files = {
+        "run/rank0.pt.trace.json": TEXT,
+        "run/capture_traces/bs_32_rank0.json": TEXT,
+        "run/capture_traces/bs_32_rank1.json": TEXT,
+        "other/rank0.json": TEXT,
+    }
+    zipped(tmp_path / "a.zip", files)
+    found = {file.path: file for file in list_files(str(tmp_path)).files}
+    assert [path for path, file in found.items() if file.captures] == [
+        "a.zip/run/capture_traces/bs_32_rank0.json",
+        "a.zip/run/capture_traces/bs_32_rank1.json",
+    ]
+    beside = {
+        path: [file.name for file in captures_beside(found[f"a.zip/{path}"].location)]
+        for path in ("run/rank0.pt.trace.json", "other/rank0.json")
+    }
+    assert beside == {"run/rank0.pt.trace.json": ["bs_32_rank0.json"], "other/rank0.json": []}

@@ -81,10 +81,7 @@ class _Sums:
 def build_ranges(trace: Trace, facts: Facts, path: Table) -> dict[str, Table]:
     """The tables of a trace. ``path``: the table ``critical_path``."""
     calls = range_calls(trace, facts)
-    counted = np.flatnonzero(calls.counted)
-    names, place = np.unique(calls.name[counted], return_inverse=True)
-    number = np.full(len(calls.row), ALL, np.int64)
-    number[counted] = place
+    names, number = np.unique(calls.name, return_inverse=True)
     alone = _device_calls(trace, facts, calls)
     own, own_place = np.unique(alone.name, return_inverse=True)
     own_number = own_place + len(names)
@@ -93,12 +90,12 @@ def build_ranges(trace: Trace, facts: Facts, path: Table) -> dict[str, Table]:
     _add_device(_launched(trace, facts, calls), calls, number, sums)
     _add_path(trace, facts, path, calls, number, sums)
     _add_device_calls(trace, facts, alone, own_number, sums)
-    longest = largest_by(place, len(names), (calls.end - calls.start)[counted])
+    longest = largest_by(number, len(names), calls.end - calls.start)
     own_longest = largest_by(own_place, len(own), alone.end - alone.start)
     table = insight_schema.RANGES.build(
         name=np.concatenate((names, own)),
         kind=np.repeat([RangeKind.HOST, RangeKind.DEVICE], [len(names), len(own)]),
-        event=np.concatenate((calls.row[counted][longest], alone.row[own_longest])),
+        event=np.concatenate((calls.row[longest], alone.row[own_longest])),
     )
     return {"ranges": table, "range_steps": sums.table()}
 
@@ -114,10 +111,9 @@ def _windows(facts: Facts) -> Intervals:
 def _add_host(facts: Facts, calls: RangeCalls, number: Ints, sums: _Sums) -> None:
     """Calls, and the host time of outermost ones: its part in each step, and the rest outside all."""
     windows = _windows(facts)
-    row = np.flatnonzero(number >= 0)
-    begun = host_step(windows.start, windows.end, calls.start[row])
-    sums.add("calls", number[row], begun, np.ones(len(row), np.int64))
-    row = row[calls.outermost[row]]
+    begun = host_step(windows.start, windows.end, calls.start)
+    sums.add("calls", number, begun, np.ones(len(number), np.int64))
+    row = np.flatnonzero(calls.outermost)
     start, end = calls.start[row], calls.end[row]
     window, first, last = shared(start, end, windows)
     step = host_step(windows.start, windows.end, first)
@@ -215,7 +211,7 @@ def _add_path(
     call = calls.at(spans["track"][at], spans["start"][at])
     while len(row):
         row, call = row[call >= 0], call[call >= 0]
-        counted = calls.outermost[call] & (number[call] >= 0)
+        counted = calls.outermost[call]
         sums.add("path", number[call[counted]], step[row[counted]], time[row[counted]])
         call = calls.parent[call]
 
@@ -229,7 +225,7 @@ def _device_calls(trace: Trace, facts: Facts, calls: RangeCalls) -> RangeCalls:
 
 
 _PER_CALL = (
-    "row", "name", "start", "end", "parent", "depth", "outermost", "counted", "nested", "track"
+    "row", "name", "start", "end", "parent", "depth", "outermost", "nested", "track"
 )  # fmt: skip
 
 

@@ -25,12 +25,12 @@ _EVALUATE = "autograd::engine::evaluate_function: "
 
 @dataclass(frozen=True)
 class RangeCalls:
-    """Calls of annotations in the order of the table spans; arrays of shape (calls,).
+    """Calls of annotations that are no steps, in the order of the table spans; arrays of shape (calls,). Of calls that overlap
+    and do not nest, what lies in both belongs to the later one.
 
     row: rows of spans. name: numbers of strings. start, end: ns.
     parent: position of the enclosing call; −1 none. depth: how many enclose it.
     outermost: whether none of them has its name.
-    counted: whether it is no step.
     caller: the thread whose calls enclose those of autograd threads; −1 unknown.
     nested: ``parent`` on the own thread alone. autograd: rows of tracks.
     """
@@ -42,7 +42,6 @@ class RangeCalls:
     parent: Array
     depth: Ints
     outermost: Mask
-    counted: Mask
     caller: int
     nested: Array
     autograd: Array
@@ -62,20 +61,20 @@ class RangeCalls:
 
 def range_calls(trace: Trace, facts: Facts, role: Role = Role.ANNOTATION) -> RangeCalls:
     """The calls of all annotations of a role; on device streams with ``Role.DEVICE_ANNOTATION``."""
-    spans = trace["spans"]
+    spans, steps = trace["spans"], facts["steps"]
     row = np.flatnonzero(spans["role"] == role)
     row = row[~named(trace, row, lambda text: text in HIDDEN)]
+    # A range may begin in one step and end in the next: steps enclose nothing here.
+    is_step = np.isin(spans["start"][row], steps["host_start"])
+    is_step &= np.isin(spans["name"][row], steps["name"])
+    of_steps, row = spans["track"][row[is_step]], row[~is_step]
     row = row[depths(nest_rows(spans, row).parent) < MOST_DEPTH]
     nested = nest_rows(spans, row).parent
     track, name = spans["track"][row], spans["name"][row]
     start = spans["start"][row]
     end = start + spans["dur"][row]
-    steps = facts["steps"]
-    is_step = np.isin(start, steps["host_start"]) & np.isin(name, steps["name"])
     caller, autograd = (
-        _threads(trace, track, track[is_step])
-        if role is Role.ANNOTATION
-        else (-1, np.zeros(0, np.int64))
+        _threads(trace, track, of_steps) if role is Role.ANNOTATION else (-1, np.zeros(0, np.int64))
     )
     parent = nested.astype(np.int64)
     if caller >= 0:
@@ -84,7 +83,7 @@ def range_calls(trace: Trace, facts: Facts, role: Role = Role.ANNOTATION) -> Ran
         parent[left] = _innermost(track, start, end, nested, points, start[left])
     outermost = _outermost(parent, name)
     return RangeCalls(
-        row, name, start, end, parent, depths(parent), outermost, ~is_step, caller, nested, autograd, track
+        row, name, start, end, parent, depths(parent), outermost, caller, nested, autograd, track
     )  # fmt: skip
 
 
@@ -104,9 +103,10 @@ def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Arra
     autograd = np.unique(spans["track"][row])
     candidates = (np.setdiff1d(annotated, autograd), np.unique(of_steps), np.unique(annotated))
     caller = next((int(tracks[0]) for tracks in candidates if len(tracks) == 1), -1)
+    if caller < 0:
+        return -1, autograd[:0]
     pid = trace["tracks"]["pid"]
-    own = (autograd != caller) & (pid[autograd] == pid[caller])
-    return caller, autograd[own] if caller >= 0 else autograd[:0]
+    return caller, autograd[(autograd != caller) & (pid[autograd] == pid[caller])]
 
 
 def _outermost(parent: Ints, name: Array) -> Mask:

@@ -132,15 +132,17 @@ def test_the_threads_of_autograd_work_for_the_range_that_waits() -> None:
 
 def test_ranges_of_the_device_alone_have_rows_without_host_time() -> None:
     listed = events("""
-        main   [op                 ]
-        main    <l #1> <l #2>
+        main   (ProfilerStep#1         )
+        main    [op                ]
+        main     <l #1> <l #2>
+        gpu 7      (ProfilerStep#1     )
         gpu 7      (shadow           )
         gpu 7       {a #1 }  {b #2}
     """)
     for event in listed:
         if event["name"] == "shadow":
             event["cat"] = "gpu_user_annotation"
-    row = ranges_of(trace_of(listed))["shadow"]
+    (row,) = ranges_of(trace_of(listed)).values()
     assert figures(row, "kind", "calls", "host", "device", "busy") == ("device", 1, None, 19, 13)
     assert row["launched"] == -1
     assert np.isnan(row["path_share"])
@@ -200,8 +202,9 @@ def test_any_trace_holds_together(listed: list[dict[str, Any]]) -> None:
     spans = trace["spans"]
     names = trace.strings.many(spans["name"])
     annotations = [i for i in range(spans.n) if spans["role"][i] == Role.ANNOTATION]
-    for i, name in enumerate(table.texts("name")):
-        if table["kind"][i] != "host" or str(name).startswith("ProfilerStep"):
+    for i, text in enumerate(table.texts("name")):
+        name = str(text)
+        if table["kind"][i] != "host" or name.startswith("ProfilerStep"):
             continue
         own = [row for row in annotations if names[row] == name]
         assert table["calls"][i] == len(own)

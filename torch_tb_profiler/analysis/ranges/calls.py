@@ -65,8 +65,9 @@ def range_calls(trace: Trace, facts: Facts, role: Role = Role.ANNOTATION) -> Ran
     row = np.flatnonzero(spans["role"] == role)
     row = row[~named(trace, row, lambda text: text in HIDDEN)]
     # A range may begin in one step and end in the next: steps enclose nothing here.
-    is_step = np.isin(spans["start"][row], steps["host_start"])
-    is_step &= np.isin(spans["name"][row], steps["name"])
+    is_step = np.isin(spans["name"][row], steps["name"])
+    if role is Role.ANNOTATION:
+        is_step &= np.isin(spans["start"][row], steps["host_start"])
     of_steps, row = spans["track"][row[is_step]], row[~is_step]
     row = row[depths(nest_rows(spans, row).parent) < MOST_DEPTH]
     nested = nest_rows(spans, row).parent

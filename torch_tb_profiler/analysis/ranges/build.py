@@ -202,12 +202,12 @@ def _add_path(
     time = path["end"] - path["start"]
     step = path["step"].astype(np.int64)
     sums.add("path", np.full(path.n, ALL, np.int64), step, time)
-    event = path["event"].astype(np.int64)
+    row = np.flatnonzero(path["event"] >= 0)
+    event = path["event"][row].astype(np.int64)
     role = spans["role"][event]
-    on_device = (event >= 0) & (role >= Role.KERNEL) & (role <= Role.MEMSET)
+    on_device = (role >= Role.KERNEL) & (role <= Role.MEMSET)
     anchor = np.where(on_device, _anchors(facts, event), event)
-    row = np.flatnonzero(anchor >= 0)
-    at = anchor[row]
+    row, at = row[anchor >= 0], anchor[anchor >= 0]
     call = calls.at(spans["track"][at], spans["start"][at])
     while len(row):
         row, call = row[call >= 0], call[call >= 0]

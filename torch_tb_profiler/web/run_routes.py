@@ -149,6 +149,7 @@ def _placed(fleet: Fleet) -> list[PlacedWorker]:
             m.state,
             m.message,
             ranks.get(number, -1),
+            m.worker.places,
         )
         for number, m in enumerate(fleet.members)
     ]

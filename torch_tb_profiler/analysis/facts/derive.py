@@ -100,7 +100,6 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
-    kind = find_workload(trace, caused, communication)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     enclosing = nested.result()
     give_back_memory()

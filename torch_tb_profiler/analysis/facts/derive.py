@@ -8,7 +8,7 @@
 ``Facts.summary`` holds, as plain values:
 
 =====================  ======================================================================================
-step_source            ``ProfilerStep``, the name of the annotation that repeats, or ``whole span``
+step_source            ``ProfilerStep``, ``iteration of a server``, the name of the annotation that repeats, or ``whole span``
 span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
 device_identified      whether no device has a recorded name, and one is known by its units and memory
@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,11 @@ from torch_tb_profiler.analysis.facts.header import (
     vendor,
     versions,
 )
+from torch_tb_profiler.analysis.facts.iterations import (
+    iteration_table,
+    server_iterations,
+    short_names,
+)
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
@@ -60,6 +66,7 @@ from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
 from torch_tb_profiler.analysis.facts.steps import (
+    ITERATION,
     StepWindows,
     find_steps,
     flag_steps,
@@ -89,7 +96,8 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     tree = call_tree(trace)
     names = tree.names
     caused = causes(trace, tree, names)
-    windows = find_steps(trace, tree, names, caused)
+    iterations = server_iterations(trace)
+    windows = find_steps(trace, tree, names, caused, iterations)
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
@@ -107,10 +115,16 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     )
     give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
-    flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
+    begun = host_step(windows.host_start, windows.host_end, spans["start"][iterations.row])
+    iterated = iteration_table(trace, iterations, begun, caused, windows.device_step)
+    operators_begun = _begun(operators.operator_steps, len(windows.start))
+    flags = flag_steps(windows, operators_begun, _phase_of_step(iterated, len(windows.start)))
+    if windows.source == ITERATION:
+        windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     give_back_memory()
     tables: dict[str, Table] = {
         "steps": _steps(windows, flags, active_sets(trace, tree, names, caused, communication)),
+        "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
@@ -160,6 +174,13 @@ def _begun(operator_steps: Table, steps: int) -> Array:
     """The number of operators that started in each step."""
     inside = operator_steps["step"] >= 0
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
+
+
+def _phase_of_step(iterated: Table, steps: int) -> Array:
+    """A number per step, the same for steps of the same phase; steps without an iteration are of one kind."""
+    phase = np.full(steps, -1, np.int64)
+    phase[iterated["step"]] = iterated["phase"]
+    return phase
 
 
 def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> Table:

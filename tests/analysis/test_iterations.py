@@ -53,7 +53,7 @@ def test_every_annotation_is_an_iteration(served: tuple[Facts, list[Served]]) ->
 
 def test_times_of_iterations(served: tuple[Facts, list[Served]]) -> None:
     facts, truth = served
-    ends = []
+    ends: list[int] = []
     for row, drawn in zip(rows(facts), truth, strict=True):
         assert row["begin_ns"] == drawn.begin
         assert row["host_ns"] == drawn.host

@@ -62,7 +62,7 @@ def _block(title: str, table: DisplayTable, spec: DisplaySpec, names: str, total
     head = tuple(
         Column(
             column.label,
-            "below" if column.name in _BELOW else "text" if column.kind == "category" else "number",
+            "below" if column.name in _BELOW else "text" if column.kind == "text" else "number",
         )
         for column in used
     )

@@ -35,8 +35,7 @@ _DETAILED = re.compile(
     rf"execute_(\d+)_context_(\d+){_SUMS}_generation_(\d+){_SUMS}(?!\w)", re.ASCII
 )
 _PLAIN = re.compile(
-    r"execute_context_(\d+)(?:\((\d+)\))?_generation_(\d+)(?:\((\d+)\)|(?!\()(?!\w))(?!\w)",
-    re.ASCII,
+    r"execute_context_(\d+)(?:\((\d+)\))?_generation_(\d+)(?:\((\d+)\))?(?![\w(])", re.ASCII
 )
 _NEW = re.compile(r"execute_new_(\d+)_cached_(\d+)(?!\w)", re.ASCII)
 _SGLANG = re.compile(r"step\[([A-Z][A-Z0-9_]*)((?: [a-z_]+=\d+)*)\]", re.ASCII)

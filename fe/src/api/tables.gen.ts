@@ -127,9 +127,9 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
 ];
 
 export const ITERATIONS: readonly DeclaredColumn[] = [
-  {"key": "name", "label": "Iteration", "kind": "text", "term": "iteration", "width": 260},
-  {"key": "phase", "label": "Phase", "kind": "text", "term": "iteration_phase"},
-  {"key": "part", "label": "Part", "kind": "text", "term": "steady_state"},
+  {"key": "name", "label": "Iteration", "kind": "text", "term": "iteration", "width": 330},
+  {"key": "phase", "label": "Phase", "kind": "text", "term": "iteration_phase", "width": 72},
+  {"key": "part", "label": "Part", "kind": "text", "term": "steady_state", "width": 88},
   {"key": "context_requests", "label": "Prompts", "kind": "count", "term": "iteration_requests"},
   {"key": "context_tokens", "label": "Prompt tokens", "kind": "count", "term": "iteration_tokens"},
   {"key": "generation_requests", "label": "Generating", "kind": "count", "term": "iteration_requests"},

@@ -13,7 +13,8 @@ span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
 device_identified      whether no device has a recorded name, and one is known by its units and memory
 vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
-attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
+attribution            ``device_events``, of the kernels how many there are and how many have a launch, an operator, and
+                       ``by``: ``Attribution`` of all device events as ``{"events", "ns"}`` each
 rank, world_size       from ``distributedInfo``; None where it does not say
 backend                communication backend of ``distributedInfo``; None
 synthetic              whether the trace says that a program generated it
@@ -40,6 +41,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
+from torch_tb_profiler.analysis.facts.attributed import attribute, captured_batch
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import call_tree
@@ -56,6 +58,7 @@ from torch_tb_profiler.analysis.facts.header import (
 )
 from torch_tb_profiler.analysis.facts.iterations import (
     iteration_table,
+    phase_of_steps,
     server_iterations,
     short_names,
 )
@@ -64,7 +67,9 @@ from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
-from torch_tb_profiler.analysis.facts.stacks import call_stacks
+from torch_tb_profiler.analysis.facts.replayed import joined, replayed_calls
+from torch_tb_profiler.analysis.facts.replays import Replays, match_replays
+from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
 from torch_tb_profiler.analysis.facts.steps import (
     ITERATION,
     StepWindows,
@@ -98,6 +103,8 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     caused = causes(trace, tree, names)
     iterations = server_iterations(trace)
     windows = find_steps(trace, tree, names, caused, iterations)
+    replays = match_replays(trace, caused, names, captured_batch(trace, tree))
+    replayed = replayed_calls(trace, tree, caused, replays, windows.device_step)
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
@@ -105,20 +112,34 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     give_back_memory()
     enclosing = nested.result()
     give_back_memory()
-    stacks = call_stacks(trace, tree, enclosing, strings)
-    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    graph_launches = tree.node[replays.launch]
+    stacks = call_stacks(trace, tree, enclosing, strings, graph_launches[graph_launches >= 0])
+    stacks = with_replayed(stacks, trace, tree, replayed)
+    step = joined(
+        host_step(windows.host_start, windows.host_end, spans["start"][tree.row]), replayed.step
+    )
     give_back_memory()
-    operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
+    named = attribute(trace, tree, caused, windows, replays, replayed)
+    operators = operator_facts(
+        trace, tree, caused, replayed, matrix, step, stacks.of_node, named.of_node
+    )
     give_back_memory()
     kernels, kernel_steps = kernel_facts(
-        trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
+        trace,
+        caused,
+        named.operator,
+        communication,
+        matrix,
+        operators.eligible,
+        windows.device_step,
     )
     give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
-    begun = host_step(windows.host_start, windows.host_end, spans["start"][iterations.row])
-    iterated = iteration_table(trace, iterations, begun, caused, windows.device_step)
-    operators_begun = _begun(operators.operator_steps, len(windows.start))
-    flags = flag_steps(windows, operators_begun, _phase_of_step(iterated, len(windows.start)))
+    iterated = iteration_table(
+        trace, iterations, windows.host_start, windows.host_end, caused, windows.device_step
+    )
+    begun = _begun(operators.operator_steps, len(windows.start))
+    flags = flag_steps(windows, begun, phase_of_steps(iterated, len(windows.start)))
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     give_back_memory()
@@ -130,6 +151,11 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
         "operators": operators.operators,
         "operator_steps": operators.operator_steps,
+        "unnamed_steps": named.unnamed_steps,
+        "replays": fact_schema.REPLAYS.build(
+            launch=replays.launch, graph=replays.graph, evidence=replays.evidence
+        ),
+        "replayed_work": _replayed_work(caused, replays),
         "kernels": kernels,
         "kernel_steps": kernel_steps,
         "span_links": span_links(trace, tree, caused, windows, enclosing),
@@ -137,6 +163,10 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker)
+    summary["attribution"] |= {
+        "with_operator": int((named.operator >= 0)[spans["role"][caused.row] == Role.KERNEL].sum()),
+        "by": named.counts,
+    }
     kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
@@ -147,6 +177,13 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _replayed_work(caused: Causes, replays: Replays) -> Table:
+    work = np.flatnonzero(replays.replay >= 0)
+    return fact_schema.REPLAYED_WORK.build(
+        span=caused.row[work], replay=replays.replay[work], captured=replays.captured[work]
+    )
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:
@@ -174,13 +211,6 @@ def _begun(operator_steps: Table, steps: int) -> Array:
     """The number of operators that started in each step."""
     inside = operator_steps["step"] >= 0
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
-
-
-def _phase_of_step(iterated: Table, steps: int) -> Array:
-    """A number per step, the same for steps of the same phase; steps without an iteration are of one kind."""
-    phase = np.full(steps, -1, np.int64)
-    phase[iterated["step"]] = iterated["phase"]
-    return phase
 
 
 def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> Table:
@@ -225,7 +255,6 @@ def _summary(
             "device_events": len(caused.row),
             "kernels": int(kernel.sum()),
             "with_launch": int((kernel & (caused.launch >= 0)).sum()),
-            "with_operator": int((kernel & (caused.operator >= 0)).sum()),
         },
         "rank": integer(info.get("rank")),
         "world_size": integer(info.get("world_size")),

@@ -159,14 +159,29 @@ def _short(text: str) -> str:
     return "execute_context_{}({})_generation_{}({})".format(*sides)
 
 
+def phase_of_steps(iterations: Table, steps: int) -> Ints:
+    """A number per step, the same for steps of the same phase; steps without an iteration are of one kind."""
+    phase = np.full(steps, -1, np.int64)
+    phase[iterations["step"]] = iterations["phase"]
+    return phase
+
+
 def iteration_table(
-    trace: Trace, found: ServerIterations, step: Ints, caused: Causes, device_step: Array
+    trace: Trace,
+    found: ServerIterations,
+    host_start: Ints,
+    host_end: Ints,
+    caused: Causes,
+    device_step: Array,
 ) -> Table:
     """``ITERATIONS``: a row per step that holds an iteration; where it holds several (a user's own steps do), their sums.
 
-    ``step``: the step in which each iteration begins, −1 outside. ``device_step``: that of every device event.
+    ``host_start``, ``host_end``: of the steps. ``device_step``: the step of every device event.
     """
     spans = trace["spans"]
+    begin = spans["start"][found.row]
+    step = np.searchsorted(host_start, begin, side="right") - 1
+    step = np.where((step >= 0) & (begin < np.append(host_end, 0)[step]), step, -1)
     inside = np.flatnonzero(step >= 0)
     own = step[inside]
     steps, first, count = np.unique(own, return_index=True, return_counts=True)
@@ -183,7 +198,7 @@ def iteration_table(
     batch = np.array([meaning.batch for meaning in found.meanings], np.int64)[said]
     start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
     between = np.append(-1, np.maximum(start[1:] - end[:-1], 0))
-    begun, gap = device_gaps(spans, caused, device_step, int(step.max(initial=-1)) + 1)
+    begun, gap = device_gaps(spans, caused, device_step, len(host_start))
     return ITERATIONS.build(
         step=steps,
         name=spans["name"][row][first],

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.iterations import ServerIterations
+from torch_tb_profiler.analysis.facts.iterations import ServerIterations, phase_of_steps
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -175,18 +175,19 @@ def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
 
 
 def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
-    """Row of each ODD step → the category that exceeds its median most, and by how many ns."""
+    """Row of each ODD step → the category that exceeds most its median among steps of the same phase, and by how many ns."""
     table = facts["steps"]
+    phase = phase_of_steps(facts["iterations"], table.n)
+    counted = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
     odd = np.flatnonzero(table["flags"] & StepFlag.ODD)
-    if not len(odd):
-        return {}
-    others = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
-    excess = np.array([table[key][odd] - np.median(table[key][others]) for key in CATEGORIES])
-    worst = excess.argmax(axis=0)
-    return {
-        row: (CATEGORIES[key], float(excess[key, column]))
-        for column, (row, key) in enumerate(zip(odd.tolist(), worst.tolist(), strict=True))
-    }
+    found = {}
+    for number in np.unique(phase[odd]).tolist():
+        rows, others = odd[phase[odd] == number], counted & (phase == number)
+        excess = np.array([table[key][rows] - np.median(table[key][others]) for key in CATEGORIES])
+        worst = excess.argmax(axis=0)
+        for column, (row, key) in enumerate(zip(rows.tolist(), worst.tolist(), strict=True)):
+            found[row] = (CATEGORIES[key], float(excess[key, column]))
+    return found
 
 
 def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:

@@ -27,7 +27,9 @@ export function tokensOf(rows: Iterations, row: number): number | null {
 
 /** `step[DECODE bs=32] · steady`. */
 export const titleOf = (rows: Iterations, row: number): string =>
-  [shortName(rows.name[row] ?? null), rows.part[row], rows.odd[row] ? "odd" : ""].filter(Boolean).join(" · ");
+  [shortName(rows.name[row] ?? null), rows.part[row], rows.odd[row] ? "odd" : ""]
+    .filter(Boolean)
+    .join(" · ");
 
 /** Time over tokens; iterations of which the tokens are not known have no mark. */
 export function marksOf(rows: Iterations, only: number | null): RoofPoint[] {

@@ -15,15 +15,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import names
+from torch_tb_profiler.sources.listed_file import ListedFile
 from torch_tb_profiler.sources.places import readable
 from torch_tb_profiler.sources.streams import open_bytes
-
-if TYPE_CHECKING:
-    from torch_tb_profiler.sources.listing import ListedFile
 
 DETAILS = "execution_details.json"
 _WORD = "capture"

@@ -10,38 +10,13 @@ from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources import captures, names, places, streams
+from torch_tb_profiler.sources.listed_file import ListedFile
 from torch_tb_profiler.units import format_count
+
+__all__ = ["ListedFile", "Listing", "captures_beside", "list_files"]
 
 FOLDER_LIMIT = 100_000
 """Folders visited in one walk: symbolic links may span a seemingly endless maze."""
-
-
-@dataclass(frozen=True)
-class ListedFile:
-    """One file.
-
-    Attributes:
-        location: the path or URL that ``streams`` opens.
-        folder: relative to the logdir, ``/`` between parts, ``""`` for the logdir itself.
-        name: the file's base name; like ``folder`` fit for JSON (``places.readable``).
-        size: bytes; −1 unknown.
-        modified_ns: time of the last change, Unix ns; None unknown.
-        stamp: distinguishes versions of equal size (time or ETag); ``""`` unknown.
-    """
-
-    location: str
-    folder: str
-    name: str
-    size: int
-    modified_ns: int | None
-    stamp: str
-    captures: bool = False
-    """Whether it is a recording of graph captures (``sources/captures.py``)."""
-
-    @property
-    def path(self) -> str:
-        """Path relative to the logdir."""
-        return f"{self.folder}/{self.name}" if self.folder else self.name
 
 
 @dataclass(frozen=True)

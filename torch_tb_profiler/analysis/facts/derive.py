@@ -41,7 +41,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
-from torch_tb_profiler.analysis.facts.attributed import attribute, captured_batch
+from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute, captured_batch
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import call_tree
@@ -67,8 +67,8 @@ from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
-from torch_tb_profiler.analysis.facts.replayed import joined, replayed_calls
-from torch_tb_profiler.analysis.facts.replays import Replays, match_replays
+from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
+from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
 from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
 from torch_tb_profiler.analysis.facts.steps import (
     ITERATION,
@@ -104,7 +104,10 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     iterations = server_iterations(trace)
     windows = find_steps(trace, tree, names, caused, iterations)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
-    replayed = replayed_calls(trace, tree, caused, replays, windows.device_step)
+    of_replays = replay_tables(caused, replays)
+    replayed = replayed_calls(
+        trace, of_replays, windows.device_step[replays.replay >= 0], is_operator(trace)
+    )
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
@@ -124,14 +127,9 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         trace, tree, caused, replayed, matrix, step, stacks.of_node, named.of_node
     )
     give_back_memory()
+    eligible, device_step = operators.eligible, windows.device_step
     kernels, kernel_steps = kernel_facts(
-        trace,
-        caused,
-        named.operator,
-        communication,
-        matrix,
-        operators.eligible,
-        windows.device_step,
+        trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
@@ -152,21 +150,13 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "operators": operators.operators,
         "operator_steps": operators.operator_steps,
         "unnamed_steps": named.unnamed_steps,
-        "replays": fact_schema.REPLAYS.build(
-            launch=replays.launch, graph=replays.graph, evidence=replays.evidence
-        ),
-        "replayed_work": _replayed_work(caused, replays),
         "kernels": kernels,
         "kernel_steps": kernel_steps,
         "span_links": span_links(trace, tree, caused, windows, enclosing),
-    }
+    } | of_replays
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
-    summary = _summary(trace, names, caused, windows, tables, maker)
-    summary["attribution"] |= {
-        "with_operator": int((named.operator >= 0)[spans["role"][caused.row] == Role.KERNEL].sum()),
-        "by": named.counts,
-    }
+    summary = _summary(trace, names, caused, windows, tables, maker, named)
     kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
@@ -177,13 +167,6 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
-
-
-def _replayed_work(caused: Causes, replays: Replays) -> Table:
-    work = np.flatnonzero(replays.replay >= 0)
-    return fact_schema.REPLAYED_WORK.build(
-        span=caused.row[work], replay=replays.replay[work], captured=replays.captured[work]
-    )
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:
@@ -234,6 +217,7 @@ def _summary(
     windows: StepWindows,
     tables: dict[str, Table],
     maker: str,
+    named: Attributed,
 ) -> dict[str, Any]:
     spans = trace["spans"]
     kernel = spans["role"][caused.row] == Role.KERNEL
@@ -255,6 +239,8 @@ def _summary(
             "device_events": len(caused.row),
             "kernels": int(kernel.sum()),
             "with_launch": int((kernel & (caused.launch >= 0)).sum()),
+            "with_operator": int((kernel & (named.operator >= 0)).sum()),
+            "by": named.counts,
         },
         "rank": integer(info.get("rank")),
         "world_size": integer(info.get("world_size")),

@@ -62,12 +62,14 @@ def operator_facts(
     """
     spans, captured = trace["spans"], trace["captured_calls"]
     n = len(tree.row)
+    operator_at = np.append(tree.operator, np.int32(-1))
     # Replayed calls are nodes behind those of the call tree.
     above = joined(
-        np.append(tree.operator, np.int32(-1))[tree.parent],
-        np.where(replayed.above >= 0, replayed.above + n, replayed.around),
+        operator_at[tree.parent],
+        np.where(replayed.above >= 0, replayed.above + n, operator_at[tree.node[replayed.launch]]),
     )
-    launcher = np.where(replayed.of_work >= 0, replayed.of_work + n, caused.operator)
+    within = replayed.around(caused.row)
+    launcher = np.where(within >= 0, within + n, caused.operator)
     device = _DeviceTime(trace, caused, launcher, matrix, above)
     is_operator = joined(tree.is_operator, np.ones(len(replayed), np.bool_))
     names = joined(spans["name"][tree.row], captured["name"][replayed.call])
@@ -96,26 +98,33 @@ def operator_facts(
         attribution=attribution[node][first],
     )
     del dims, types, keys, name
+    steps = _operator_steps(trace, tree, device, node, operator, step)
+    share = _eligible_share(is_operator, device, eligible)
+    of_work = np.where(launcher >= 0, np.append(eligible, np.uint8(0))[launcher], Knowledge.UNKNOWN)
+    return OperatorFacts(operators, steps, of_work.astype(np.uint8), share)
+
+
+def _operator_steps(
+    trace: Trace, tree: CallTree, device: _DeviceTime, node: Array, operator: Ints, step: Array
+) -> Table:
+    """The table: sums over ``node``, the operators; those behind the call tree have no host time."""
     # Sorted by step, so that the rows of a step are adjacent.
     begin, cell = group_rows((step[node], operator))
     n = len(begin)
     where = {"operator": operator[begin], "step": step[node[begin]]}
-    del operator
-    on_host = cell[: len(own)]
+    own = node[: np.searchsorted(node, len(tree.row))]
+    host, dur = cell[: len(own)], trace["spans"]["dur"][tree.row[own]]
     summed = {
         "calls": np.bincount(cell, minlength=n),
-        "host_total": sum_by(on_host, n, spans["dur"][row]),
-        "host_self": sum_by(on_host, n, np.maximum(spans["dur"][row] - tree.children[own], 0)),
-        "runtime": sum_by(on_host, n, _runtime(trace, tree)[own]),
+        "host_total": sum_by(host, n, dur),
+        "host_self": sum_by(host, n, np.maximum(dur - tree.children[own], 0)),
+        "runtime": sum_by(host, n, _runtime(trace, tree)[own]),
     }
     for key in _DEVICE_SUMS:
         launched = device.own(key)
         summed[f"{key}_self"] = sum_by(cell, n, launched[node])
-        summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, above)[node])
-    steps = fact_schema.OPERATOR_STEPS.build(**where, **summed)
-    share = _eligible_share(is_operator, device, eligible)
-    of_work = np.where(launcher >= 0, np.append(eligible, np.uint8(0))[launcher], Knowledge.UNKNOWN)
-    return OperatorFacts(operators, steps, of_work.astype(np.uint8), share)
+        summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, device.above)[node])
+    return fact_schema.OPERATOR_STEPS.build(**where, **summed)
 
 
 def _runtime(trace: Trace, tree: CallTree) -> Ints:

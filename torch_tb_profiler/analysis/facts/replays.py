@@ -24,7 +24,8 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.captures import captured_at
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE
@@ -101,6 +102,19 @@ def match_replays(trace: Trace, caused: Causes, names: HostNames, batch: Ints | 
             trace, caused, work[evidence[at] == Evidence.NONE], batch, replay, launch
         ).write(captured, graph, evidence)
     return Replays(launch, graph, evidence, replay, captured)
+
+
+def replay_tables(caused: Causes, replays: Replays) -> dict[str, Table]:
+    """The tables ``replays`` and ``replayed_work``."""
+    work = np.flatnonzero(replays.replay >= 0)
+    return {
+        "replays": fact_schema.REPLAYS.build(
+            launch=replays.launch, graph=replays.graph, evidence=replays.evidence
+        ),
+        "replayed_work": fact_schema.REPLAYED_WORK.build(
+            span=caused.row[work], replay=replays.replay[work], captured=replays.captured[work]
+        ),
+    }
 
 
 def _by_node(trace: Trace, caused: Causes, work: Ints, captured: Ints) -> None:
@@ -310,6 +324,9 @@ class _Matching:
             return
         several = len(fitting) > 1
         fitting, evidence = self._of_batch(fitting, replay.batch, Evidence.ONLY)
+        if not fitting:
+            self._refused[replay.number] = Evidence.DIFFERENT
+            return
         captures = [
             capture
             for sequence in fitting

@@ -57,6 +57,7 @@ from torch_tb_profiler.analysis.facts.header import (
     versions,
 )
 from torch_tb_profiler.analysis.facts.iterations import (
+    ServerIterations,
     iteration_table,
     phase_of_steps,
     server_iterations,
@@ -78,7 +79,7 @@ from torch_tb_profiler.analysis.facts.steps import (
     host_step,
     latest_end,
 )
-from torch_tb_profiler.analysis.facts.workload_kind import find_workload
+from torch_tb_profiler.analysis.facts.workload_kind import Workload, find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
@@ -97,7 +98,6 @@ def derive(trace: Trace) -> Facts:
 
 
 def _derive(trace: Trace, nested: Future[Array]) -> Facts:
-    spans = trace["spans"]
     tree = call_tree(trace)
     names = tree.names
     caused = causes(trace, tree, names)
@@ -112,15 +112,13 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
-    give_back_memory()
     enclosing = nested.result()
     give_back_memory()
-    graph_launches = tree.node[replays.launch]
-    stacks = call_stacks(trace, tree, enclosing, strings, graph_launches[graph_launches >= 0])
+    launches = tree.node[replays.launch]
+    stacks = call_stacks(trace, tree, enclosing, strings, launches[launches >= 0])
     stacks = with_replayed(stacks, trace, tree, replayed)
-    step = joined(
-        host_step(windows.host_start, windows.host_end, spans["start"][tree.row]), replayed.step
-    )
+    begin = trace["spans"]["start"][tree.row]
+    step = joined(host_step(windows.host_start, windows.host_end, begin), replayed.step)
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed)
     operators = operator_facts(
@@ -133,13 +131,9 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     )
     give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
-    iterated = iteration_table(
-        trace, iterations, windows.host_start, windows.host_end, caused, windows.device_step
-    )
+    windows, iterated = _iterated(trace, iterations, windows, caused, strings)
     begun = _begun(operators.operator_steps, len(windows.start))
     flags = flag_steps(windows, begun, phase_of_steps(iterated, len(windows.start)))
-    if windows.source == ITERATION:
-        windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     give_back_memory()
     tables: dict[str, Table] = {
         "steps": _steps(windows, flags, active_sets(trace, tree, names, caused, communication)),
@@ -157,16 +151,31 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)
-    kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
-    summary |= {
-        "matrix_eligible_share": operators.eligible_share,
-        "touched_ns": touched,
-        "profiled_ranges": len(ranges.row),
-        "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
-    }
+    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
+    summary["profiled_ranges"] = len(ranges.row)
+    summary["workload"] = _workload(find_workload(trace, caused, communication))
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _iterated(
+    trace: Trace,
+    iterations: ServerIterations,
+    windows: StepWindows,
+    caused: Causes,
+    strings: StringBuilder,
+) -> tuple[StepWindows, Table]:
+    """The steps, with short names where they are iterations, and ``ITERATIONS``."""
+    host = (windows.host_start, windows.host_end)
+    table = iteration_table(trace, iterations, *host, caused, windows.device_step)
+    if windows.source == ITERATION:
+        windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
+    return windows, table
+
+
+def _workload(found: Workload) -> dict[str, str]:
+    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:

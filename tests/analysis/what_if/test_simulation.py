@@ -117,7 +117,8 @@ gpu 7            {a #1           }
     changed = edits([read_change("no-sync")])
     assert simulated.replayed.tolist() == [19_000]
     lengths = simulated.step_lengths("no-sync", changed)
-    assert lengths is not None and lengths.tolist() == [19_000]
+    assert lengths is not None
+    assert lengths.tolist() == [19_000]
     _, _, steps = simulated._times(simulated.changed(changed))
     assert steps.start.tolist() == [2000]
 

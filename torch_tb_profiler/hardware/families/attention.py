@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.families import paged_attention
 from torch_tb_profiler.hardware.work import Work, matrix_work, model
 
 SOURCE = (
@@ -73,6 +74,10 @@ class _Schema:
     window: int = -1
     secret: tuple[int, ...] = ()
     """Tensors whose values select the keys (used lengths, pages): with one, the work is unknown."""
+    paged: tuple[int, ...] = ()
+    """The same where a server's step tells the lengths."""
+    beside: int = -1
+    """A second part of the query, whose keys are the values (``qv``)."""
     local: int = -1
     """Window size of CUTLASS kernels, whose ``causal`` is a custom_mask_type."""
     heads_last: bool = False
@@ -83,7 +88,9 @@ class _Schema:
 _flash = partial(_Schema, heads_last=True, bottom_right=True)
 _gradient = partial(_Schema, first=1)
 _flash_gradient = partial(_flash, first=1, out=4)
-_FLASH_3 = _flash(causal=24, lengths=7, longest=12, window=25, secret=(3, 10, 11, 14))
+_FLASH_3 = _flash(
+    causal=24, lengths=7, longest=12, window=25, secret=(3, 10), paged=(11, 14), beside=5
+)
 _FORWARD: dict[str, _Schema] = {
     "aten::scaled_dot_product_attention": _Schema(causal=5, mask=3),
     "aten::_scaled_dot_product_attention_math": _Schema(causal=5, mask=3),
@@ -112,10 +119,22 @@ _FORWARD: dict[str, _Schema] = {
     ),
     **dict.fromkeys(
         ("flash_attn::_flash_attn_varlen_forward", "flashattn::_flash_attn_varlen_forward"),
-        _flash(causal=9, lengths=3, longest=5, window=10, secret=(15, 17)),
+        _flash(causal=9, lengths=3, longest=5, window=10, paged=(15, 17)),
     ),
-    "flash_attn_3::_flash_attn_forward": _FLASH_3,
-    "flash_attn_3::fwd": _FLASH_3,
+    **dict.fromkeys(
+        (
+            "flash_attn_3::_flash_attn_forward",
+            "flash_attn_3::fwd",
+            "_vllm_fa3_C::fwd",
+            "sgl_kernel::fwd",
+        ),
+        _FLASH_3,
+    ),
+    "_vllm_fa2_C::varlen_fwd": _flash(
+        causal=15, lengths=4, longest=10, window=16, secret=(7,), paged=(6, 8)
+    ),
+    "_vllm_fa2_C::fwd_kvcache": _flash(causal=14, window=15, secret=(3, 8, 9), paged=(5, 10)),
+    "aiter::mha_batch_prefill": _flash(causal=12, lengths=3, longest=6, window=13, paged=(4, 5)),
 }
 _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
@@ -157,7 +176,41 @@ _BACKWARDS: dict[str, _Schema] = {
 }
 
 
-@model("attention", *_FORWARD, source=SOURCE + _VARIABLE)
+_SERVED = [name for name, schema in _FORWARD.items() if schema.paged]
+
+
+@model(
+    "attention",
+    *_SERVED,
+    source=f"{SOURCE}{_VARIABLE}; with pages or used lengths, {paged_attention.SOURCE}",
+    of_step=True,
+)
+def served(call: Call) -> Work | None:
+    """``flash_attn_varlen_func(Q, K, V, …)`` as vLLM, SGLang and AITER call it, also with a block
+    table.
+    """
+    schema = _FORWARD[call.name]
+    q, k, v = (call.need(i) for i in range(3))
+    if all(call.tensor(index) is None for index in schema.paged):
+        return forward(call)
+    window = known(_window(call, schema))
+    if any(call.tensor(index) is not None for index in schema.secret) or window.right not in (
+        0,
+        WHOLE,
+    ):
+        return None
+    beside = call.tensor(schema.beside)
+    return paged_attention.with_pages(
+        call,
+        [q] if beside is None else [q, beside],
+        k,
+        v,
+        causal=window.right == 0,
+        left=None if window.left == WHOLE else window.left,
+    )
+
+
+@model("attention", *(name for name in _FORWARD if name not in _SERVED), source=SOURCE + _VARIABLE)
 def forward(call: Call) -> Work | None:
     """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
     arity, scaled = _QUANTIZED.get(call.name, (-1, _FORWARD[call.name]))
@@ -253,8 +306,11 @@ def _packed(
     if tokens == sequences * longest and key_tokens == sequences * key_longest:
         pairs = sequences * window.pairs(longest, key_longest)
     elif tokens == key_tokens and longest == key_longest:
-        pairs = _least(window, tokens, sequences, min(longest, tokens))
-        notes |= {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
+        least = _least(window, tokens, sequences, min(longest, tokens))
+        pairs = _of_prompts(call, window, tokens)
+        if pairs < least:
+            pairs = least
+            notes |= {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
     else:
         return None
     heads, kv_heads = q.shape[-2], k.shape[-2]
@@ -263,6 +319,15 @@ def _packed(
     queries, keys = tokens // sequences, key_tokens // sequences
     d_qk, d_v = q.shape[-1], v.shape[-1]
     return _Shape(sequences, heads, kv_heads, queries, keys, d_qk, d_v, pairs, notes)
+
+
+def _of_prompts(call: Call, window: Window, tokens: int) -> int:
+    """Pairs of prompts that only attend to themselves, by the server's step; 0 unknown."""
+    prompts = call.step.context if call.step is not None else None
+    if prompts is None or prompts.query != tokens or window.left < WHOLE:
+        return 0
+    squares = max(prompts.query_squares, 0)
+    return {0: (squares + tokens) // 2, WHOLE: squares}.get(window.right, 0)
 
 
 def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:

@@ -108,6 +108,7 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
         types=[none] * 3,
         stack=[1, 2, none],
         matrix_eligible=[1, 1, 0],
+        attribution=[0] * 3,
         within=[0] * 3,
     )
     on = int(device)

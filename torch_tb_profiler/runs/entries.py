@@ -20,6 +20,9 @@ from torch_tb_profiler.units import format_count
 
 Key = tuple[str, str, str]
 """(run, worker, span)."""
+_OF_CAPTURES = (
+    "A recording of graph captures: it names the kernels that the traces of its run replay."
+)
 _UNKNOWN = (
     "There is no run {0!r}; there are {count}: {known}.",
     "Run {0!r} has no worker {1!r}; it has {known}.",
@@ -55,6 +58,8 @@ class Entry:
 
     def __post_init__(self) -> None:
         self.name = names.parse(self.found.name) or names.TraceName(self.found.name, "", "")
+        if self.found.captures:
+            self.state, self.message = State.REJECTED, _OF_CAPTURES
 
     @property
     def listed(self) -> bool:

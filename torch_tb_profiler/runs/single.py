@@ -194,6 +194,8 @@ def _derived(
 
 def judge(entry: Entry, *, named: bool) -> None:
     """Reject what cannot be a trace, unless it was ``named`` by the user."""
+    if entry.state is State.REJECTED:
+        return
     if named or entry.name.by_handler:
         entry.judged = True
         return

@@ -4,42 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
-from torch_tb_profiler.sources import names, places, streams
+from torch_tb_profiler.sources import captures, names, places, streams
+from torch_tb_profiler.sources.listed_file import ListedFile
 from torch_tb_profiler.units import format_count
+
+__all__ = ["ListedFile", "Listing", "captures_beside", "list_files"]
 
 FOLDER_LIMIT = 100_000
 """Folders visited in one walk: symbolic links may span a seemingly endless maze."""
-
-
-@dataclass(frozen=True)
-class ListedFile:
-    """One file.
-
-    Attributes:
-        location: the path or URL that ``streams`` opens.
-        folder: relative to the logdir, ``/`` between parts, ``""`` for the logdir itself.
-        name: the file's base name; like ``folder`` fit for JSON (``places.readable``).
-        size: bytes; −1 unknown.
-        modified_ns: time of the last change, Unix ns; None unknown.
-        stamp: distinguishes versions of equal size (time or ETag); ``""`` unknown.
-    """
-
-    location: str
-    folder: str
-    name: str
-    size: int
-    modified_ns: int | None
-    stamp: str
-
-    @property
-    def path(self) -> str:
-        """Path relative to the logdir."""
-        return f"{self.folder}/{self.name}" if self.folder else self.name
 
 
 @dataclass(frozen=True)
@@ -58,7 +35,7 @@ class _Walk:
 
     def listing(self) -> Listing:
         files = sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
-        return Listing(tuple(files), tuple(self.notes))
+        return Listing(tuple(captures.assigned(files)), tuple(self.notes))
 
 
 def list_files(location: str) -> Listing:
@@ -82,6 +59,50 @@ def list_files(location: str) -> Listing:
         ) from error
 
 
+def captures_beside(location: str) -> list[ListedFile]:
+    """Recordings of graph captures that belong to the trace at a location; none for one of them.
+
+    Raises:
+        SourceError: a remote location cannot be read.
+    """
+    own = places.readable(places.base_name(location))
+    if captures.is_capture(own) or places.is_web(location):
+        return []
+    folders, files = _beside(location)
+    files += [file for folder in folders for file in list_files(folder).files]
+    found = {file.location: file for file in files if captures.same_rank(own, file.name)}
+    return list(found.values())
+
+
+def _beside(location: str) -> tuple[list[str], list[ListedFile]]:
+    """Folders and files beside a location that are named as those of captures."""
+    folders, files = [], []
+    if not places.scheme_of(location):
+        walk = _Walk()
+        home = os.path.dirname(places.local_path(location))
+        for path, name in _enter(home, "", walk):
+            if captures.is_capture(name):
+                folders.append(path)
+        files = walk.files
+    else:
+        fs, path = streams.filesystem_of(location)
+        for info in fs.ls(path.rpartition("/")[0], detail=True):
+            name, url = places.base_name(info["name"]), fs.unstrip_protocol(info["name"])
+            if info["type"] == "directory" and captures.is_capture(name):
+                folders.append(url)
+            elif info["type"] == "file" and _is_candidate(name):
+                files.append(_remote_file(fs, info, url, "", name))
+    wanted = [f for f in files if captures.is_capture(f.name) or f.name == captures.DETAILS]
+    return folders, wanted
+
+
+def _with_captures(file: ListedFile) -> Listing:
+    """One file by itself, with the stamp that it has in the listing of its folder."""
+    beside = [replace(f, folder="captures") for f in captures_beside(file.location)]
+    stamped = captures.assigned([file, *beside])[0]
+    return Listing((stamped,))
+
+
 def _is_candidate(name: str) -> bool:
     return not name.startswith(".") and names.parse(name) is not None
 
@@ -90,7 +111,7 @@ def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
         name = places.readable(os.path.basename(root))
-        return Listing((_local_file(root, "", name, os.stat(root)),))
+        return _with_captures(_local_file(root, "", name, os.stat(root)))
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
         return Listing((), (f"{places.readable(root)} {kind}; it is checked regularly.",))
@@ -165,7 +186,7 @@ def _list_remote(location: str) -> Listing:
     try:
         info = fs.info(path)
         if info["type"] == "file":
-            return Listing((_remote_file(fs, info, location, "", places.base_name(location)),))
+            return _with_captures(_remote_file(fs, info, location, "", places.base_name(location)))
         entries = fs.find(path, detail=True)
     except FileNotFoundError:
         return _absent(location)

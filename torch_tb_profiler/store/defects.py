@@ -94,6 +94,12 @@ TRUNCATED_GZIP = declare(
     "The compressed data is truncated or damaged; what could be decompressed is used.",
     "all totals",
 )
+UNREADABLE_CAPTURE = declare(
+    "unreadable_capture",
+    Severity.NOTICE,
+    "A recording of graph captures beside the trace cannot be read; its graphs stay without names.",
+    "operators of graph replays",
+)
 TRAILING = declare("trailing_garbage", Severity.INFO, "Data after the end of the trace is ignored.")
 UNPARSABLE = declare(
     "unparsable_event",

@@ -58,12 +58,13 @@ stacks: Call stacks as a tree: each stack is a node, its frames are the path to 
 """)
 
 OPERATORS = declared("""
-operators: Distinct (name, input shapes, input types, stack, within) of operators.
+operators: Distinct (name, input shapes, input types, stack, attribution, within) of operators.
     name             i4  number of a string  Name.
     dims             i4  number of a string  Input shapes as JSON text; -1 not recorded.
     types            i4  number of a string  Input types as JSON text; -1 not recorded.
     stack            i4  row of stacks       Call stack; -1 none recorded.
     matrix_eligible  u1  Knowledge           Whether matrix cores could do its work: 0 no, 1 yes, 2 unknown.
+    attribution      u1  Attribution         What names its device work: launch 0, capture 1, compiled 2.
     within           u1  Within              Its calls lie within a call of its name 1, name and shapes 2, all of these 3; 0 in none.
 """)
 
@@ -84,6 +85,30 @@ begin).
     matrix_unknown_total  i8  ns                Of device_total, likewise.
     kernel_self           i8  ns                Of device_self, kernels: the base of the shares.
     kernel_total          i8  ns                Of device_total, likewise.
+""")
+
+UNNAMED_STEPS = declared("""
+unnamed_steps: Device work without an operator, per step and what is known of it instead.
+    attribution  u1  Attribution         Compiled 2, annotation 3, replay 4, none 5.
+    name         i4  number of a string  The compiled region or annotation around its launch; -1 none.
+    step         i4  row of steps        The step; -1 outside all.
+    events       i8  events              Kernels, copies and memsets.
+    device       i8  ns                  Their time.
+    kernel       i8  ns                  Of it, kernels.
+""")
+
+REPLAYS = declared("""
+replays: Launches of graphs that have device work, in time order.
+    launch    i4  row of spans           The call.
+    graph     i4  row of graph_captures  What it replays; -1 unknown.
+    evidence  u1  Evidence               What tells that, or why it is not known.
+""")
+
+REPLAYED_WORK = declared("""
+replayed_work: Device work of replays, ordered by span.
+    span      i4  row of spans              The device event.
+    replay    i4  row of replays            Its replay.
+    captured  i4  row of captured_launches  The launch that was captured; -1 unknown.
 """)
 
 KERNELS = declared("""

@@ -13,7 +13,8 @@ span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
 device_identified      whether no device has a recorded name, and one is known by its units and memory
 vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
-attribution            ``device_events``, and of the kernels how many there are and how many have a launch, an operator
+attribution            ``device_events``, of the kernels how many there are and how many have a launch, an operator, and
+                       ``by``: ``Attribution`` of all device events as ``{"events", "ns"}`` each
 rank, world_size       from ``distributedInfo``; None where it does not say
 backend                communication backend of ``distributedInfo``; None
 synthetic              whether the trace says that a program generated it
@@ -39,6 +40,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
+from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute, captured_batch
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import call_tree
@@ -58,7 +60,9 @@ from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
-from torch_tb_profiler.analysis.facts.stacks import call_stacks
+from torch_tb_profiler.analysis.facts.replayed import joined, replayed_calls
+from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
+from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
 from torch_tb_profiler.analysis.facts.steps import (
     StepWindows,
     find_steps,
@@ -90,6 +94,8 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     names = tree.names
     caused = causes(trace, tree, names)
     windows = find_steps(trace, tree, names, caused)
+    replays = match_replays(trace, caused, names, captured_batch(trace, tree))
+    replayed = replayed_calls(trace, tree, caused, replays, windows.device_step)
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
@@ -97,13 +103,21 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     give_back_memory()
     enclosing = nested.result()
     give_back_memory()
-    stacks = call_stacks(trace, tree, enclosing, strings)
-    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    graph_launches = tree.node[replays.launch]
+    stacks = call_stacks(trace, tree, enclosing, strings, graph_launches[graph_launches >= 0])
+    stacks = with_replayed(stacks, trace, tree, replayed)
+    step = joined(
+        host_step(windows.host_start, windows.host_end, spans["start"][tree.row]), replayed.step
+    )
     give_back_memory()
-    operators = operator_facts(trace, tree, caused, matrix, step, stacks.of_node)
+    named = attribute(trace, tree, caused, windows, replays, replayed)
+    operators = operator_facts(
+        trace, tree, caused, replayed, matrix, step, stacks.of_node, named.of_node
+    )
     give_back_memory()
+    eligible, device_step = operators.eligible, windows.device_step
     kernels, kernel_steps = kernel_facts(
-        trace, tree, caused, communication, matrix, operators.eligible, windows.device_step
+        trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
@@ -116,13 +130,14 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
         "operators": operators.operators,
         "operator_steps": operators.operator_steps,
+        "unnamed_steps": named.unnamed_steps,
         "kernels": kernels,
         "kernel_steps": kernel_steps,
         "span_links": span_links(trace, tree, caused, windows, enclosing),
-    }
+    } | replay_tables(caused, replays)
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
-    summary = _summary(trace, names, caused, windows, tables, maker)
+    summary = _summary(trace, names, caused, windows, tables, maker, named)
     kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
@@ -183,6 +198,7 @@ def _summary(
     windows: StepWindows,
     tables: dict[str, Table],
     maker: str,
+    named: Attributed,
 ) -> dict[str, Any]:
     spans = trace["spans"]
     kernel = spans["role"][caused.row] == Role.KERNEL
@@ -204,7 +220,8 @@ def _summary(
             "device_events": len(caused.row),
             "kernels": int(kernel.sum()),
             "with_launch": int((kernel & (caused.launch >= 0)).sum()),
-            "with_operator": int((kernel & (caused.operator >= 0)).sum()),
+            "with_operator": int((kernel & (named.operator >= 0)).sum()),
+            "by": named.counts,
         },
         "rank": integer(info.get("rank")),
         "world_size": integer(info.get("world_size")),

@@ -64,7 +64,8 @@ def of_step(
     causal: bool = True,
     left: int | None = None,
 ) -> Work | None:
-    """The work of a call that the server's step explains; None without its sums.
+    """The work of a call that the server's step explains; None without its sums. Its parameters are
+    the same in all steps.
 
     tokens: rows of the query. decodes: the kernel leaves out prompts. left: keys before its own
     that a query sees.
@@ -77,15 +78,14 @@ def of_step(
     pairs = sum(kind.query_keys for kind in served)
     if causal:
         pairs -= sum(kind.query_squares - kind.query for kind in served) // 2
-    sizes = token.sizes | {"queries": queries, "keys": keys, "pairs": pairs}
+    sizes = token.sizes
     if left is not None:
         # The sums do not tell which requests are longer than the window.
         pairs = min(pairs, queries * (left + 1))
         requests = [kind.requests for kind in served]
         if min(requests) >= 0:
             keys = min(keys, queries + sum(requests) * left)
-        sizes |= {"keys": keys, "pairs": pairs, "window": left}
-        sizes["lengths"] = "not recorded: FLOPs are the most possible"
+        sizes |= {"window": left, "lengths": "not recorded: FLOPs are the most possible"}
     rows = [
         Tensor((count, part.elements), part.dtype)
         for count, part in (

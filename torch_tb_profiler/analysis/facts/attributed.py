@@ -82,8 +82,9 @@ def attribute(
     how[is_replay], region[is_replay] = Attribution.REPLAY, -1
     captured = np.flatnonzero(replays.captured >= 0)
     how[captured], region[captured] = Attribution.CAPTURE, -1
-    again = np.flatnonzero(replayed.of_work >= 0)
-    operator[again] = calls["name"][replayed.call[replayed.of_work[again]]]
+    within = replayed.around(caused.row)
+    again = np.flatnonzero(within >= 0)
+    operator[again] = calls["name"][replayed.call[within[again]]]
     return Attributed(
         joined(of_node, np.full(len(replayed), Attribution.CAPTURE, np.uint8)),
         operator,

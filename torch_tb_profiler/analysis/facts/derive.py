@@ -60,7 +60,7 @@ from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
-from torch_tb_profiler.analysis.facts.replayed import joined, replayed_calls
+from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
 from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
 from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
 from torch_tb_profiler.analysis.facts.steps import (
@@ -95,7 +95,10 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     caused = causes(trace, tree, names)
     windows = find_steps(trace, tree, names, caused)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
-    replayed = replayed_calls(trace, tree, caused, replays, windows.device_step)
+    of_replays = replay_tables(caused, replays)
+    replayed = replayed_calls(
+        trace, of_replays, windows.device_step[replays.replay >= 0], is_operator(trace)
+    )
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
@@ -134,7 +137,7 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "kernels": kernels,
         "kernel_steps": kernel_steps,
         "span_links": span_links(trace, tree, caused, windows, enclosing),
-    } | replay_tables(caused, replays)
+    } | of_replays
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)

@@ -62,12 +62,14 @@ def operator_facts(
     """
     spans, captured = trace["spans"], trace["captured_calls"]
     n = len(tree.row)
+    operator_at = np.append(tree.operator, np.int32(-1))
     # Replayed calls are nodes behind those of the call tree.
     above = joined(
-        np.append(tree.operator, np.int32(-1))[tree.parent],
-        np.where(replayed.above >= 0, replayed.above + n, replayed.around),
+        operator_at[tree.parent],
+        np.where(replayed.above >= 0, replayed.above + n, operator_at[tree.node[replayed.launch]]),
     )
-    launcher = np.where(replayed.of_work >= 0, replayed.of_work + n, caused.operator)
+    within = replayed.around(caused.row)
+    launcher = np.where(within >= 0, within + n, caused.operator)
     device = _DeviceTime(trace, caused, launcher, matrix, above)
     is_operator = joined(tree.is_operator, np.ones(len(replayed), np.bool_))
     names = joined(spans["name"][tree.row], captured["name"][replayed.call])

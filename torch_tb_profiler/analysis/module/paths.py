@@ -73,7 +73,7 @@ def build_paths(
     kinds, code, modules = _codes(trace, nodes, replayed, written, backward.backward, texts)
     settled = written.itself >= 0
     given = np.where(settled, written.itself, backward.given)
-    none = np.full(len(replayed.row), -1)
+    none = np.full(len(replayed.calls), -1)
     layout = PathLayout(
         joined(backward.parent, replayed.parent),
         code,
@@ -84,7 +84,7 @@ def build_paths(
     work = launched_work(trace, facts, nodes, replayed)
     steps, of_spans = path_steps(trace, facts, nodes, replayed, numbered, work)
     lines, line_steps = launch_lines(trace, facts, work)
-    row = joined(nodes.row, replayed.row)
+    row = joined(nodes.row, replayed.calls.launch)
     paths = _paths(trace, row, numbered, kinds, texts, len(modules))
     source = ""
     if (written.inside >= 0).any():
@@ -153,7 +153,7 @@ def _codes(
     both = (
         kind,
         np.concatenate((own[name], modules)),
-        np.concatenate((backward, np.zeros(len(replayed.row) + len(modules), np.bool_))),
+        np.concatenate((backward, np.zeros(len(replayed.calls) + len(modules), np.bool_))),
     )
     first, code = group_rows(both)
     return tuple(column[first] for column in both), code[: len(name)], code[len(name) :]

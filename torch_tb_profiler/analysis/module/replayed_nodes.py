@@ -13,10 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
-from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.facts.replayed import occurrences
+from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, replayed_calls
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints
@@ -29,52 +27,29 @@ from torch_tb_profiler.store.roles import Role
 class ReplayedNodes:
     """Modules, annotations and operators within replays, callers first; arrays of shape (nodes,).
 
-    row: row of spans of the graph launch.
+    calls: the calls.
     kind: uint8 ``PathKind``; name: string number.
     parent: node that encloses it, counted behind those of the host; −1 none.
-    step: that of the replay, −1 outside.
-    work, of_work: rows of spans of work within these nodes, ascending, and the innermost node of
-        each.
     """
 
-    row: Ints
+    calls: ReplayedCalls
     kind: Array
     name: Array
     parent: Ints
-    step: Ints
-    work: Ints
-    of_work: Ints
 
 
 def replayed_nodes(trace: Trace, facts: Facts, nodes: Nodes) -> ReplayedNodes:
     """The nodes of all replays whose capture is known."""
-    calls, launches = trace["captured_calls"], trace["captured_launches"]
-    replays, replayed = facts["replays"], facts["replayed_work"]
     kind = _kinds(trace)
-    innermost = np.append(nearest(calls["parent"], kind >= 0), np.int32(-1)).astype(np.int64)
-    work = np.flatnonzero(replayed["captured"] >= 0)
-    call = innermost[launches["call"][replayed["captured"][work]]]
-    work, call = work[call >= 0], call[call >= 0]
-    found = occurrences(innermost[calls["parent"]], replayed["replay"][work].astype(np.int64), call)
-    launch = replays["launch"][found.replay].astype(np.int64)
-    n = len(nodes.row)
-    row = replayed["span"][work].astype(np.int64)
-    step = np.full(replays.n, -1, np.int64)
-    step[replayed["replay"]] = facts["span_links"]["step"][replayed["span"]]
+    step = facts["span_links"]["step"][facts["replayed_work"]["span"]]
+    calls = replayed_calls(trace, facts.tables, step, kind >= 0)
+    outer = nodes.around[calls.launch]
     return ReplayedNodes(
-        row=launch,
-        kind=kind[found.call].astype(np.uint8),
-        name=calls["name"][found.call],
-        parent=np.where(found.above >= 0, found.above + n, nodes.around[launch]),
-        step=step[found.replay],
-        work=row,
-        of_work=found.of_work + n,
+        calls,
+        kind[calls.call].astype(np.uint8),
+        trace["captured_calls"]["name"][calls.call],
+        np.where(calls.above >= 0, calls.above + len(nodes.row), outer),
     )
-
-
-def node_of(replayed: ReplayedNodes, row: Ints) -> Ints:
-    """Of device events (rows) the innermost replayed node, −1 none."""
-    return np.asarray(np.append(replayed.of_work, -1)[positions_of(replayed.work, row)])
 
 
 def _kinds(trace: Trace) -> Array:

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.replayed import joined
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.module.numbering import NumberedPaths
-from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes, node_of
+from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -60,8 +60,8 @@ def launched_work(
     )
     node = np.where(known & ~between, nodes.around[operator], node)
     step = np.where(node >= 0, links["step"][nodes.row[node]], step)
-    within = node_of(replayed, row)
-    return LaunchedWork(row, np.where(within >= 0, within, node), step)
+    within = replayed.calls.around(row)
+    return LaunchedWork(row, np.where(within >= 0, within + len(nodes.row), node), step)
 
 
 def path_steps(
@@ -75,7 +75,7 @@ def path_steps(
     """The tables ``path_steps`` and ``span_paths``."""
     path = numbered.path
     spans = trace["spans"]
-    step = joined(facts["span_links"]["step"][nodes.row], replayed.step)
+    step = joined(facts["span_links"]["step"][nodes.row], replayed.calls.step)
     dur = spans["dur"][nodes.row]
     counted = ~numbered.pooled
     n = len(nodes.row)

@@ -60,6 +60,20 @@ CASES: list[tuple[tuple[Argument, ...], int, int]] = [
         2 * 1024 - 512,
         2 * (1024 + 512 + 16) + 64,
     ),
+    (
+        (
+            "aiter::moe_sorting_fwd",
+            "i32 8x2",
+            "fp32 8x2",
+            "i32 976",
+            "fp32 976",
+            "i32 61",
+            "i32 1",
+            "bf16 8x64",
+        ),
+        0,
+        4 * (16 + 16 + 976 + 976 + 61 + 1) + 2 * 512,
+    ),
 ]
 
 # All four experts are hit, to a part in 2**30: 64 tokens choose two of four.
@@ -97,6 +111,9 @@ GROUPED = [
         "i32 1",
         "bf16 64x2x32",
         2,
+    ),
+    grouped(
+        "aiter::moe_cktile2stages_gemm1_ck", "bf16 64x16", "bf16 4x32x16", "bf16 64x2x32", "i32 191"
     ),
     grouped("_C::cutlass_moe_mm", "bf16 128x32", "bf16 128x16", "bf16 4x32x16", None, None),
 ]

@@ -296,6 +296,45 @@ def test_prompts_without_a_cache_are_exact() -> None:
     assert "lengths" in work(*arguments).parameters
 
 
+VARLEN: tuple[Argument, ...] = ("bf16 7x4x8", "bf16 7x4x8", "bf16 7x4x8", "i32 3", "i32 3", 4, 4)
+CACHED: tuple[Argument, ...] = ("bf16 7x4x8", "bf16 9x4x8", "bf16 9x4x8", "i32 3", "i32 3", 4, 5)
+OLDER: tuple[Argument, ...] = (0.0, 0.3, False, True, -1, -1, False, False, None)
+NEWER: tuple[Argument, ...] = (0, 0.0, 0.3, 0.0, False, True, -1, -1, 0, False, False, None)
+V3: tuple[Argument, ...] = (0, 0.0, 0.3, 0.0, False, True, -1, -1, False, False, 1, None)
+
+
+@pytest.mark.parametrize("rest", [OLDER, NEWER], ids=["older", "newer"])
+def test_versions_of_aiter(rest: tuple[Argument, ...]) -> None:
+    """Prompts of 3 and 4 tokens: with themselves, with 5 and 4 keys, and with pages."""
+    name = "aiter::mha_varlen_fwd"
+    assert work(name, *VARLEN, *rest, None, step=PREFILL).flops == 2 * 16 * 4 * 16
+    assert work(name, *CACHED, *rest, None, step=PREFILL).flops == 2 * PROMPTS * 4 * 16
+    assert unknown(name, *CACHED, *rest, None)
+    pages: tuple[Argument, ...] = ("bf16 7x4x8", *["bf16 30x16x4x8"] * 2, "i32 3", None, 4, 5)
+    paged = work(name, *pages, *rest, "i32 2x9", step=PREFILL)
+    assert paged.flops == 2 * PROMPTS * 4 * 16
+
+
+def test_the_third_of_aiter() -> None:
+    name = "aiter::fmha_v3_varlen_fwd"
+    assert work(name, *CACHED, *V3, None, step=PREFILL).flops == 2 * PROMPTS * 4 * 16
+    assert unknown(name, *CACHED, None, None, True, step=PREFILL)
+
+
+def test_a_window_of_aiter_counts_its_own_key() -> None:
+    numbers: list[Argument] = [None] * 15
+    call: tuple[Argument, ...] = ("aiter::pa_decode_gluon", "bf16 2x4x8", "bf16 2x4x8", *SHAPES)
+    assert work(*call, *numbers, 5, step=DECODE).flops == 2 * 10 * 4 * 16
+    assert work(*call, *numbers, -1, step=DECODE).flops == 2 * GENERATED * 4 * 16
+
+
+@pytest.mark.parametrize("name", ["sgl_kernel::merge_state", "_C::merge_attn_states"])
+def test_halves_are_merged(name: str) -> None:
+    state: tuple[Argument, ...] = ("bf16 7x4x8", "fp32 7x4")
+    cost = work(name, *state * 3)
+    assert (cost.flops, cost.bytes) == (3 * 224, 3 * (2 * 224 + 4 * 28))
+
+
 @pytest.mark.parametrize(
     "annotation",
     [

@@ -304,6 +304,54 @@ CASES: list[tuple[tuple[Argument, ...], int, int]] = [
         4 * 2048,
         1024 + 4096 + 16 + 128,
     ),
+    (
+        (
+            "vllm::rocm_aiter_rmsnorm_with_add_fp8_group_quant",
+            ROWS,
+            ROWS,
+            "bf16 8",
+            1e-6,
+            4,
+        ),
+        NORM + 5 * 32,
+        2 * (3 * 32 + 8) + 32 + 4 * 8,
+    ),
+    (
+        ("vllm::rocm_aiter_rmsnorm_fp8_group_quant", ROWS, "bf16 8", 1e-6, 4),
+        NORM + 4 * 32,
+        2 * (32 + 8) + 32 + 4 * 8,
+    ),
+    # Rows of 8 become rows of 12.
+    (
+        ("vllm::rocm_aiter_triton_add_rmsnorm_pad", ROWS, "bf16 8", 1e-6, ROWS, 6),
+        NORM + 32,
+        2 * (3 * 32 + 8 + 4 * 12),
+    ),
+    (
+        ("aiter::gemm_a8w8_ck", "fp8 32x64", "fp8 48x64", "fp32 32x1", "fp32 48x1", "fp16 32x48"),
+        2 * 32 * 48 * 64,
+        32 * 64 + 48 * 64 + 4 * 80 + 2 * 32 * 48,
+    ),
+    (
+        ("aiter::gemm_a16w16_atomic_", "bf16 32x64", "bf16 48x64", 6, "fp32 32x48"),
+        2 * 32 * 48 * 64,
+        2 * (32 * 64 + 48 * 64) + 4 * 32 * 48,
+    ),
+    (
+        ("aiter::gemm_a4w4", "u8 32x32", "u8 48x32", "u8 32x2", "u8 48x2"),
+        2 * 32 * 48 * 64,
+        32 * 32 + 48 * 32 + 160 + 2 * 32 * 48,
+    ),
+    (
+        ("vllm::triton_per_token_group_quant_fp8", "bf16 8x256", 128),
+        4 * 2048,
+        3 * 2048 + 64,
+    ),
+    (
+        ("_C::silu_and_mul_nvfp4_quant", "u8 8x32", "i32 8x1", "bf16 8x128", "fp32 1"),
+        6 * 512,
+        256 + 32 + 2048 + 4,
+    ),
 ]
 
 

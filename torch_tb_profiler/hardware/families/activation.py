@@ -71,3 +71,18 @@ def gated_to_eight_bits(call: Call) -> Work | None:
     read, written = ([x], [out, scale]) if blocks else ([x, scale], [out])
     flops = (6 if blocks else 4) * out.elements
     return vector_work(flops, x.dtype, read, written, {"shape": out.shape})
+
+
+@model(
+    "elementwise",
+    "_C::silu_and_mul_nvfp4_quant",
+    source=(
+        "six FLOPs per element of the result: the activation, the product, magnitude, maximum, scale,"
+        " clamp; input and its scale read, the result and scales of blocks written (vLLM)"
+    ),
+)
+def gated_to_fp4(call: Call) -> Work | None:
+    """``silu_and_mul_nvfp4_quant(out[…, N/2], scales of blocks, x[…, 2·N], scale)``."""
+    out, blocks, x, scale = call.need(0), call.need(1), call.need(2), call.tensor(3)
+    flops = 6 * (x.elements // 2)
+    return vector_work(flops, x.dtype, [x, scale], [out, blocks], {"shape": out.shape})

@@ -8,7 +8,7 @@ from functools import partial
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.families import paged_attention
-from torch_tb_profiler.hardware.work import Work, matrix_work, model
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 SOURCE = (
     "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
@@ -177,27 +177,43 @@ _BACKWARDS: dict[str, _Schema] = {
 
 
 _SERVED = [name for name, schema in _FORWARD.items() if schema.paged]
+_SERVED_SOURCE = f"{SOURCE}{_VARIABLE}; with pages or used lengths, {paged_attention.SOURCE}"
 
 
-@model(
-    "attention",
-    *_SERVED,
-    source=f"{SOURCE}{_VARIABLE}; with pages or used lengths, {paged_attention.SOURCE}",
-    of_step=True,
-)
+@model("attention", *_SERVED, source=_SERVED_SOURCE, of_step=True)
 def served(call: Call) -> Work | None:
     """``flash_attn_varlen_func(Q, K, V, …)`` as vLLM, SGLang and AITER call it, also with a block
     table.
     """
-    schema = _FORWARD[call.name]
+    return _served(call, _FORWARD[call.name])
+
+
+@model(
+    "attention",
+    *named("aiter", "mha_varlen_fwd fmha_v3_varlen_fwd"),
+    source=_SERVED_SOURCE,
+    of_step=True,
+)
+def aiter_varlen(call: Call) -> Work | None:
+    """``mha_varlen_fwd(Q, K, V, lengths, longest, …, zero, causal, window, …, flags, out, block
+    table)``: its versions have more or fewer numbers before the flags.
+    """
+    flags = [i for i in range(7, len(call.inputs)) if isinstance(call.value(i), bool)]
+    if len(flags) < 4 or flags[1] != flags[0] + 1:
+        return None
+    causal, pages = flags[1], flags[3] + (3 if "_v3_" in call.name else 2)
+    schema = _flash(causal=causal, lengths=3, longest=5, window=causal + 1, paged=(pages,))
+    return _served(call, schema)
+
+
+def _served(call: Call, schema: _Schema) -> Work | None:
     q, k, v = (call.need(i) for i in range(3))
     if all(call.tensor(index) is None for index in schema.paged):
-        return forward(call)
+        return _forward(call, schema)
     window = known(_window(call, schema))
-    if any(call.tensor(index) is not None for index in schema.secret) or window.right not in (
-        0,
-        WHOLE,
-    ):
+    if any(call.tensor(index) is not None for index in schema.secret):
+        return None
+    if window.right not in (0, WHOLE):
         return None
     beside = call.tensor(schema.beside)
     return paged_attention.with_pages(
@@ -214,7 +230,10 @@ def served(call: Call) -> Work | None:
 def forward(call: Call) -> Work | None:
     """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
     arity, scaled = _QUANTIZED.get(call.name, (-1, _FORWARD[call.name]))
-    schema = scaled if len(call.inputs) == arity else _FORWARD[call.name]
+    return _forward(call, scaled if len(call.inputs) == arity else _FORWARD[call.name])
+
+
+def _forward(call: Call, schema: _Schema) -> Work | None:
     q, k, v = (call.need(schema.first + i) for i in range(3))
     shape = known(_shape(call, schema, q, k, v))
     # No attention has an eight-bit result.
@@ -307,12 +326,14 @@ def _packed(
         pairs = sequences * window.pairs(longest, key_longest)
     elif tokens == key_tokens and longest == key_longest:
         least = _least(window, tokens, sequences, min(longest, tokens))
-        pairs = _of_prompts(call, window, tokens)
+        pairs = _of_prompts(call, window, tokens, key_tokens)
         if pairs < least:
             pairs = least
             notes |= {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
     else:
-        return None
+        pairs = _of_prompts(call, window, tokens, key_tokens)
+        if not pairs:
+            return None
     heads, kv_heads = q.shape[-2], k.shape[-2]
     if kv_heads and heads % kv_heads:
         return None
@@ -321,13 +342,20 @@ def _packed(
     return _Shape(sequences, heads, kv_heads, queries, keys, d_qk, d_v, pairs, notes)
 
 
-def _of_prompts(call: Call, window: Window, tokens: int) -> int:
-    """Pairs of prompts that only attend to themselves, by the server's step; 0 unknown."""
+def _of_prompts(call: Call, window: Window, tokens: int, key_tokens: int) -> int:
+    """Pairs of prompts with themselves or with all their keys, by the server's step; 0 unknown."""
     prompts = call.step.context if call.step is not None else None
     if prompts is None or prompts.query != tokens or window.left < WHOLE:
         return 0
-    squares = max(prompts.query_squares, 0)
-    return {0: (squares + tokens) // 2, WHOLE: squares}.get(window.right, 0)
+    squares, products = prompts.query_squares, prompts.query_keys
+    if squares < tokens:
+        return 0
+    if key_tokens == tokens:
+        products = squares
+    elif key_tokens != prompts.keys or not window.bottom_right:
+        return 0
+    masked = (squares - tokens) // 2
+    return max({0: products - masked, WHOLE: products}.get(window.right, 0), 0)
 
 
 def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:

@@ -114,6 +114,25 @@ def stage(call: Call) -> Work | None:
     return _work(2 * tokens * topk * n * k, x, weight, hit, [x, out], sizes)
 
 
+@model(
+    "moe",
+    *named("aiter", "moe_cktile2stages_gemm1_ck moe_cktile2stages_gemm2_ck"),
+    source=SOURCE + " (AITER)",
+)
+def tiled_stage(call: Call) -> Work | None:
+    """``moe_cktile2stages_gemm1_ck(x[tokens, K], w1[E, N, …], out[tokens, topk, …], …)``,
+    ``…gemm2_ck(x[tokens, topk, K], w2[E, N, …], out[tokens, N], …)``.
+    """
+    x, weight, out = (call.need(i) for i in range(3))
+    many = x if "gemm2" in call.name else out
+    if len(many.shape) != 3 or len(weight.shape) != 3 or not 0 < many.shape[1] <= weight.shape[0]:
+        return None
+    (tokens, topk, _), (experts, n, _), k = many.shape, weight.shape, x.shape[-1]
+    sizes = {"tokens": tokens, "topk": topk, "N": n, "K": k, "E": experts}
+    hit = experts_hit(experts, topk, tokens)
+    return _work(2 * tokens * topk * n * k, x, weight, hit, [x, out], sizes)
+
+
 def _product(
     a: Tensor, weight: Tensor, out: Tensor, tokens: int, topk: int, scales: list[Tensor | None]
 ) -> Work | None:

@@ -108,6 +108,20 @@ def aligned(call: Call) -> Work | None:
 
 @model(
     "moe",
+    *named("aiter", "moe_sorting_fwd moe_sorting_opus_fwd"),
+    source=(
+        "no FLOPs; chosen experts and their weights read, both sorted, experts of blocks and their"
+        " number written, the result's buffer cleared (AITER)"
+    ),
+)
+def sorted_tokens(call: Call) -> Work | None:
+    """``moe_sorting_fwd(ids, weights, sorted ids, sorted weights, experts, number, buffer, …)``."""
+    ids, weights, *written = (call.need(i) for i in range(6))
+    return per_element(0, ids, [ids, weights], [*written, call.tensor(6)])
+
+
+@model(
+    "moe",
     "_moe_C::moe_sum",
     "aiter::moe_sum",
     *named("sgl_kernel", "moe_sum moe_sum_reduce"),

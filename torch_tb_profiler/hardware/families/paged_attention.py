@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.server_steps import Requests
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named, per_element
 
 SOURCE = (
     "2·pairs·H·(d_qk + d_v) FLOPs, pairs: Σ sq·sk − Σ sq·(sq − 1)/2, from the sums in the annotation"
@@ -163,6 +163,7 @@ _PAGED: dict[str, tuple[int, int]] = {
     "aiter::paged_attention_v1": (0, 2),
     "aiter::paged_attention_ragged": (0, 2),
     "sglang_profiler::attention_paged_attention_ragged*": (0, 2),
+    "aiter::pa_decode_gluon": (0, 1),
     "aiter::pa_fwd_asm": (-1, 0),
     "aiter::pa_fwd_naive": (-1, 0),
 }
@@ -184,7 +185,10 @@ def decode(call: Call) -> Work | None:
     token = Token(row(q), key, value, row(out))
     if not _groups(token.q, token.k):
         return None
-    return of_step(call, q.shape[0], token, decodes=True)
+    window = call.value(19) if call.name == "aiter::pa_decode_gluon" else None
+    # Of this kernel a window counts the query's own key.
+    left = window - 1 if isinstance(window, int) and window > 0 else None
+    return of_step(call, q.shape[0], token, decodes=True, left=left)
 
 
 def _kv_heads(call: Call, keys: Tensor, *, blocked: bool) -> int | None:
@@ -290,3 +294,22 @@ def with_pages(
         return None
     token = Token(query, key, Tensor(v.shape[-2:], v.dtype), out)
     return of_step(call, math.prod(q.shape[:-2]), token, causal=causal, left=left)
+
+
+@model(
+    "attention",
+    *named("sgl_kernel", "merge_state merge_state_v2"),
+    "_C::merge_attn_states",
+    source=(
+        "3 FLOPs per element of the result: two products and a sum; two results and their logsumexps"
+        " read, one of each written (vLLM, SGLang)"
+    ),
+)
+def merged(call: Call) -> Work | None:
+    """``merge_state(a, logsumexp of a, b, logsumexp of b, out, logsumexp)``,
+    ``merge_attn_states(out, logsumexp, a, logsumexp of a, b, logsumexp of b)``.
+    """
+    first = 2 if call.name.startswith("_C") else 0
+    read = [call.need(first + i) for i in range(4)]
+    written = [call.need(0 if first else 4), call.tensor(1 if first else 5)]
+    return per_element(3, read[0], read, written)

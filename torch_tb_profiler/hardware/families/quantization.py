@@ -80,7 +80,7 @@ def observed(call: Call) -> Work | None:
     *named(
         "aiter",
         "static_per_tensor_quant dynamic_per_tensor_quant dynamic_per_token_scaled_quant"
-        " dynamic_per_group_scaled_quant_fp4",
+        " dynamic_per_group_scaled_quant dynamic_per_group_scaled_quant_fp4",
     ),
     source=(
         "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input"
@@ -181,6 +181,23 @@ def experts_to_fp4(call: Call) -> Work | None:
     out, x, scales = call.need(0), call.need(2), call.tensor(3)
     blocks = Tensor((x.elements // 16,), "uint8")
     return per_element(4, x, [x, scales], [out, blocks])
+
+
+@model(
+    "quantization",
+    "vllm::triton_per_token_group_quant_fp8",
+    source=(
+        "4 FLOPs per element: magnitude, maximum, scale, clamp; input read, a byte per element and a"
+        " float32 per group written once (vLLM)"
+    ),
+)
+def returned_by_groups(call: Call) -> Work | None:
+    """``triton_per_token_group_quant_fp8(x, group)``."""
+    x, group = call.need(0), call.integer(1)
+    if group < 1:
+        return None
+    scales = Tensor((-(-x.elements // group),), "float32")
+    return per_element(4, x, [x], [Tensor(x.shape, "uint8"), scales])
 
 
 @model(

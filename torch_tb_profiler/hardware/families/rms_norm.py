@@ -142,6 +142,41 @@ def quantized_rms_norm(call: Call) -> Work | None:
     return _fused(call, _QUANTIZED_FORMS[call.name])
 
 
+@model(
+    "normalization",
+    *named(
+        "vllm", "rocm_aiter_rmsnorm_fp8_group_quant rocm_aiter_rmsnorm_with_add_fp8_group_quant"
+    ),
+    source=_QUANTIZED,
+)
+def grouped_rms_norm(call: Call) -> Work | None:
+    """``rocm_aiter_rmsnorm_with_add_fp8_group_quant(x, residual, weight, eps, group)`` returns the
+    quantized result, its float32 scales and the sum.
+    """
+    added = "with_add" in call.name
+    x, residual = call.need(0), call.need(1) if added else None
+    weight, group = call.need(1 + added), call.integer(3 + added)
+    if group < 1:
+        return None
+    scales = Tensor((x.elements // max(x.shape[-1], 1) * -(-x.shape[-1] // group),), "float32")
+    total = x.dense if added else None
+    written = [Tensor(x.shape, "float8_e4m3fn"), scales, total]
+    return _rms(x, x.shape[-1], weight, [x, residual], written, (4 + added) * x.elements)
+
+
+@model("normalization", "vllm::rocm_aiter_triton_add_rmsnorm_pad", source=_ADDED)
+def padded_rms_norm(call: Call) -> Work | None:
+    """``rocm_aiter_triton_add_rmsnorm_pad(x, weight, eps, residual, multiple)``: rows of the result
+    are filled up with zeros.
+    """
+    x, weight, residual, multiple = call.need(0), call.need(1), call.need(3), call.integer(4)
+    row = x.shape[-1]
+    if multiple > 0:
+        row = -(-row // multiple) * multiple
+    out = Tensor((*x.shape[:-1], row), x.dtype)
+    return _rms(x, x.shape[-1], weight, [x, residual], [out, x.dense], x.elements)
+
+
 def _fused(call: Call, form: _Form) -> Work | None:
     x, weight = call.need(form.x), call.tensor(form.weight)
     given, made = call.tensor(form.given), call.tensor(form.made)

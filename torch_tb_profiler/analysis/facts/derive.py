@@ -74,7 +74,7 @@ from torch_tb_profiler.analysis.facts.workload_kind import find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -106,14 +106,13 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     give_back_memory()
     enclosing = nested.result()
     give_back_memory()
-    graph_launches = tree.node[replays.launch]
-    stacks = call_stacks(trace, tree, enclosing, strings, graph_launches[graph_launches >= 0])
+    stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = joined(
         host_step(windows.host_start, windows.host_end, spans["start"][tree.row]), replayed.step
     )
     give_back_memory()
-    named = attribute(trace, tree, caused, windows, replays, replayed)
+    named = attribute(trace, tree, caused, windows, replays, replayed, strings)
     operators = operator_facts(
         trace, tree, caused, replayed, matrix, step, stacks.of_node, named.of_node
     )
@@ -141,16 +140,20 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)
-    kind = find_workload(trace, caused, communication)
     ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
         "matrix_eligible_share": operators.eligible_share,
         "touched_ns": touched,
         "profiled_ranges": len(ranges.row),
-        "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
+        "workload": _workload(trace, caused, communication),
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
+    found = find_workload(trace, caused, communication)
+    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:

@@ -127,13 +127,12 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
         help="numeric column of --json, largest first (default: self time on the device, else on"
         " the host)",
     )
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        default=20,
-        help="rows to print, with --json too (default: %(default)s)",
-    )
+    _limit(parser)
+
+
+def _limit(parser: argparse.ArgumentParser) -> None:
+    text = "rows to print, with --json too (default: %(default)s)"
+    parser.add_argument("--limit", metavar="N", type=_positive, default=20, help=text)
 
 
 def _operators(parser: argparse.ArgumentParser) -> None:
@@ -197,13 +196,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
         help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
         " trace)",
     )
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        default=20,
-        help="rows to print, with --json too (default: %(default)s)",
-    )
+    _limit(parser)
 
 
 def _pyprof(parser: argparse.ArgumentParser) -> None:

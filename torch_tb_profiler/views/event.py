@@ -87,6 +87,7 @@ def event_payload(
     expect_event(trace, timeline, event)
     detail = event_detail(trace, facts, timeline, event, memoise)
     ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
+    at = trace, facts, event
     table, row = (
         (trace["spans"], event)
         if event < trace["spans"].n
@@ -124,13 +125,10 @@ def event_payload(
             for arrow in detail.arrows
         ],
         arrows_total=detail.arrows_total,
-        arguments=kept_arguments(trace, facts, event)
-        + _logged(trace, facts, event, provenance, memoise),
-        captured=captured_arguments(trace, facts, event),
-        stack=[
-            cut(f, LONGEST_NAME) for f in (*captured_frames(trace, facts, event), *detail.stack)
-        ],
-        operator_name=captured_operator(trace, facts, event)
+        arguments=kept_arguments(*at) + _logged(*at, provenance, memoise),
+        captured=captured_arguments(*at),
+        stack=[cut(f, LONGEST_NAME) for f in (*captured_frames(*at), *detail.stack)],
+        operator_name=captured_operator(*at)
         or _listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )

@@ -168,7 +168,7 @@ def mutated(chance: random.Random) -> tuple[Execution, list[Recording]]:
 
 def _mutate(chance: random.Random, execution: Execution, recordings: list[Recording]) -> None:
     kernels = chance.choice(chance.choice(execution.steps)[1]).kernels
-    way = chance.choice(["drop", "swap", "alike", "batch", "lost", "unlisted"])
+    way = chance.choice(["drop", "swap", "alike", "batch", "unlisted"])
     if way == "drop" and len(kernels) > 1:
         del kernels[chance.randrange(len(kernels))]
     elif way == "swap" and len(kernels) > 1:
@@ -180,16 +180,12 @@ def _mutate(chance: random.Random, execution: Execution, recordings: list[Record
             Graph(tuple(Node(f"{n.operator}_other", n.rows, n.kernel) for n in graph.nodes))
             for graph in like.graphs
         ]
-        recordings.append(Recording(graphs, like.batch, like.mode, like.name + "_again"))
+        recordings.append(
+            Recording(graphs, like.batch, like.mode, f"{like.name}_{len(recordings)}")
+        )
     elif way == "batch":
         at = chance.randrange(len(execution.steps))
         execution.steps[at] = ("step[DECODE bs=32]", execution.steps[at][1])
-    elif way == "lost" and len(recordings) > 1:
-        # The list of a server has all sizes: without one of them, nothing may be said to be padded.
-        gone = recordings.pop(chance.randrange(len(recordings)))
-        for recording in recordings[1:]:
-            recording.batch = recordings[0].batch
-        del gone
     elif way == "unlisted":
         chance.choice(recordings).batch = -1
 

@@ -193,16 +193,11 @@ class _Capture:
 
 @dataclass
 class _Sequence:
-    """The captures of one recording, batch and mode, in time order."""
+    """The captures of one recording, batch and mode, in time order; ``own``: of the trace itself."""
 
     batch: int
-    mode: int
+    own: bool
     captures: list[_Capture] = field(default_factory=list)
-
-    @property
-    def kinds(self) -> tuple[tuple[int, ...], ...]:
-        """The tokens of each."""
-        return tuple(capture.tokens for capture in self.captures)
 
 
 def _sequences(trace: Trace) -> list[_Sequence]:
@@ -215,13 +210,13 @@ def _sequences(trace: Trace) -> list[_Sequence]:
     found: dict[tuple[int, int, int], _Sequence] = {}
     for graph in np.flatnonzero(named).tolist():
         rows = np.arange(begin[graph], begin[graph + 1])
-        batch, mode = int(graphs["batch"][graph]), int(graphs["mode"][graph])
-        key = (int(graphs["file"][graph]), batch, mode)
+        file, batch = int(graphs["file"][graph]), int(graphs["batch"][graph])
+        key = (file, batch, int(graphs["mode"][graph]))
         tokens = tuple(token[rows].tolist())
         if NONE in tokens:
             continue
         says = hash((tokens, tuple(content[rows].tolist())))
-        found.setdefault(key, _Sequence(batch, mode)).captures.append(
+        found.setdefault(key, _Sequence(batch, file < 0)).captures.append(
             _Capture(graph, rows, tokens, says)
         )
     return list(found.values())
@@ -263,13 +258,10 @@ class _Matching:
                 for sequence in self._starting(self._replays[at], by_first)
                 if self._follows(sequence, at)
             ]
-            length = max((len(sequence.captures) for sequence in whole), default=0)
-            whole = [sequence for sequence in whole if len(sequence.captures) == length]
-            if length > 1 and self._take_sequence(whole, at):
-                at += length
-            else:
+            taken = self._take_sequence(whole, at)
+            if not taken:
                 self._take_single(self._replays[at])
-                at += 1
+            at += max(taken, 1)
 
     def write(self, captured: Ints, graph: Ints, evidence: Array) -> None:
         """Enter the captures; see ``Replays``."""
@@ -295,15 +287,22 @@ class _Matching:
             for replay, capture in zip(replays, sequence.captures, strict=True)
         )
 
-    def _take_sequence(self, sequences: Sequence[_Sequence], at: int) -> bool:
+    def _take_sequence(self, sequences: Sequence[_Sequence], at: int) -> int:
+        """Take the longest of the sequences that begin here; how many replays that are, 0 where the
+        sequences differ in what they say.
+        """
         fitting, evidence = self._of_batch(sequences, self._replays[at].batch, Evidence.PLACE)
-        contents = {tuple(c.content for c in sequence.captures) for sequence in fitting}
-        if len(contents) != 1:
-            return False
-        for offset, capture in enumerate(fitting[0].captures):
+        longest = max(fitting, key=lambda sequence: len(sequence.captures), default=None)
+        if longest is None or len(longest.captures) < 2:
+            return 0
+        says = [capture.content for capture in longest.captures]
+        for sequence in fitting:
+            if [capture.content for capture in sequence.captures] != says[: len(sequence.captures)]:
+                return 0
+        for replay, capture in zip(self._replays[at:], longest.captures, strict=False):
             alone = self._alike[capture.tokens] == 1
-            self._take(self._replays[at + offset], capture, Evidence.ONLY if alone else evidence)
-        return True
+            self._take(replay, capture, Evidence.ONLY if alone else evidence)
+        return len(longest.captures)
 
     def _take_single(self, replay: _Replay) -> None:
         fitting = [
@@ -335,13 +334,15 @@ class _Matching:
     ) -> tuple[list[_Sequence], Evidence]:
         """Those of the iteration's batch, else of the next larger one, to which it was padded: that
         takes a list of sizes, as the only one recorded need not be the next. Captures of unknown
-        batch always fit.
+        batch may be it, too; alone they count only if they are of the trace itself.
         """
-        if batch < 0 or not self._sizes:
+        if batch < 0:
             return list(sequences), otherwise
         larger = [size for size in self._sizes if size >= batch]
         padded = larger[0] if larger and (larger[0] == batch or len(self._sizes) > 1) else NONE
         fitting = [s for s in sequences if s.batch in (padded, NONE)]
+        if not any(s.own or s.batch >= 0 for s in fitting):
+            fitting = []
         several = len({sequence.batch for sequence in sequences}) > 1
         return fitting, Evidence.BATCH if several else otherwise
 

@@ -41,6 +41,7 @@ class Args(msgspec.Struct, gc=False):
     python_module: Count = field(default=None, name="Python module id")
     device: Id = None
     stream: Id = None
+    kernel: Raw = ABSENT
     grid: Raw = ABSENT
     block: Raw = ABSENT
     registers: Count = field(default=None, name="registers per thread")

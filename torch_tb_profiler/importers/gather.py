@@ -54,6 +54,7 @@ _ROLES_OF_ARGS = (
     (schema.PYTHON_ARGS, _is_one_of(Role.PYTHON)),
     (schema.DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
     (schema.SYNC_ARGS, _is_one_of(Role.SYNC)),
+    (schema.LAUNCH_ARGS, _is_one_of(Role.RUNTIME)),
     (schema.COLLECTIVE_ARGS, _is_one_of(*_NAMED, Role.KERNEL, Role.DEVICE_ANNOTATION)),
 )
 _ARG_OF = {
@@ -63,9 +64,12 @@ _ARG_OF = {
     ("collective_args", "sequence"): "collective_sequence",
 }
 """(table, column) → field of ``Args``, where it is not called as the column."""
+_ONLY_WITH = {"collective_args": attrgetter("collective"), "launch_args": attrgetter("kernel")}
+"""Side tables with rows for those events alone that have an argument."""
 BLOBS_OF = {
     "operator_args": ("dims", "types", "strides", "concrete", "hierarchy", "stack"),
     "device_args": ("grid", "block"),
+    "launch_args": ("kernel",),
     "instants": ("args",),
     "collective_args": ("collective", "dtype", "group"),
 }
@@ -250,8 +254,8 @@ class Gatherer:
     def _arguments(self, args: list[Args], roles: Array) -> None:
         for spec, members in _ROLES_OF_ARGS:
             rows = np.flatnonzero(members[roles])
-            if spec is schema.COLLECTIVE_ARGS:
-                rows = rows[[len(args[r].collective) > 0 for r in rows.tolist()]]
+            if (argument := _ONLY_WITH.get(spec.name)) is not None:
+                rows = rows[[len(argument(args[r])) > 0 for r in rows.tolist()]]
             if len(rows):
                 chosen = [args[r] for r in rows.tolist()]
                 names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}

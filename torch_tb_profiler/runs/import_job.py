@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import sniff
+from torch_tb_profiler.sources import captures, sniff
+from torch_tb_profiler.sources.listing import captures_beside
 from torch_tb_profiler.sources.places import local_path
 from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects
@@ -28,6 +29,7 @@ Report = Callable[[int, "int | None"], None]
 REPORTS_PER_SECOND = 10
 _LEFT_OUT = (
     defects.UNPARSABLE,
+    defects.DAMAGED_PACKET,
     defects.NOT_AN_EVENT,
     defects.NO_TIME,
     defects.UNMATCHED_BEGIN,
@@ -90,7 +92,32 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
                 "The file changed while it was read.", "It is read again when it is whole."
             )
         trace = replace(trace, source=_source(stream, location))
+    trace = _named_by_captures(trace, location, settings)
     return trace, derive(trace)
+
+
+def _named_by_captures(trace: Trace, location: str, settings: Settings) -> Trace:
+    """The trace with what was captured of the graphs that it replays, here or in files beside it.
+
+    A recording of captures that cannot be read is counted as a defect and names nothing.
+    """
+    from torch_tb_profiler.analysis.facts.captured import CaptureSource, Collected, replays_graphs
+
+    if not replays_graphs(trace):
+        return trace
+    collected = Collected(trace)
+    for file in captures.described(captures_beside(location)):
+        try:
+            with open_text(file.location, settings) as stream:
+                stream.limit(settings)
+                from torch_tb_profiler.importers import read_trace
+
+                recording = read_trace(stream, settings)
+        except (NotATrace, SourceError):
+            trace.defects.add(defects.UNREADABLE_CAPTURE)
+            continue
+        collected.add(CaptureSource(file.name, file.batch, file.mode), recording)
+    return collected.trace()
 
 
 def _source(stream: TextStream, location: str) -> SourceFile | None:

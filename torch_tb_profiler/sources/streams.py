@@ -22,9 +22,17 @@ from typing import IO, Any
 
 from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.archives import ArchiveError, open_member
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
 from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
-from torch_tb_profiler.sources.places import base_name, is_url, local_path, shown, words
+from torch_tb_profiler.sources.places import (
+    archive_of,
+    base_name,
+    is_url,
+    local_path,
+    shown,
+    words,
+)
 
 READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -78,6 +86,14 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
     Raises:
         SourceError: it cannot be opened.
     """
+    if (inside := archive_of(location)) is not None:
+        archive, kind, member = inside
+        try:
+            return open_member(open_bytes(archive)[0], kind, member)
+        except ArchiveError as error:
+            raise SourceError(
+                f"{shown(location)} could not be opened: {error}.", "Check the archive."
+            ) from error
     if is_url(location):
         fs, path = filesystem_of(location)
         try:

@@ -94,6 +94,12 @@ TRUNCATED_GZIP = declare(
     "The compressed data is truncated or damaged; what could be decompressed is used.",
     "all totals",
 )
+UNREADABLE_CAPTURE = declare(
+    "unreadable_capture",
+    Severity.NOTICE,
+    "A recording of graph captures beside the trace cannot be read; its graphs stay without names.",
+    "operators of graph replays",
+)
 TRAILING = declare("trailing_garbage", Severity.INFO, "Data after the end of the trace is ignored.")
 UNPARSABLE = declare(
     "unparsable_event",
@@ -115,6 +121,12 @@ REPAIRED = declare(
 )
 BAD_UTF8 = declare(
     "invalid_utf8", Severity.INFO, "Text that is not UTF-8 was replaced with U+FFFD."
+)
+DAMAGED_PACKET = declare(
+    "damaged_packet",
+    Severity.DATA_LOSS,
+    "A packet of a Perfetto trace is damaged or inflates to too much; it was dropped.",
+    "counts and totals",
 )
 NOT_AN_EVENT = declare(
     "not_an_event",

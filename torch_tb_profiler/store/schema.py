@@ -52,6 +52,12 @@ device_args: Arguments of kernels, copies and memsets, ordered by span.
     bytes          i8  bytes               Bytes of a copy or memset; -1 unknown.
 """)
 
+LAUNCH_ARGS = declared("""
+launch_args: Arguments of runtime calls that name the kernel that they launch, ordered by span.
+    span    i4  row of spans        The call.
+    kernel  i4  number of a string  Name of the kernel.
+""")
+
 PYTHON_ARGS = declared("""
 python_args: Arguments of Python frames, ordered by span.
     span    i4  row of spans  The frame.
@@ -150,6 +156,36 @@ marks: When defects affect the trace; at most 10,000 rows per defect.
     defect  i4  number of a string  Name of the defect.
     start   i8  ns                  Begin.
     dur     i8  ns                  Length.
+""")
+
+GRAPH_CAPTURES = declared("""
+graph_captures: Captures of graphs, in this trace or in a recording beside it, in time order of each
+recording.
+    file      i4  number of a string  The recording beside the trace; -1 this trace.
+    batch     i8  -                   Batch size that was captured; -1 unknown.
+    mode      i4  number of a string  Mode as written, e.g. `FULL` or `PIECEWISE`; -1 unknown.
+    launches  i8  launches            Number of launches captured.
+""")
+
+CAPTURED_LAUNCHES = declared("""
+captured_launches: Launches that became nodes of graphs, ordered by graph and time.
+    graph   i4  row of graph_captures  The capture.
+    call    i4  row of captured_calls  The innermost call around it; -1 none.
+    kernel  i4  number of a string     Name of the kernel; -1 unknown.
+    role    u1  Role                   Kernel, copy or memset.
+    event   i4  row of spans           The call, if it is in this trace; -1 otherwise.
+""")
+
+CAPTURED_CALLS = declared("""
+captured_calls: Host calls within captures around their launches, callers first.
+    parent    i4  row of captured_calls  The enclosing call; -1 none.
+    name      i4  number of a string     Name.
+    role      u1  Role                   Operator, annotation or Python frame.
+    dims      i4  number of a string     `Input Dims` as JSON text; -1 not recorded.
+    types     i4  number of a string     `Input type` as JSON text.
+    strides   i4  number of a string     `Input Strides` as JSON text.
+    concrete  i4  number of a string     `Concrete Inputs` as JSON text.
+    event     i4  row of spans           The call, if it is in this trace; -1 otherwise.
 """)
 
 TRACE_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

@@ -17,9 +17,11 @@ from torch_tb_profiler.analysis.efficiency.attribution import (
     lost_calls,
     main_pieces,
 )
+from torch_tb_profiler.analysis.efficiency.served import server_steps
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.main_kernels import (
@@ -40,21 +42,32 @@ _ARGUMENTS = ("dims", "types", "strides", "concrete")
 
 @dataclass(frozen=True)
 class _Operators:
-    """All operator calls of the call tree; arrays of shape (operators,) unless said otherwise,
-    positions count operators.
+    """All operator calls of the call tree, then those that replays stand for; arrays of shape
+    (operators,) unless said otherwise, positions count operators.
 
-    row: rows of spans, ascending.
+    row: rows of spans, ascending; of replayed calls that of the graph launch.
+    own: how many are calls of the call tree.
+    name: string number.
+    captured: of replayed calls, of shape (operators - own,): row of ``captured_calls``.
+    step: −1 outside.
     above: position of the enclosing operator, −1 none; int32.
-    self_time: host time outside the calls beneath, ns.
+    host, self_time: host time, and that outside the calls beneath, ns; 0 for replayed calls.
     launched: for every device event the operator that launched it, −1 none.
     marked: has device work, its own or beneath.
+    served: string number of the annotation of the server's step around it, −1 none.
     """
 
     row: Ints
+    own: int
+    name: Array
+    captured: Ints
+    step: Array
     above: Array
+    host: Ints
     self_time: Ints
     launched: Ints
     marked: Mask
+    served: Array
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ def build_workloads(
         call = np.zeros(0, np.int64)
         around = np.append(nearest(operators.above, modelled), np.int32(NONE))
         counted = around[operators.above] < 0
-        time = np.where(counted, np.where(modelled, dur[operators.row], operators.self_time), 0)
+        time = np.where(counted, np.where(modelled, operators.host, operators.self_time), 0)
     works, pieces = _pieces(trace, works, call, device)
     return {
         "workloads": works.table,
@@ -102,34 +115,62 @@ def build_workloads(
 
 
 def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Operators:
-    spans = trace["spans"]
+    spans, step = trace["spans"], facts["span_links"]["step"]
     node = np.flatnonzero(tree.is_operator)
+    row, n = tree.row[node], len(node)
     position = np.full(len(tree.row) + 1, -1, np.int32)
-    position[node] = np.arange(len(node), dtype=np.int32)
-    above = position[np.append(tree.operator, np.int32(-1))[tree.parent[node]]]
+    position[node] = np.arange(n, dtype=np.int32)
+    replayed = replayed_calls(
+        trace, facts.tables, step[facts["replayed_work"]["span"]], is_operator(trace)
+    )
+    around = position[np.append(tree.operator, np.int32(-1))[tree.node[replayed.launch]]]
+    above = joined(
+        position[np.append(tree.operator, np.int32(-1))[tree.parent[node]]],
+        np.where(replayed.above >= 0, replayed.above + n, around),
+    )
     launched = position[np.append(tree.node, np.int32(-1))[facts["span_links"]["operator"][device]]]
     launched = launched.astype(np.int64)
-    marked = np.zeros(len(node), np.bool_)
+    within = replayed.around(device)
+    launched = np.where(within >= 0, within + n, launched)
+    marked = np.zeros(len(above), np.bool_)
     marked[launched[launched >= 0]] = True
-    marked = with_ancestors(above, marked)
-    self_time = np.maximum(spans["dur"][tree.row[node]] - tree.children[node], 0)
-    return _Operators(tree.row[node], above, self_time, launched, marked)
+    nothing = np.zeros(len(replayed.call), np.int64)
+    host = spans["dur"][row]
+    called = joined(row, replayed.launch)
+    return _Operators(
+        row=called,
+        own=n,
+        name=joined(spans["name"][row], trace["captured_calls"]["name"][replayed.call]),
+        captured=replayed.call,
+        step=joined(step[row], replayed.step),
+        above=above,
+        host=joined(host, nothing),
+        self_time=joined(np.maximum(host - tree.children[node], 0), nothing),
+        launched=launched,
+        marked=with_ancestors(above, marked),
+        served=server_steps(trace, tree)[tree.node[called]],
+    )
 
 
 def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringBuilder) -> _Works:
     """The distinct calls and their work."""
-    name = trace["spans"]["name"][operators.row]
-    known = np.zeros(len(trace.strings) + 1, np.bool_)
-    used = distinct(name, trace.strings)
-    known[used] = [model_of(trace.strings[number]) is not None for number in used]
+    name = operators.name
+    known, of_step = np.zeros((2, len(trace.strings) + 1), np.bool_)
+    for number in distinct(name, trace.strings):
+        model = model_of(trace.strings[number])
+        known[number], of_step[number] = model is not None, model is not None and model.of_step
     relevant = np.flatnonzero(
         operators.marked | known[name] if has_device else np.ones(len(name), np.bool_)
     )
-    arguments = trace["operator_args"]
-    argument_row = positions_of(arguments["span"], operators.row[relevant])
+    arguments, captured = trace["operator_args"], trace["captured_calls"]
+    own = relevant[: np.searchsorted(relevant, operators.own)]
+    argument_row = positions_of(arguments["span"], operators.row[own])
+    again = operators.captured[relevant[len(own) :] - operators.own]
     columns = {"name": name[relevant]} | {
-        key: np.append(arguments[key], np.int32(NONE))[argument_row] for key in _ARGUMENTS
+        key: joined(np.append(arguments[key], np.int32(NONE))[argument_row], captured[key][again])
+        for key in _ARGUMENTS
     }
+    columns["step"] = np.where(of_step[columns["name"]], operators.served[relevant], NONE)
     first, group = group_rows(tuple(columns.values()))
     signatures = {key: column[first] for key, column in columns.items()}
     table = _workloads_table(trace, signatures, texts)
@@ -195,8 +236,7 @@ def _steps(
     counted_or_busy = np.flatnonzero(
         (works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of])
     )
-    host = dur[operators.row[counted_or_busy]]
-    step = facts["span_links"]["step"][operators.row[counted_or_busy]]
+    host, step = operators.host[counted_or_busy], operators.step[counted_or_busy]
     first, group = group_rows((step, works.of[counted_or_busy]))
     groups = len(first)
     return schema.WORKLOAD_STEPS.build(
@@ -327,14 +367,16 @@ def attributed_work(trace: Trace, facts: Facts, tree: CallTree) -> AttributedWor
     )
     works, pieces = _pieces(trace, works, call, device)
     main = main_pieces(pieces)
+    row = operators.row[: operators.own]
     of_span = np.full(trace["spans"].n, NONE, np.int32)
-    of_span[operators.row] = works.of
+    of_span[row] = works.of[: operators.own]
+    call = np.where(call < operators.own, call, NONE)
     flops, moved = (
         attributed_amounts(pieces, main, works.table[key]) for key in ("flops", "bytes")
     )
     return AttributedWork(
         device,
-        np.append(operators.row, NONE)[call],
+        np.append(row, NONE)[call],
         flops,
         moved,
         of_span,

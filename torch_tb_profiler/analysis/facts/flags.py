@@ -32,6 +32,27 @@ class NoOperator(IntEnum):
     """Replayed by a graph launch that no operator encloses."""
 
 
+class Attribution(IntEnum):
+    """What names a piece of device work; the column ``operators.attribution``.
+
+    The first that applies, in the order of ``LAUNCH``, ``CAPTURE``, ``COMPILED``, ``ANNOTATION``,
+    ``REPLAY``, ``NONE``.
+    """
+
+    LAUNCH = 0
+    """The operator around its launch."""
+    CAPTURE = 1
+    """The operator around the launch that was captured."""
+    COMPILED = 2
+    """Compiled code: a kernel that fuses operators, or one that a compiled region launches."""
+    ANNOTATION = 3
+    """An annotation around its launch, and no operator."""
+    REPLAY = 4
+    """It was replayed, and what was captured is unknown."""
+    NONE = 5
+    """No launch was recorded, or nothing was around it."""
+
+
 class Within(IntEnum):
     """How like a call the most alike call around it is; the column ``operators.within``.
 

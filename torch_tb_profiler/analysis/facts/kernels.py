@@ -15,7 +15,6 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_floats,
 )
 from torch_tb_profiler.analysis.facts.attribution import Causes
-from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -68,28 +67,24 @@ def _rounds_to_0(trace: Trace, row: Ints) -> Mask:
 
 def kernel_facts(
     trace: Trace,
-    tree: CallTree,
     caused: Causes,
+    operator: Array,
     communication: Mask,
     matrix: Array,
     eligible: Array,
     step: Ints,
 ) -> tuple[Table, Table]:
-    """``(kernels, kernel_steps)``. ``eligible`` is per call tree node, the rest per event."""
+    """``(kernels, kernel_steps)``. Arrays are per device event; ``operator``: its name, −1 unknown."""
     spans = trace["spans"]
     is_kernel = np.flatnonzero(spans["role"][caused.row] == Role.KERNEL)
-    row, operator = caused.row[is_kernel], caused.operator[is_kernel]
-    known = operator >= 0
-    name = np.full(len(is_kernel), -1, np.int32)
-    name[known] = spans["name"][tree.row[operator[known]]]
-    could = np.full(len(is_kernel), Knowledge.UNKNOWN, np.uint8)
-    could[known] = eligible[operator[known]]
+    row = caused.row[is_kernel]
+    could = eligible[is_kernel]
     could[matrix[is_kernel] == Knowledge.YES] = Knowledge.YES
     arguments = device_arguments(trace, row, _ARGUMENTS)
     keys = {
         "name": spans["name"][row],
-        "operator": name,
-        "reason": caused.reason[is_kernel],
+        "operator": operator[is_kernel],
+        "reason": np.where(operator[is_kernel] >= 0, 0, caused.reason[is_kernel]),
         **{key: arguments[key] for key in ("grid", "block", "registers", "shared_memory")},
         "matrix": matrix[is_kernel],
         "matrix_eligible": could,

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import Within
 from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, joined
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store import fact_schema
@@ -32,8 +33,8 @@ _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """The two tables; ``eligible``: uint8 ``Knowledge`` per call tree node; ``eligible_share``: see
-    ``_eligible_share``.
+    """The two tables; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
+    ``eligible_share``: see ``_eligible_share``.
     """
 
     operators: Table
@@ -43,52 +44,87 @@ class OperatorFacts:
 
 
 def operator_facts(
-    trace: Trace, tree: CallTree, caused: Causes, matrix: Array, step: Array, stack: Array
+    trace: Trace,
+    tree: CallTree,
+    caused: Causes,
+    replayed: ReplayedCalls,
+    matrix: Array,
+    step: Array,
+    stack: Array,
+    attribution: Array,
 ) -> OperatorFacts:
     """Both tables.
 
     matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
-    step: step of every node of the call tree, −1 outside.
-    stack: row of ``stacks`` of every node, −1 none.
+    step, stack: of every node of the call tree and then of every replayed call: step, −1 outside;
+        row of ``stacks``, −1 none.
+    attribution: likewise, uint8 ``Attribution``.
     """
-    spans = trace["spans"]
-    above = np.append(tree.operator, np.int32(-1))[tree.parent]
-    device = _DeviceTime(trace, tree, caused, matrix, above)
-    eligible = _eligible(trace, tree, device)
-    node = np.flatnonzero(tree.is_operator).astype(np.int32)
-    row = tree.row[node]
-    dims, types = (operator_arguments(trace, key)[tree.row[node]] for key in ("dims", "types"))
-    keys = (spans["name"][row], dims, types, stack[node], eligible[node])
+    spans, captured = trace["spans"], trace["captured_calls"]
+    n = len(tree.row)
+    operator_at = np.append(tree.operator, np.int32(-1))
+    # Replayed calls are nodes behind those of the call tree.
+    above = joined(
+        operator_at[tree.parent],
+        np.where(replayed.above >= 0, replayed.above + n, operator_at[tree.node[replayed.launch]]),
+    )
+    within = replayed.around(caused.row)
+    launcher = np.where(within >= 0, within + n, caused.operator)
+    device = _DeviceTime(trace, caused, launcher, matrix, above)
+    is_operator = joined(tree.is_operator, np.ones(len(replayed), np.bool_))
+    names = joined(spans["name"][tree.row], captured["name"][replayed.call])
+    eligible = _eligible(trace, names, is_operator, device)
+    node = np.flatnonzero(is_operator).astype(np.int32)
+    own = node[: len(node) - len(replayed)]
+    row = tree.row[own]
+    dims, types = (
+        joined(operator_arguments(trace, key)[row], captured[key][replayed.call])
+        for key in ("dims", "types")
+    )
+    name = names[node]
+    keys = (name, dims, types, stack[node], eligible[node], attribution[node])
+    del names
     first, operator = group_rows(keys)
-    alike = _alike(node, above, keys[0], dims, operator, step[node])
+    alike = _alike(node, above, name, dims, operator, step[node])
     if alike.any():
         first, operator = group_rows((*keys, alike))
     operators = fact_schema.OPERATORS.build(
-        name=spans["name"][row][first],
+        name=name[first],
         dims=dims[first],
         types=types[first],
         stack=stack[node][first],
         matrix_eligible=eligible[node][first],
         within=alike[first],
+        attribution=attribution[node][first],
     )
-    del dims, types, keys
+    del dims, types, keys, name
+    steps = _operator_steps(trace, tree, device, node, operator, step)
+    share = _eligible_share(is_operator, device, eligible)
+    of_work = np.where(launcher >= 0, np.append(eligible, np.uint8(0))[launcher], Knowledge.UNKNOWN)
+    return OperatorFacts(operators, steps, of_work.astype(np.uint8), share)
+
+
+def _operator_steps(
+    trace: Trace, tree: CallTree, device: _DeviceTime, node: Array, operator: Ints, step: Array
+) -> Table:
+    """The table: sums over ``node``, the operators; those behind the call tree have no host time."""
     # Sorted by step, so that the rows of a step are adjacent.
     begin, cell = group_rows((step[node], operator))
     n = len(begin)
     where = {"operator": operator[begin], "step": step[node[begin]]}
-    del operator
+    own = node[: np.searchsorted(node, len(tree.row))]
+    host, dur = cell[: len(own)], trace["spans"]["dur"][tree.row[own]]
     summed = {
         "calls": np.bincount(cell, minlength=n),
-        "host_total": sum_by(cell, n, spans["dur"][row]),
-        "host_self": sum_by(cell, n, np.maximum(spans["dur"][row] - tree.children[node], 0)),
-        "runtime": sum_by(cell, n, _runtime(trace, tree)[node]),
+        "host_total": sum_by(host, n, dur),
+        "host_self": sum_by(host, n, np.maximum(dur - tree.children[own], 0)),
+        "runtime": sum_by(host, n, _runtime(trace, tree)[own]),
     }
     for key in _DEVICE_SUMS:
-        own = device.own(key)
-        summed[f"{key}_self"] = sum_by(cell, n, own[node])
-        summed[f"{key}_total"] = sum_by(cell, n, _carried_up(own, above)[node])
-    steps = fact_schema.OPERATOR_STEPS.build(**where, **summed)
-    return OperatorFacts(operators, steps, eligible, _eligible_share(tree, device, eligible))
+        launched = device.own(key)
+        summed[f"{key}_self"] = sum_by(cell, n, launched[node])
+        summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, device.above)[node])
+    return fact_schema.OPERATOR_STEPS.build(**where, **summed)
 
 
 def _runtime(trace: Trace, tree: CallTree) -> Ints:
@@ -129,14 +165,15 @@ def _alike(
 
 @dataclass(frozen=True)
 class _DeviceTime:
-    """Device time by innermost operator. ``above``: the operator around every node, −1 none.
+    """Device time by innermost operator: that of each event is ``launcher``, a node, −1 none.
+    ``above``: the operator around every node, −1 none.
 
     Recomputed on each request: on large traces a column of nodes dominates memory.
     """
 
     trace: Trace
-    tree: CallTree
     caused: Causes
+    launcher: Ints
     matrix: Array
     above: Array
 
@@ -147,13 +184,13 @@ class _DeviceTime:
         copies and memsets.
         """
         spans, caused = self.trace["spans"], self.caused
-        wanted = caused.operator >= 0
+        wanted = self.launcher >= 0
         if key != "device":
             wanted &= spans["role"][caused.row] == Role.KERNEL
         if key in _KNOWN:
             wanted &= self.matrix == _KNOWN[key]
         rows = np.flatnonzero(wanted)
-        return sum_by(caused.operator[rows], len(self.tree.row), spans["dur"][caused.row[rows]])
+        return sum_by(self.launcher[rows], len(self.above), spans["dur"][caused.row[rows]])
 
     def total(self, key: str) -> Ints:
         """The same including everything beneath the node."""
@@ -185,13 +222,12 @@ def _carried_up(own: Ints, above: Array) -> Ints:
     return np.asarray(total + np.array(passing, np.int64))
 
 
-def _eligible(trace: Trace, tree: CallTree, device: _DeviceTime) -> Array:
+def _eligible(trace: Trace, name: Array, is_operator: Mask, device: _DeviceTime) -> Array:
     """Whether each node could use matrix cores: by name, by its kernels, or by a descendant."""
-    name = trace["spans"]["name"][tree.row]
     by_name = np.full(len(trace.strings) + 1, Knowledge.NO, np.uint8)
-    for number in distinct(name[tree.is_operator], trace.strings):
+    for number in distinct(name[is_operator], trace.strings):
         by_name[number] = operator_could(trace.strings[number])
-    eligible = np.where(tree.is_operator, by_name[name], np.uint8(Knowledge.NO))
+    eligible = np.where(is_operator, by_name[name], np.uint8(Knowledge.NO))
     vector_only = (eligible == Knowledge.UNKNOWN) & (device.total("kernel") > 0)
     vector_only &= device.total("matrix_unknown") == 0
     eligible[vector_only] = Knowledge.NO
@@ -205,13 +241,13 @@ def _eligible(trace: Trace, tree: CallTree, device: _DeviceTime) -> Array:
     return eligible
 
 
-def _eligible_share(tree: CallTree, device: _DeviceTime, eligible: Array) -> float | None:
+def _eligible_share(is_operator: Mask, device: _DeviceTime, eligible: Array) -> float | None:
     """Kernel time of the innermost eligible operators / of all operators; None without kernels."""
     own = device.own("kernel")
     everything = int(own.sum())
     if not everything:
         return None
-    yes: Mask = (eligible == Knowledge.YES) & tree.is_operator
+    yes: Mask = (eligible == Knowledge.YES) & is_operator
     lowest = yes.copy()
     outer = device.above[np.flatnonzero(yes)]
     lowest[outer[outer >= 0]] = False

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, joined
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -28,14 +29,20 @@ class Stacks:
     of_node: Array
 
 
-def call_stacks(trace: Trace, tree: CallTree, enclosing: Array, strings: StringBuilder) -> Stacks:
+def call_stacks(
+    trace: Trace, tree: CallTree, enclosing: Array, strings: StringBuilder, launches: Ints
+) -> Stacks:
     """Stacks from ``Call stack`` arguments, else Python frames, else a backward operator's forward.
 
     enclosing: for every row of spans the innermost enclosing host span, −1 none; shape (spans,).
     strings: frames of ``Call stack`` arguments are added to it.
+    launches: rows of graph launches, which have a stack though they are no operators.
     """
     of_node = np.full(len(tree.row), -1, np.int32)
-    parent, frame = _from_frames(trace, tree, enclosing, of_node)
+    node = np.flatnonzero(tree.is_operator)
+    launching = tree.node[launches]
+    node = np.union1d(node, launching[launching >= 0])
+    parent, frame = _from_frames(trace, tree, enclosing, of_node, node)
     parent, frame = _from_arguments(trace, tree, strings, of_node, parent, frame)
     if len(parent):
         _from_forward(trace, tree, of_node)
@@ -44,14 +51,13 @@ def call_stacks(trace: Trace, tree: CallTree, enclosing: Array, strings: StringB
 
 
 def _from_frames(
-    trace: Trace, tree: CallTree, enclosing: Array, of_node: Array
+    trace: Trace, tree: CallTree, enclosing: Array, of_node: Array, node: Ints
 ) -> tuple[Ints, Ints]:
     spans = trace["spans"]
     is_frame = spans["role"] == Role.PYTHON
     nothing = np.zeros(0, np.int64)
     if not is_frame.any():
         return nothing, nothing
-    node = np.flatnonzero(tree.is_operator)
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
     if not (inner >= 0).any():
         return nothing, nothing
@@ -170,3 +176,46 @@ def _inherit(tree: CallTree, of_node: Array) -> None:
     around = climb(tree.parent, tree.parent[missing], of_node >= 0)
     known = around >= 0
     of_node[missing[known]] = of_node[around[known]]
+
+
+def with_replayed(stacks: Stacks, trace: Trace, tree: CallTree, replayed: ReplayedCalls) -> Stacks:
+    """The stacks with those of replayed calls: the frames of the capture beneath those around the
+    launch of the graph. ``of_node`` continues with the replayed calls.
+    """
+    if not len(replayed):
+        return stacks
+    calls = trace["captured_calls"]
+    caller, name = calls["parent"].tolist(), calls["name"].tolist()
+    is_frame = (calls["role"] == Role.PYTHON).tolist()
+    parents, frames = stacks.parent.tolist(), stacks.frame.tolist()
+    interned: dict[tuple[int, int], int] = {}
+    known: dict[tuple[int, int], int] = {}
+
+    def stack_of(base: int, call: int) -> int:
+        path = []
+        while call >= 0 and (base, call) not in known:
+            path.append(call)
+            call = caller[call]
+        stack = known[base, call] if call >= 0 else base
+        for inner in reversed(path):
+            if is_frame[inner]:
+                key = (stack, name[inner])
+                stack = interned.setdefault(key, len(parents))
+                if stack == len(parents):
+                    parents.append(key[0])
+                    frames.append(key[1])
+            known[base, inner] = stack
+        return stack
+
+    base = np.append(stacks.of_node, np.int32(-1))[tree.node[replayed.launch]]
+    keys, which = np.unique(
+        (base.astype(np.int64) + 1) * max(calls.n, 1) + replayed.call, return_inverse=True
+    )
+    distinct_stacks = [
+        stack_of(key // max(calls.n, 1) - 1, key % max(calls.n, 1)) for key in keys.tolist()
+    ]
+    return Stacks(
+        np.array(parents, np.int64),
+        np.array(frames, np.int64),
+        joined(stacks.of_node, np.array(distinct_stacks, np.int32)[which]),
+    )

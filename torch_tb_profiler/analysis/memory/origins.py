@@ -125,9 +125,9 @@ def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
     """Row of ``stacks`` per call tree node: ``call_stacks`` reproduces those of the facts."""
     if not facts["stacks"].n:
         return np.full(len(tree.row), -1, np.int64)
-    return call_stacks(
-        trace, tree, facts["span_links"]["parent"].astype(np.int64), StringBuilder(facts.strings)
-    ).of_node
+    enclosing = facts["span_links"]["parent"].astype(np.int64)
+    launches = facts["replays"]["launch"]
+    return call_stacks(trace, tree, enclosing, StringBuilder(facts.strings), launches).of_node
 
 
 def _lines(

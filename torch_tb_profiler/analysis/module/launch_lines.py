@@ -6,6 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.replayed import captured_operators
 from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.numbering import number_tree
@@ -20,7 +21,8 @@ def launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table,
     """The tables ``lines`` and ``line_steps``, which complete the facts' operator stacks."""
     spans, links = trace["spans"], facts["span_links"]
     is_frame = spans["role"] == Role.PYTHON
-    outside = np.flatnonzero((links["operator"][work.row] < 0) & (links["launch"][work.row] >= 0))
+    unnamed = (links["operator"][work.row] < 0) & (captured_operators(trace, facts, work.row) < 0)
+    outside = np.flatnonzero(unnamed & (links["launch"][work.row] >= 0))
     if not len(outside) or not is_frame.any():
         return schema.LINES.empty(), schema.LINE_STEPS.empty()
     frame = nearest(links["parent"], is_frame)[links["launch"][work.row[outside]]].astype(np.int64)

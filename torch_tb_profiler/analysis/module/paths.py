@@ -17,6 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.replayed import joined
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.backward import attribute_backward
 from torch_tb_profiler.analysis.module.launch_lines import launch_lines
@@ -33,6 +34,7 @@ from torch_tb_profiler.analysis.module.numbering import (
     PathLayout,
     number_paths,
 )
+from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes, replayed_nodes
 from torch_tb_profiler.analysis.module.sums import (
     launched_work,
     operator_sums,
@@ -67,19 +69,27 @@ def build_paths(
     written = _written(trace, nodes)
     collective = tree.names.collective[trace["spans"]["name"][nodes.row]]
     backward = attribute_backward(trace, nodes, written.inside, collective)
-    kinds, code, modules = _codes(trace, nodes, written, backward.backward, texts)
+    replayed = replayed_nodes(trace, facts, nodes)
+    kinds, code, modules = _codes(trace, nodes, replayed, written, backward.backward, texts)
     settled = written.itself >= 0
     given = np.where(settled, written.itself, backward.given)
-    layout = PathLayout(backward.parent, code, given, settled)
+    none = np.full(len(replayed.calls), -1)
+    layout = PathLayout(
+        joined(backward.parent, replayed.parent),
+        code,
+        joined(given, none),
+        joined(settled, none >= 0),
+    )
     numbered = number_paths(layout, np.array(written.tree.parent, np.int64), modules)
-    work = launched_work(trace, facts, nodes)
-    steps, of_spans = path_steps(trace, facts, nodes, numbered, work)
+    work = launched_work(trace, facts, nodes, replayed)
+    steps, of_spans = path_steps(trace, facts, nodes, replayed, numbered, work)
     lines, line_steps = launch_lines(trace, facts, work)
-    paths = _paths(trace, nodes, numbered, kinds, texts, len(modules))
+    row = joined(nodes.row, replayed.calls.launch)
+    paths = _paths(trace, row, numbered, kinds, texts, len(modules))
     source = ""
     if (written.inside >= 0).any():
         source = "hierarchy"
-    elif (nodes.kind == PathKind.MODULE).any():
+    elif (nodes.kind == PathKind.MODULE).any() or (replayed.kind == PathKind.MODULE).any():
         source = "lightning" if settled.any() else "python"
     about = {
         "module_source": source,
@@ -124,21 +134,26 @@ def _written(trace: Trace, nodes: Nodes) -> _Written:
 
 
 def _codes(
-    trace: Trace, nodes: Nodes, written: _Written, backward: Array, texts: StringBuilder
+    trace: Trace,
+    nodes: Nodes,
+    replayed: ReplayedNodes,
+    written: _Written,
+    backward: Array,
+    texts: StringBuilder,
 ) -> tuple[tuple[Array, ...], Ints, Ints]:
     """``(kinds, code, modules)``: distinct (kind, name, backward); codes of nodes and modules."""
-    name = trace["spans"]["name"][nodes.row]
+    name = joined(trace["spans"]["name"][nodes.row], replayed.name)
     used = distinct(name, trace.strings)
     own = np.full(len(trace.strings) + 1, texts.intern(""), np.int64)
     own[used] = texts.intern_all(
         [trace.strings[number].removeprefix(MODULE).lstrip() for number in used]
     )
     modules = np.array(texts.intern_all(written.tree.name), np.int64)
-    kind = np.concatenate((nodes.kind, np.full(len(modules), PathKind.MODULE)))
+    kind = np.concatenate((nodes.kind, replayed.kind, np.full(len(modules), PathKind.MODULE)))
     both = (
         kind,
         np.concatenate((own[name], modules)),
-        np.concatenate((backward, np.zeros(len(modules), np.bool_))),
+        np.concatenate((backward, np.zeros(len(replayed.calls) + len(modules), np.bool_))),
     )
     first, code = group_rows(both)
     return tuple(column[first] for column in both), code[: len(name)], code[len(name) :]
@@ -146,17 +161,19 @@ def _codes(
 
 def _paths(
     trace: Trace,
-    nodes: Nodes,
+    row_of: Ints,
     numbered: NumberedPaths,
     kinds: tuple[Array, ...],
     texts: StringBuilder,
     written: int,
 ) -> Table:
-    """The table ``paths``; its first ``written`` rows are named modules without calls."""
+    """The table ``paths``; its first ``written`` rows are named modules without calls. ``row_of``: of
+    every call its row of spans, of replayed ones that of the graph launch.
+    """
     start, dur = trace["spans"]["start"], trace["spans"]["dur"]
     n = len(numbered.parent)
     own = np.flatnonzero(~numbered.pooled)
-    path, row = numbered.path[own], nodes.row[own]
+    path, row = numbered.path[own], row_of[own]
     longest = np.full(n, -1, np.int64)
     np.maximum.at(longest, path, dur[row])
     # Rows are in time order; assigned in reverse, the earliest wins.

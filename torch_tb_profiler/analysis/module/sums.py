@@ -10,8 +10,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nearest
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.replayed import joined
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.module.numbering import NumberedPaths
+from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -32,8 +34,10 @@ class LaunchedWork:
     step: Array
 
 
-def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
-    """What launched the device work.
+def launched_work(
+    trace: Trace, facts: Facts, nodes: Nodes, replayed: ReplayedNodes
+) -> LaunchedWork:
+    """What launched the device work, and of replayed work what launched it when it was captured.
 
     The operator that it is attributed to, unless a module is called between that and the launch:
     then the innermost node.
@@ -55,36 +59,44 @@ def launched_work(trace: Trace, facts: Facts, nodes: Nodes) -> LaunchedWork:
         & (own[inner] == nodes.around[operator])
     )
     node = np.where(known & ~between, nodes.around[operator], node)
-    return LaunchedWork(row, node, np.where(node >= 0, links["step"][nodes.row[node]], step))
+    step = np.where(node >= 0, links["step"][nodes.row[node]], step)
+    within = replayed.calls.around(row)
+    return LaunchedWork(row, np.where(within >= 0, within + len(nodes.row), node), step)
 
 
 def path_steps(
-    trace: Trace, facts: Facts, nodes: Nodes, numbered: NumberedPaths, work: LaunchedWork
+    trace: Trace,
+    facts: Facts,
+    nodes: Nodes,
+    replayed: ReplayedNodes,
+    numbered: NumberedPaths,
+    work: LaunchedWork,
 ) -> tuple[Table, Table]:
     """The tables ``path_steps`` and ``span_paths``."""
     path = numbered.path
-    spans, step = trace["spans"], facts["span_links"]["step"]
+    spans = trace["spans"]
+    step = joined(facts["span_links"]["step"][nodes.row], replayed.calls.step)
     dur = spans["dur"][nodes.row]
     counted = ~numbered.pooled
     n = len(nodes.row)
     launched = work.node >= 0
     row, launcher = work.row[launched], work.node[launched]
     own = {
-        "calls": counted,
-        "host_total": np.where(counted, dur, 0),
+        "host_total": np.where(counted[:n], dur, 0),
         "host_self": np.maximum(dur - nodes.children - nodes.runtime, 0),
         "runtime": nodes.runtime,
     }
-    first, cell = group_rows((step[nodes.row], path))
+    first, cell = group_rows((step, path))
     groups = len(first)
     node, size = _memory(trace, nodes)
-    cells = {key: sum_by(cell, groups, values) for key, values in own.items()} | {
+    cells = {key: sum_by(cell[:n], groups, values) for key, values in own.items()} | {
+        "calls": sum_by(cell, groups, counted),
         "device_self": sum_by(cell[launcher], groups, spans["dur"][row]),
         "launched": np.bincount(cell[launcher], minlength=groups),
         "increase": sum_by(cell[node], groups, size),
         "allocated": sum_by(cell[node], groups, np.maximum(size, 0)),
         "path": path[first].astype(np.int64),
-        "step": step[nodes.row[first]].astype(np.int64),
+        "step": step[first].astype(np.int64),
     }
     rest = _unattributed(work.step[~launched], spans["dur"][work.row[~launched]])
     carried = _carried_up(cells["path"], cells["step"], cells["device_self"], numbered.parent)

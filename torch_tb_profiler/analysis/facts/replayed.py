@@ -1,0 +1,109 @@
+"""Calls that replays stand for: every replay of a graph calls the operators that it captured.
+
+::
+
+    captured once        aten::linear ─ aten::addmm ─ gemm
+    replayed twice       [graph launch]   [graph launch]     2 calls of each operator, without host time
+                            gemm             gemm
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+
+@dataclass(frozen=True)
+class ReplayedCalls:
+    """Captured calls within replays, once per replay, callers first; arrays of shape (calls,) unless
+    said otherwise.
+
+    call: row of ``captured_calls``.
+    above: position of the enclosing one, −1 none.
+    launch: row of spans of the graph launch.
+    step: that of the replay's work, −1 outside.
+    work, of_work: rows of spans of the device work within them, ascending, and the position of the
+        innermost one around each.
+    """
+
+    call: Ints
+    above: Ints
+    launch: Ints
+    step: Ints
+    work: Ints
+    of_work: Ints
+
+    def __len__(self) -> int:
+        return len(self.call)
+
+    def around(self, row: Ints) -> Ints:
+        """The position of the innermost one around each of some device events (rows), −1 none."""
+        return np.asarray(np.append(self.of_work, -1)[positions_of(self.work, row)])
+
+
+def replayed_calls(
+    trace: Trace, tables: Mapping[str, Table], step: Array, counts: Mask
+) -> ReplayedCalls:
+    """The calls around replayed work whose capture is known.
+
+    tables: ``replays`` and ``replayed_work``.
+    step: of every row of ``replayed_work``, −1 outside.
+    counts: which of ``captured_calls`` count; the others are transparent.
+    """
+    calls, launches = trace["captured_calls"], trace["captured_launches"]
+    replays, replayed = tables["replays"], tables["replayed_work"]
+    innermost = np.append(nearest(calls["parent"], counts), np.int32(-1)).astype(np.int64)
+    parent = innermost[calls["parent"]]
+    work = np.flatnonzero(replayed["captured"] >= 0)
+    call = innermost[launches["call"][replayed["captured"][work]]]
+    work, call = work[call >= 0], call[call >= 0]
+    width = max(calls.n, 1)
+    own = replayed["replay"][work].astype(np.int64) * width + call
+    keys = [np.unique(own)]
+    while len(keys[-1]):
+        above = parent[keys[-1] % width]
+        keys.append(np.unique((keys[-1] // width * width + above)[above >= 0]))
+    key = np.unique(np.concatenate(keys))
+    replay, call = key // width, key % width
+    above = parent[call] if len(key) else key
+    step_of = np.full(replays.n, -1, np.int64)
+    step_of[replayed["replay"]] = step
+    return ReplayedCalls(
+        call=call,
+        above=np.where(above >= 0, np.searchsorted(key, replay * width + above), -1),
+        launch=replays["launch"][replay].astype(np.int64),
+        step=step_of[replay],
+        work=replayed["span"][work].astype(np.int64),
+        of_work=np.searchsorted(key, own),
+    )
+
+
+def is_operator(trace: Trace) -> Mask:
+    """Which of ``captured_calls`` are operators."""
+    return np.asarray(trace["captured_calls"]["role"] == Role.OPERATOR)
+
+
+def captured_operators(trace: Trace, facts: Facts, row: Ints) -> Ints:
+    """Of device events (rows) the innermost captured operator, a row of ``captured_calls``; −1 none."""
+    calls, launches, work = (
+        trace["captured_calls"],
+        trace["captured_launches"],
+        facts["replayed_work"],
+    )
+    captured = np.append(work["captured"], np.int32(-1))[positions_of(work["span"], row)]
+    innermost = np.append(nearest(calls["parent"], is_operator(trace)), np.int32(-1))
+    call = np.append(launches["call"], np.int32(-1))[captured]
+    return np.asarray(innermost[call], np.int64)
+
+
+def joined(own: Array, more: Array) -> Array:
+    """A column of calls with that of replayed calls behind it."""
+    return np.concatenate((own, more.astype(own.dtype, copy=False))) if len(more) else own

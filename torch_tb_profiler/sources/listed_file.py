@@ -1,0 +1,33 @@
+"""One file that a listing found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ListedFile:
+    """One file.
+
+    Attributes:
+        location: the path or URL that ``streams`` opens.
+        folder: relative to the logdir, ``/`` between parts, ``""`` for the logdir itself.
+        name: the file's base name; like ``folder`` fit for JSON (``places.readable``).
+        size: bytes; −1 unknown.
+        modified_ns: time of the last change, Unix ns; None unknown.
+        stamp: distinguishes versions of equal size (time or ETag); ``""`` unknown.
+    """
+
+    location: str
+    folder: str
+    name: str
+    size: int
+    modified_ns: int | None
+    stamp: str
+    captures: bool = False
+    """Whether it is a recording of graph captures (``sources/captures.py``)."""
+
+    @property
+    def path(self) -> str:
+        """Path relative to the logdir."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name

@@ -73,7 +73,7 @@ from torch_tb_profiler.analysis.facts.workload_kind import find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -90,8 +90,7 @@ def derive(trace: Trace) -> Facts:
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
-    names = tree.names
-    caused = causes(trace, tree, names)
+    names, caused = tree.names, causes(trace, tree, tree.names)
     windows = find_steps(trace, tree, names, caused)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)
@@ -101,20 +100,18 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
-    kind = find_workload(trace, caused, communication)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     enclosing = nested.result()
     give_back_memory()
     active = active_sets(trace, tree, names, caused, communication)
     breakdown = beside.submit(break_down, active, windows.start, windows.end)
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
-    graph_launches = tree.node[replays.launch]
-    stacks = call_stacks(trace, tree, enclosing, strings, graph_launches[graph_launches >= 0])
+    stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
-    named = attribute(trace, tree, caused, windows, replays, replayed)
+    named = attribute(trace, tree, caused, windows, replays, replayed, strings)
     within = stacks.of_node, named.of_node
     operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     give_back_memory()
@@ -146,9 +143,14 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         "matrix_eligible_share": operators.eligible_share,
         "touched_ns": touched,
         "profiled_ranges": len(ranges.row),
-        "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
+        "workload": _workload(trace, caused, communication),
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
+    found = find_workload(trace, caused, communication)
+    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:

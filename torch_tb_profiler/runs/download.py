@@ -29,7 +29,7 @@ from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.source_file import changed, open_original, original_text
+from torch_tb_profiler.runs.source_file import changed, open_original, original_text, read_piece
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import version_of
 from torch_tb_profiler.sources.streams import TextStream
@@ -53,7 +53,7 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
     """The file's own bytes, compressed as they are, and their number if it is known.
 
     Raises:
-        SourceError: the file cannot be opened any more.
+        SourceError: the file cannot be opened any more; or, by the pieces, read.
         Outdated: it is not the one that was imported.
     """
     file, size = open_original(opened)
@@ -61,7 +61,7 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
 
     def pieces() -> Iterator[bytes]:
         with file:
-            while data := file.read(PIECE_BYTES):
+            while data := read_piece(opened, file, PIECE_BYTES):
                 if version_of(file) != version:
                     # Ends the download before its announced length: nobody takes it for whole.
                     raise changed(opened)

@@ -107,6 +107,12 @@ UNPARSABLE = declare(
     "An entry of traceEvents is not valid JSON and was dropped.",
     "counts and totals",
 )
+SKIPPED = declare(
+    "skipped_text",
+    Severity.DATA_LOSS,
+    "Much of the file is damaged: a stretch of it was skipped, and what it held is not counted.",
+    "counts and totals",
+)
 REPAIRED = declare(
     "repaired_text",
     Severity.INFO,

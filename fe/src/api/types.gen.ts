@@ -376,6 +376,20 @@ export interface FindingsPayload {
   progress: number;
 }
 
+/** A server, and how it records a trace with annotations. */
+export interface HowToRecord {
+  server: string;
+  how: string;
+}
+
+/** Route `/iterations`. `headline`: the answer in a sentence or two. `iterations`: those of the selected steps in time order, none where the trace is of no server; then `recorded_by` says how servers record. */
+export interface IterationsPayload {
+  headline: string;
+  iterations: IterationsTable;
+  phases: PhasesTable;
+  recorded_by: HowToRecord[];
+}
+
 /** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
 export interface MemoryDevice {
   key: number;
@@ -768,7 +782,7 @@ export interface Argument {
   value: string;
 }
 
-/** Route `/trace/event`: everything about one event. `chain`: outermost first, the event itself included. `launched`: device work that it or what it called launched, the longest first, at most 50 of `launched_total`. `launch_delay_ns`: begin of the launch to begin of the device work; `queue_ns`: the part of it, after the launch call's end, in which the stream was busy with earlier work. `operator_name` and `kernel_name`: what to look for in the Operator and Kernel views. `arguments` are those that the import kept; `/trace/event/args` reads all of them from the file again. */
+/** Route `/trace/event`: everything about one event. `chain`: outermost first, the event itself included. `launched`: device work that it or what it called launched, the longest first, at most 50 of `launched_total`. `launch_delay_ns`: begin of the launch to begin of the device work; `queue_ns`: the part of it, after the launch call's end, in which the stream was busy with earlier work. `operator_name` and `kernel_name`: what to look for in the Operator and Kernel views. `arguments` are those that the import kept; `/trace/event/args` reads all of them from the file again. `captured`: of replayed work what its graph captured, and why that is known or not. */
 export interface EventPayload {
   ref: EventRef;
   category: string;
@@ -791,6 +805,7 @@ export interface EventPayload {
   arrows: EventArrow[];
   arrows_total: number;
   arguments: Argument[];
+  captured: Argument[];
   stack: string[];
   operator_name: string | null;
   kernel_name: string | null;
@@ -1163,12 +1178,29 @@ export interface OperatorStacksPayload {
   missing: Missing[];
 }
 
+/** Device events that are named in one way, and their time. */
+export interface AttributedWork {
+  events: number;
+  ns: number;
+}
+
+/** All device events by what names them; see `named_by` in the definitions. */
+export interface AttributedBy {
+  launch: AttributedWork;
+  capture: AttributedWork;
+  compiled: AttributedWork;
+  annotation: AttributedWork;
+  replay: AttributedWork;
+  none: AttributedWork;
+}
+
 /** How many of the device events could be followed back to the host. */
 export interface Attribution {
   device_events: number;
   kernels: number;
   with_launch: number;
   with_operator: number;
+  by: AttributedBy;
 }
 
 /** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
@@ -1404,6 +1436,43 @@ export interface EfficiencyTable {
   event: number[];
 }
 
+/** One row per iteration of an inference server. */
+export interface IterationsTable {
+  name: string[];
+  step: number[];
+  phase: string[];
+  part: (string | null)[];
+  context_requests: (number | null)[];
+  context_tokens: (number | null)[];
+  generation_requests: (number | null)[];
+  generation_tokens: (number | null)[];
+  batch: (number | null)[];
+  padding: (number | null)[];
+  begin_ns: number[];
+  wall_ns: number[];
+  device_ns: number[];
+  gap_ns: (number | null)[];
+  host_ns: number[];
+  scheduler_ns: (number | null)[];
+  interval_ns: (number | null)[];
+  tokens_per_second: (number | null)[];
+  odd: boolean[];
+  cut: boolean[];
+}
+
+/** One row per phase of a server's iterations. */
+export interface PhasesTable {
+  phase: string[];
+  iterations: number[];
+  wall_ns: number[];
+  interval_ns: (number | null)[];
+  tokens: (number | null)[];
+  tokens_per_second: (number | null)[];
+  padding: (number | null)[];
+  device_share: (number | null)[];
+  odd: number[];
+}
+
 /** One row per record of the allocator, by device and time: the memory curve. */
 export interface MemoryTable {
   time_ns: number[];
@@ -1615,6 +1684,7 @@ export interface OperatorsTable {
   matrix_eligible: number[];
   matrix_self_share: (number | null)[];
   matrix_total_share: (number | null)[];
+  attribution: (string | null)[];
 }
 
 /** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
 from tests.builders.perfetto import PerfettoFile, field, from_chrome
@@ -14,11 +15,15 @@ from tests.importers.test_perfetto import BASE, drawn, nested, sample
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble
+from torch_tb_profiler.importers.perfetto import schema
+from torch_tb_profiler.importers.perfetto.entries import Translation
 from torch_tb_profiler.importers.perfetto.pairs import match
+from torch_tb_profiler.importers.perfetto.plain import plain_runs
 from torch_tb_profiler.importers.perfetto.reading import read_perfetto
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.sniff import is_perfetto
 from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 
 
@@ -147,3 +152,35 @@ def test_every_entry_is_accounted_for() -> None:
 )
 def test_what_does_not_begin_like_a_perfetto_trace(text: bytes) -> None:
     assert not is_perfetto(text)
+
+
+@pytest.mark.parametrize("interned", [True, False])
+def test_many_packets_at_once_say_the_same_as_one_by_one(interned: bool) -> None:
+    data = from_chrome(sample("ddp_gloo"), interned, lists=True)
+    packets = schema.Trace.FromString(data).packet
+    at_once, one_by_one = (Translation(DefectCounts(), 1 << 30) for _ in range(2))
+    assert sum(run.stop - run.start for run in plain_runs(data)) > (1000 if interned else 2000)
+    for translation, text in ((at_once, data), (one_by_one, b"")):
+        for _ in translation.add(packets, text):
+            pass
+    assert at_once.texts == one_by_one.texts
+    for column in ("time", "track", "sequence", "entry"):
+        assert getattr(at_once.slices, column) == getattr(one_by_one.slices, column)
+
+
+def test_ends_close_the_innermost_slice_of_their_track() -> None:
+    random = Random(6)
+    for _ in range(200):
+        n = random.randrange(1, 30)
+        time = sorted(random.randrange(20) for _ in range(n))
+        track = [random.randrange(3) for _ in range(n)]
+        is_begin = [random.random() < 0.5 for _ in range(n)]
+        expected = [-1] * n
+        open_: list[list[int]] = [[], [], []]
+        for place in range(n):
+            if is_begin[place]:
+                open_[track[place]].append(place)
+            elif open_[track[place]]:
+                expected[open_[track[place]].pop()] = place
+        columns = (np.array(c) for c in (time, track, [0] * n, is_begin))
+        assert match(*columns).tolist() == expected

@@ -38,6 +38,8 @@ class Pieces:
     @property
     def content_type(self) -> str:
         """By the first bytes."""
+        if self.first[:1] == b"\n" and self.first.lstrip()[:1] not in (b"{", b"["):
+            return "application/octet-stream"  # Perfetto's own format
         types = (kind for magic, kind in _BY_FIRST_BYTES if self.first.startswith(magic))
         return next(types, "application/json")
 

@@ -64,6 +64,22 @@ class Fields(dict[bytes, str]):
         """The fields of an event's annotations, with commas between."""
         return ",".join([field for data in annotations if (field := self[data])])
 
+    def numbers(
+        self, text: bytes, begins: list[int], ends: list[int], ats: list[int], values: list[int]
+    ) -> list[str]:
+        """The fields of annotations that stand in a text from ``begins`` to ``ends``; where ``ats`` is
+        not 0 a number begins there, which is in ``values``.
+        """
+        keys = self._keys
+        fields = []
+        for begin, end, at, value in zip(begins, ends, ats, values, strict=True):
+            key = keys.get(text[begin:at]) if at else None
+            if key is None:
+                fields.append(self[text[begin:end]])
+            else:
+                fields.append(f"{key}{value}" if key else "")
+        return fields
+
     def __missing__(self, data: bytes) -> str:
         # Numbers, most of which differ: 08 <number of the name> 20 <value>, or 52 <length> <name> 20 <value>.
         if len(data) < _SHORTEST:

@@ -20,6 +20,7 @@ from torch_tb_profiler.importers.perfetto.clocks import Clocks
 from torch_tb_profiler.importers.perfetto.device import counter_samples, stage_entry
 from torch_tb_profiler.importers.perfetto.packets import inflated
 from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text, text_of
+from torch_tb_profiler.importers.perfetto.plain import Run, plain_runs
 from torch_tb_profiler.importers.perfetto.roles import category_of
 from torch_tb_profiler.importers.perfetto.sequences import (
     Categories,
@@ -79,30 +80,83 @@ class Translation:
             pass
         self._writes = True
 
-    def add(self, packets: Iterable[Any], within: bool = False) -> Iterator[None]:
+    def add(
+        self, packets: Iterable[Any], text: bytes = b"", within: bool = False
+    ) -> Iterator[None]:
         """Write the entries of packets; pauses when there are so many that they should be taken.
 
-        ``within``: they were compressed.
+        ``text``: the packets as they stand in the file, if that is known; ``within``: they were
+        compressed.
         """
-        for packet in packets:
+        runs = {run.start: run for run in plain_runs(text)} if text and self._writes else {}
+        skipped = 0
+        for number, packet in enumerate(packets):
+            if number < skipped:
+                continue
+            if number in runs and (end := self._plain(runs[number])):
+                skipped = end
+                continue
             try:
                 inner = self._packet(packet, within)
+                those = schema.Trace.FromString(inner).packet if inner else ()
             except schema.DECODE_ERRORS:
                 self._lose(d.DAMAGED_PACKET)
                 continue
-            if inner is not None:
-                yield from self.add(inner, within=True)
+            if inner and those:
+                yield from self.add(those, inner, within=True)
             if len(self.texts) > MOST_TEXTS:
                 yield
+        self._close()
+
+    def _close(self) -> None:
         self.slices.extend(self._open)
         self._open.clear()
+
+    def _plain(self, run: Run) -> int:
+        """Write the slices of a run of packets at once; where it ends, 0 if they are to come one by one."""
+        sequence = self._sequences[run.sequence]
+        time = run.time
+        if self.base is None and time[0]:
+            self.base = int(time[0])
+        base = self.base or 0
+        if sequence.clock != schema.BOOTTIME or not self.clocks.plain or not base:
+            return 0
+        if int(time.max()) - base >= LARGEST_NS or base - int(time.min()) >= LARGEST_NS:
+            return 0
+        categories = {
+            number: self._categories[sequence.categories.get(number, b"")]
+            for number in set(run.category)
+        }
+        if not all(category.stored_only for category in categories.values()):
+            return 0
+        after = (time - base).tolist()
+        self._close()
+        self.slices.extend_run(after, run, self.entries)
+        quoted, names = self._quoted, sequence.names
+        named = {
+            number: f'"name":{quoted[text]},' if (text := names.get(number, b"")) else ""
+            for number in set(run.name)
+        }
+        places = {uuid: self.places.of(uuid).json for uuid in set(run.track)}
+        fields = sequence.stored.numbers(*run.annotations)
+        first = run.first
+        for row, name, category in zip(run.begins, run.name, run.category, strict=True):
+            ns = after[row]
+            micros = f"{ns // 1000}.{ns % 1000:03d}" if ns >= 0 else _micros(ns)
+            args = ",".join(filter(None, fields[first[row] : first[row + 1]]))
+            args = f',"args":{{{args}}}' if args else ""
+            self.texts.append(
+                f'{{"ph":"X",{named[name]}{categories[category].json}{places[run.track[row]]},"ts":{micros},"dur":0{args}}}'
+            )
+        self.entries += len(run.begins)
+        return run.stop
 
     def _lose(self, defect: str) -> None:
         self.lost += 1
         self._counts.add(defect)
 
-    def _packet(self, packet: Any, within: bool) -> Iterable[Any] | None:
-        """Take in a packet; those within it, if any."""
+    def _packet(self, packet: Any, within: bool) -> bytes | None:
+        """Take in a packet; the text of those within it, if any."""
         number = packet.trusted_packet_sequence_id
         sequence = self._sequences[number]
         if packet.sequence_flags & schema.CLEARED or packet.incremental_state_cleared:
@@ -132,14 +186,13 @@ class Translation:
             self.system_packets += kind == "ftrace_events"
         return None
 
-    def _inflated(self, packet: Any, kind: str, within: bool) -> Iterable[Any]:
+    def _inflated(self, packet: Any, kind: str, within: bool) -> bytes | None:
         text = None if within else inflated(packet, kind, min(MOST_INFLATED, self._left))
         if text is None:
             self._lose(d.DAMAGED_PACKET)
-            return ()
+            return None
         self._left -= len(text)
-        packets: Iterable[Any] = schema.Trace.FromString(text).packet
-        return packets
+        return text
 
     def _time(self, packet: Any, sequence: Sequence) -> int | None:
         """Nanoseconds after ``base``; None if unknown, which is counted."""

@@ -22,7 +22,7 @@ from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 
-PIECE_BYTES = 1 << 19
+PIECE_BYTES = 1 << 21
 """Packets are decoded together up to so many bytes."""
 LARGEST_PACKET = 128 << 20
 """A length beyond is damage. PyTorch writes all names of a trace into one packet."""
@@ -40,6 +40,8 @@ class Piece(NamedTuple):
     packets: list[Any]
     offset: int
     size: int
+    text: bytes = b""
+    """These bytes; empty if not all of them are packets."""
 
 
 def frame(text: bytes, at: int) -> tuple[int, int]:
@@ -61,6 +63,33 @@ def frame(text: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return (-1, 0) if length > LARGEST_PACKET else (place + 1, place + 1 + length)
     return -1, 0
+
+
+def frames(text: bytes, limit: int) -> tuple[list[int], list[int]]:
+    """Where whole packets that follow each other from the begin on begin and end; the last one that
+    begins before ``limit`` may end behind it.
+    """
+    begins, ends = [], []
+    at, n = 0, len(text)
+    while at < limit:
+        begin = end = -1
+        # As ``frame``, for lengths of one and two bytes.
+        if at + 3 < n and text[at] == _TAG:
+            first, second = text[at + 1], text[at + 2]
+            if first < 0x80:
+                begin = at + 2
+                end = begin + first
+            elif second < 0x80:
+                begin = at + 3
+                end = begin + (first & 0x7F | second << 7)
+        if begin < 0:
+            begin, end = frame(text, at)
+        if begin <= 0 or end > n:
+            break
+        begins.append(begin)
+        ends.append(end)
+        at = end
+    return begins, ends
 
 
 class PacketReader:
@@ -102,35 +131,22 @@ class PacketReader:
         """Where the whole packets at the begin of the buffer end; how much the next one needs, 0 if
         damage follows.
         """
-        text, at, n = self._window.buffer, 0, len(self._window.buffer)
-        limit = min(n, PIECE_BYTES)
-        while at < limit:
-            # As ``frame``, for lengths of one and two bytes.
-            if at + 3 < n and text[at] == _TAG:
-                first, second = text[at + 1], text[at + 2]
-                if first < 0x80:
-                    end = at + 2 + first
-                elif second < 0x80:
-                    end = at + 3 + (first & 0x7F | second << 7)
-                else:
-                    _, end = frame(text, at)
-                if end > at and end <= n:
-                    at = end
-                    continue
-            begin, end = frame(text, at)
-            if begin < 0:
-                return at, 0
-            if begin == 0 or end > n:
-                return at, end if begin == 0 else end - at
-            at = end
-        return at, 0
+        text = self._window.buffer
+        _, ends = frames(text, min(len(text), PIECE_BYTES))
+        at = ends[-1] if ends else 0
+        if at >= min(len(text), PIECE_BYTES):
+            return at, 0
+        begin, end = frame(text, at)
+        if begin < 0:
+            return at, 0
+        return at, end if begin == 0 else end - at
 
     def _decoded(self, end: int) -> Iterator[Piece]:
         """The packets of the first ``end`` bytes, which are dropped."""
         window = self._window
         text = window.buffer[:end]
         try:
-            yield Piece(Trace.FromString(text).packet, window.offset, end)
+            yield Piece(Trace.FromString(text).packet, window.offset, end, text)
             window.advance(end)
             return
         except DECODE_ERRORS:

@@ -58,7 +58,7 @@ def read_perfetto(stream: Text, settings: Settings, progress: Progress | None = 
     reader = PacketReader(Window(stream, progress), counts)
     translation = Translation(counts, settings.max_inflated_bytes)
     for piece in reader.pieces():
-        for _ in translation.add(piece.packets):
+        for _ in translation.add(piece.packets, piece.text):
             _gather(gathered, translation, piece)
         _gather(gathered, translation, piece)
     count_problem(stream, counts)
@@ -86,7 +86,7 @@ def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], li
         if piece.offset < offset:
             translation.skip(piece.packets)
             continue
-        for _ in translation.add(piece.packets):
+        for _ in translation.add(piece.packets, piece.text):
             pass
         break
     texts = [text.encode() for text in translation.texts]

@@ -16,6 +16,7 @@ from torch_tb_profiler.importers.perfetto import schema
 from torch_tb_profiler.importers.perfetto.annotations import STORED, Fields
 from torch_tb_profiler.importers.perfetto.device import Interned
 from torch_tb_profiler.importers.perfetto.places import json_text, text_of
+from torch_tb_profiler.importers.perfetto.plain import Run
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, role_of
 
@@ -143,6 +144,17 @@ class Slices:
         self.track.extend([number.setdefault(each, len(number)) for each in uuid])
         self.sequence.extend(sequence)
         self.entry.extend(entry)
+
+    def extend_run(self, time: list[int], run: Run, entry: int) -> None:
+        """Put those of a run behind the others; ``entry``: number of its first begin's entry."""
+        entries = [-1] * len(time)
+        for position, row in enumerate(run.begins):
+            entries[row] = entry + position
+        number = self._tracks
+        self.time.extend(time)
+        self.track.extend([number.setdefault(uuid, len(number)) for uuid in run.track])
+        self.sequence.extend([run.sequence] * len(time))
+        self.entry.extend(entries)
 
 
 def all_names(event: Any, sequence: Sequence) -> bytes:

@@ -88,12 +88,10 @@ def event_payload(
     detail = event_detail(trace, facts, timeline, event, memoise)
     ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
     at = trace, facts, event
-    table, row = (
-        (trace["spans"], event)
-        if event < trace["spans"].n
-        else (trace["instants"], event - trace["spans"].n)
-    )
-    on_device = event < trace["spans"].n and int(table["role"][row]) in DEVICE_ROLES
+    is_span = event < trace["spans"].n
+    table = trace["spans" if is_span else "instants"]
+    row = event if is_span else event - trace["spans"].n
+    on_device = is_span and int(table["role"][row]) in DEVICE_ROLES
     step = int(facts["steps"]["name"][detail.step]) if detail.step >= 0 else -1
     process, thread = track_text(trace, facts, int(table["track"][row]), on_device)
     return EventPayload(

@@ -54,9 +54,9 @@ RULE = Rule(
     place=205,
     claim=_claim,
     title="Memory-bound operators could be fused",
-    sentence="""{chains} chains of memory-bound operators per {step} run as {kernels} kernels, the
-    costliest {largest} in {operators} operators; as one kernel each they move {saved} less, and the
-    {step} is {gain} ({share}) shorter.""",
+    sentence="""{chains} chains of memory-bound operators per {step} run as {kernels} kernels; as one
+    kernel each they move {saved} less, and the {step} is {gain} ({share}) shorter.""",
+    details=(("largest", "The costliest is {largest} in {operators} operators."),),
     attempt="""Compile the module (torch.compile), or use a fused implementation of what the chain
     computes.""",
     caveat="""Which tensor an operator reads is told from shapes and order; a tensor that is read

@@ -32,6 +32,8 @@ def test_a_hundred_annotations_of_each_form_are_read(form: str) -> None:
     ("text", "server", "phase"),
     [
         ("execute_model", "vLLM", "other"),
+        ("execute_context_1(888_788544)_generation_0(0)", "vLLM", "prefill"),
+        ("execute_context_1(8_64)_generation_2(2_2)", "vLLM", "mixed"),
         ("step[TARGET_VERIFY bs=4]", "SGLang", "decode"),
         ("step[VERIFY bs=4]", "SGLang", "decode"),
         ("step[DRAFT_EXTEND bs=4]", "SGLang", "decode"),

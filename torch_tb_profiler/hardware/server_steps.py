@@ -35,8 +35,10 @@ _DETAILED = re.compile(
     rf"execute_(\d+)_context_(\d+){_SUMS}_generation_(\d+){_SUMS}(?!\w)", re.ASCII
 )
 _PLAIN = re.compile(
-    r"execute_context_(\d+)(?:\((\d+)\))?_generation_(\d+)(?:\((\d+)\))?(?![\w(])", re.ASCII
+    r"execute_context_(\d+)(?:\((\d+)(?:_\d+)?\))?_generation_(\d+)(?:\((\d+)(?:_\d+)?\))?(?![\w(])",
+    re.ASCII,
 )
+"""Some builds write a product of tokens behind them, ``(888_788544)``, which does not say of what."""
 _NEW = re.compile(r"execute_new_(\d+)_cached_(\d+)(?!\w)", re.ASCII)
 _SGLANG = re.compile(r"step\[([A-Z][A-Z0-9_]*)((?: [a-z_]+=\d+)*)\]", re.ASCII)
 _ATOM = re.compile(r"(?:eager_)?(prefill|decode)\[([^\]]*)", re.ASCII)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.analysis.efficiency.cases import BF16, H100
-from tests.analysis.findings.cases import Event, Findings, item, launched, made, rules, span, steps
+from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
+from tests.builders.drawn import Event
 
 FULL, HALF, COS = [64, 8192, 128], [64, 8192, 64], [8192, 128]
 BYTES = 64 * 8192 * 128 * 2

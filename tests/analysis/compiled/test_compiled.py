@@ -8,6 +8,7 @@ from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.compiled.calls import compiled_calls, origin_of, origin_of_event
 from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
@@ -128,3 +129,10 @@ def test_events_of_a_call_have_its_lines(trace: Trace) -> None:
     assert [lines(event) for event in named["gemm"]] == calls
     # Called twice where the log has one call: its lines all the same.
     assert {lines(event) for event in named[FUSED]} == {("a.py(1): f",)}
+
+
+def test_the_kernel_table_says_what_is_fused(trace: Trace) -> None:
+    facts = derive(trace)
+    table = kernel_rows(facts, select(facts), "name")
+    fused = dict(zip(table.texts("name"), table.texts("fused"), strict=True))
+    assert fused == {"gemm": None, FUSED: "add, relu", "triton_red_fused_sum_1": "sum"}

@@ -56,7 +56,7 @@ RULE = Rule(
     title="Memory-bound operators could be fused",
     sentence="""{chains} chains of memory-bound operators per {step} run as {kernels} kernels; as one
     kernel each they move {saved} less, and the {step} is {gain} ({share}) shorter.""",
-    details=(("largest", "The costliest is {largest} in {operators} operators."),),
+    details=(("largest", "The most expensive one is {largest} in {operators} operators."),),
     attempt="""Compile the module (torch.compile), or use a fused implementation of what the chain
     computes.""",
     caveat="""Which tensor an operator reads is told from shapes and order; a tensor that is read
@@ -71,6 +71,6 @@ RULE = Rule(
         "chains": ("Chains", "count"),
         "kernels": ("Kernels", "count"),
         "saved": ("Bytes not moved", "bytes"),
-        "operators": ("Operators of the costliest", "count"),
+        "operators": ("Operators of the most expensive one", "count"),
     },
 )

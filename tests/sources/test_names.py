@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.sources import names
@@ -66,10 +66,73 @@ def test_other_files_have_no_trace_name(file: str) -> None:
     assert names.parse(file) is None
 
 
+NS = "1752829956515000000"
+
+
+@pytest.mark.parametrize(
+    ("framework", "path", "run", "worker", "span"),
+    [
+        ("torchtitan", "job/profiling/traces/iteration_10/rank3_trace.json.gz", "job/profiling/traces", "rank3_trace", "iteration_10"),
+        ("torchtitan, old", "profile_trace/iteration_100/rank0_trace.json", "profile_trace", "rank0_trace", "iteration_100"),
+        ("torchtitan, the only folder", "iteration_5/rank0_trace.json", "", "rank0_trace", "iteration_5"),
+        ("torchtitan, memory", "memory_snapshot/iteration_4_exit/rank1_memory_snapshot.pickle", "memory_snapshot", "rank1_memory_snapshot", "iteration_4_exit"),
+        ("torchtitan, torchft", "traces/iteration_10/replica_1/rank0_trace.json.gz", "traces/replica_1", "rank0_trace", "iteration_10"),
+        ("torchtune", "profiling_outputs/iteration_10/rank9_stacks.txt", "profiling_outputs", "rank9_stacks", "iteration_10"),
+        ("Megatron-LM", "torch_profile/rank-12.json.gz", "torch_profile", "rank-12", "trace"),
+        ("Megatron-LM, handler", f"tb/host1_4242.{NS}.pt.trace.json", "tb", "host1_4242", NS),
+        ("Megatron Bridge", "torch_profile/iter_20/rank-1.json.gz", "torch_profile", "rank-1", "iter_20"),
+        ("Primus", f"tb/primus-megatron-exp[llama2-70b]-rank[3].{NS}.pt.trace.json.gz", "tb", "primus-megatron-exp[llama2-70b]-rank[3]", NS),
+        ("NeMo", "traces/device/rank-0.json", "traces/device", "rank-0", "trace"),
+        ("vLLM", f"t/dp0_pp1_tp0_dcp0_ep0_rank2.{NS}.pt.trace.json.gz", "t", "dp0_pp1_tp0_dcp0_ep0_rank2", NS),
+        ("vLLM, old", f"t/vllm-6fb1-rank-1.{NS}.pt.trace.json.gz", "t", "vllm-6fb1-rank-1", NS),
+        ("vLLM, front end", f"t/host_77.async_llm.{NS}.pt.trace.json.gz", "t", "host_77.async_llm", NS),
+        ("SGLang", "1758012345.678901-TP-0.trace.json.gz", "", "TP-0", "1758012345.678901"),
+        ("SGLang, by stage", "p/1758012345.678901-TP-1-DECODE.trace.json.gz", "p", "TP-1", "1758012345.678901-DECODE"),
+        ("SGLang, parallel", "run7-1758012345.6-TP-3-DP-1-PP-0-EP-3-prefill.trace.json.gz", "", "TP-3-DP-1-PP-0-EP-3", "run7-1758012345.6-prefill"),
+        ("SGLang, memory", "1758012345.678901-TP-0-memory.pickle", "", "TP-0", "1758012345.678901-memory"),
+        ("SGLang, diffusion", "logs/abc-5_steps-global-rank0.trace.json.gz", "logs", "abc-5_steps-global-rank0.trace", "trace"),
+        ("TensorRT-LLM", "trace-rank-1.json", "", "trace-rank-1", "trace"),
+        ("ATOM", f"torch_trace/rank_3/host_77.{NS}.pt.trace.json.gz", "torch_trace", "rank_3", NS),
+        ("Ray Train", "pytorch_profiler/worker_1_epoch_3.pt.trace.json", "pytorch_profiler", "worker_1", "epoch_3"),
+        ("LLaMA-Factory", f"saves/profiler/host_77.{NS}.pt.trace.json", "saves/profiler", "host_77", NS),
+        ("Lightning", f"fit-0-[Strategy]DDPStrategy.training_step.{NS}.pt.trace.json", "", "0", f"fit-[Strategy]DDPStrategy.training_step.{NS}"),
+        ("Lightning, named", f"logs/validate-perf-logs-1-validation_step.{NS}.pt.trace.json", "logs", "perf-logs-1", f"validate-validation_step.{NS}"),
+        ("Lightning, old", "1_trace.json", "", "1_trace", "trace"),
+        ("Accelerate", "profile_0.json", "", "profile_0", "trace"),
+        ("verl", "e2e/a_rank0-of-8_tp0-pp1_pid42_20261122154121000_cycle1.json.gz", "e2e", "a_rank0-of-8_tp0-pp1", "20261122154121000_cycle1"),
+        ("verl, without Megatron", "rank3_pid4242_20261122154121000.json.gz", "", "rank3", "20261122154121000"),
+        ("verl, old", "prof/actor_update/step1_prof_rank-0.json.gz", "prof/actor_update", "step1_prof_rank-0", "trace"),
+        ("verl, a folder a step", "prof/step_20/actor_prof_rank-0.json.gz", "prof", "actor_prof_rank-0", "step_20"),
+        ("slime", f"tb/train_actor_rank_0.{NS}.pt.trace.json.gz", "tb", "rank_0", f"train_actor.{NS}"),
+        ("Axolotl", "outputs/lora/profiler_trace.json", "outputs/lora", "profiler_trace", "trace"),
+        ("NequIP", "prof/rank0.cycle1.pt.trace.json", "prof", "rank0", "cycle1"),
+        ("steps of ranks", "rank_0/global_step_7/a.pt.trace.json", "", "rank_0", "global_step_7"),
+        ("ranks of iterations", "iteration_7/rank_0/a.pt.trace.json", "", "rank_0", "iteration_7"),
+        ("nobody's", "step_by_step/iterations_10/rank_x/a.json", "step_by_step/iterations_10/rank_x", "a", "trace"),
+    ],
+)  # fmt: skip
+def test_the_paths_that_frameworks_write(
+    framework: str, path: str, run: str, worker: str, span: str
+) -> None:
+    folder, _, file = path.rpartition("/")
+    name = names.parse(file, folder)
+    assert name is not None
+    assert (name.run, name.worker, names.span_names([name])[0]) == (run, worker, span), framework
+
+
+@pytest.mark.parametrize("row", names.FORMS, ids=lambda row: row.frameworks)
+def test_each_row_of_the_table_takes_its_example(row: names.Form) -> None:
+    folder, _, file = row.example.rpartition("/")
+    name = names.parse(file, folder)
+    assert name is not None
+    assert (name.run != folder) if row.folder else name.recording
+
+
 @given(WORKERS, SUFFIXES)
 def test_a_file_name_is_its_parts(worker: str, suffix: str) -> None:
     parsed = names.parse(worker + suffix)
     assert parsed is not None
+    assume(not parsed.recording)
     span = f".{parsed.span}" if parsed.span else ""
     assert parsed.worker + span + parsed.suffix == worker + suffix
 
@@ -171,10 +234,44 @@ def test_natural_order_counts() -> None:
         (["frank3"], [None]),
         (["bert_small"], [None]),
         (["trace_1", "trace_1.a"], [None, None]),
+        (["x-rank[3]", "x-rank[4]"], [3, 4]),
+        (["0_trace", "1_trace"], [0, 1]),
+        (["dp1_pp0_tp0_dcp0_ep0_rank2"], [2]),
+        (["TP-2"], [2]),
+        (["TP-0", "TP-1"], [0, 1]),
+        (["TP-0-PP-0", "TP-1-PP-0", "TP-0-PP-1", "TP-1-PP-1"], [0, 1, 2, 3]),
+        (["TP-0-DP-0-EP-0", "TP-1-DP-0-EP-1", "TP-2-DP-1-EP-2", "TP-3-DP-1-EP-3"], [0, 1, 2, 3]),
+        (["TP-0-DP-0", "TP-1-DP-0", "TP-0-DP-1", "TP-1-DP-1"], [0, 1, 2, 3]),
+        (["llama_tp4", "llama_tp8"], [None, None]),
+        (["ep0", "ep1"], [None, None]),
     ],
 )
 def test_ranks_that_names_tell(workers: list[str], ranks: list[int | None]) -> None:
     assert names.ranks_by_name(workers) == ranks
+
+
+def test_places_are_told_by_names_of_one_kind_only() -> None:
+    grid = [f"dp{d}_pp0_tp{t}_dcp0_ep{2 * d + t}_rank{2 * d + t}" for d in (0, 1) for t in (0, 1)]
+    assert names.places_by_name(grid) == {
+        "DP": (0, 0, 1, 1), "PP": (0, 0, 0, 0), "TP": (0, 1, 0, 1), "DCP": (0, 0, 0, 0), "EP": (0, 1, 2, 3),
+    }  # fmt: skip
+    assert names.places_by_name([*grid, "host_77"]) == {}
+    assert names.places_by_name(["tp2_dp1", "tp4_dp1"]) == {}
+    assert names.places_by_name([]) == {}
+
+
+def test_recordings_of_a_rank_stand_in_their_order() -> None:
+    parsed = [names.parse("rank0_trace.json", f"iteration_{n}") for n in (100, 20, 3)]
+    files = sorted((f for f in parsed if f), key=names.span_order)
+    assert names.span_names(files) == ["iteration_3", "iteration_20", "iteration_100"]
+
+
+def test_files_of_one_rank_folder_have_distinct_names() -> None:
+    parsed = [names.parse(f"{host}.7.pt.trace.json", "rank_0") for host in ("a_1", "b_2")]
+    assert names.span_names([f for f in parsed if f]) == [
+        "7.pt.trace.json",
+        "7.pt.trace.json (2)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +280,9 @@ def test_ranks_that_names_tell(workers: list[str], ranks: list[int | None]) -> N
         ("1623143089861", "3 · 2021-06-08 09:04:49 UTC"),
         ("1752829956515000000", "3 · 2025-07-18 09:12:36 UTC"),
         ("1102", "3 · 1102"),
+        ("iteration_10", "3 · iteration_10"),
+        ("train_actor.1752829956515000000", "3 · train_actor · 2025-07-18 09:12:36 UTC"),
+        ("1758012345.678901-DECODE", "3 · DECODE · 2025-09-16 08:45:45 UTC"),
         ("", "3"),
     ],
 )

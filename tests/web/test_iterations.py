@@ -46,5 +46,12 @@ def test_other_traces_hear_how_servers_record() -> None:
     found = asked([])
     assert found["iterations"]["step"] == []
     words = " ".join(said["how"] for said in found["recorded_by"])
-    for word in ("/start_profile", "VLLM_TORCH_PROFILER_DIR", "--profiler-config", "--profile", "SGLANG_TORCH_PROFILER_DIR", "TLLM_TORCH_PROFILE_TRACE"):
+    for word in (
+        "/start_profile",
+        "VLLM_TORCH_PROFILER_DIR",
+        "--profiler-config",
+        "--profile",
+        "SGLANG_TORCH_PROFILER_DIR",
+        "TLLM_TORCH_PROFILE_TRACE",
+    ):
         assert word in words

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.findings.engine import find_findings
 from torch_tb_profiler.analysis.memory.build import build_memory
 from torch_tb_profiler.analysis.module.paths import build_paths
+from torch_tb_profiler.analysis.ranges.build import build_ranges
 from torch_tb_profiler.analysis.what_if.changes import PRESETS
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import preset_steps
@@ -73,6 +74,7 @@ def build_insight(
     del tree, parts, part
     evidence = gather(trace, facts, tables["collectives"])
     tables |= build_critical_path(trace, facts, tables, evidence)
+    tables |= build_ranges(trace, facts, tables["critical_path"])
     give_back_memory()
     progress(PARTS - 1, PARTS)
     presets = texts.intern_all(PRESETS)

@@ -108,8 +108,9 @@ def companion(source: Source, asked: Opened, worker: Worker) -> Companion:
 
 
 def _same_place(asked: Opened, worker: Worker) -> Span:
-    """The span of the same label, else at the same place among the worker's, else its last."""
-    same = [span for span in worker.spans if span.label == asked.span.label]
+    """The span of the same name or label, else at the same place among the worker's, else its last."""
+    same = [span for span in worker.spans if span.name == asked.span.name]
+    same += [span for span in worker.spans if span.label == asked.span.label]
     place = next(
         (i for i, span in enumerate(asked.worker.spans) if span.name == asked.span.name), 0
     )

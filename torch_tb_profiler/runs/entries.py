@@ -57,7 +57,10 @@ class Entry:
     name: names.TraceName = field(init=False)
 
     def __post_init__(self) -> None:
-        self.name = names.parse(self.found.name) or names.TraceName(self.found.name, "", "")
+        folder = self.found.folder
+        self.name = names.parse(self.found.name, folder) or names.TraceName(
+            self.found.name, "", "", folder
+        )
         if self.found.captures:
             self.state, self.message = State.REJECTED, _OF_CAPTURES
 
@@ -108,8 +111,8 @@ def _partial(outcome: Outcome, size: int) -> str:
 
 def run_name(entry: Entry) -> str:
     """``folder`` below the logdir's name; for files in the logdir itself, the logdir's own."""
-    if entry.found.folder:
-        return f"{entry.root}/{entry.found.folder}" if entry.root else entry.found.folder
+    if entry.name.run:
+        return f"{entry.root}/{entry.name.run}" if entry.root else entry.name.run
     if entry.root:
         return entry.root
     home = entry.home
@@ -135,12 +138,12 @@ class Arrangement:
 
 
 def arrange(entries: Iterable[Entry]) -> Arrangement:
-    """Put files into runs (one folder each), workers and spans."""
+    """Put files into runs, workers and spans, as their folders and names tell (``sources/names.py``)."""
     folders: dict[tuple[str, str], list[Entry]] = {}
     everything = list(entries)
     for entry in everything:
         if entry.listed:
-            folders.setdefault((entry.root, entry.found.folder), []).append(entry)
+            folders.setdefault((entry.root, entry.name.run), []).append(entry)
     # Folders first: a run of the logdir's own files gives way where a folder has the same name.
     order = sorted(folders, key=lambda k: (k[1] == "", names.natural(k[0]), names.natural(k[1])))
     titles = dict(zip(order, names.unique(run_name(folders[k][0]) for k in order), strict=True))
@@ -201,17 +204,20 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     # A memory snapshot or a file of stacks beside the traces is no rank more: it stands behind
     # them, and has a rank only where its name says one.
     beside = [w for w in order if all(e.name.extra for e in by_worker[w])]
-    traced = [w for w in order if w not in beside]
+    without_rank = [w for w in order if w not in beside and names.is_front_end(w)]
+    traced = [w for w in order if w not in beside and w not in without_rank]
     by_name = dict(zip(traced, names.ranks_by_name(traced), strict=True))
     ranks = sorted(rank for rank in by_name.values() if rank is not None)
     gapless = not ranks or ranks == list(range(len(traced)))
     by_name |= zip(beside, names.ranks_by_name(beside), strict=True)
+    by_name |= dict.fromkeys(without_rank)
+    places = _places(traced)
     workers, placed = [], {}
-    for position, worker in enumerate([*traced, *beside]):
+    for position, worker in enumerate([*traced, *without_rank, *beside]):
         (rank, world_size), source = claims[worker], "distributedInfo"
         if rank is None:
             rank, source = by_name[worker], "file name"
-            if rank is None and worker not in beside:
+            if rank is None and worker in places:
                 rank, source = position, "order"
             # What another worker's process group says is sure; that all workers are here is a
             # guess, made only where their ranks leave no gap.
@@ -222,12 +228,22 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
             _span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True))
         )
         placed.update({(title, worker, s.name): e for s, e in zip(spans, files, strict=True)})
-        workers.append(Worker(worker, rank, source, world_size, spans, worker in beside))
+        place = places.get(worker, ())
+        workers.append(Worker(worker, rank, source, world_size, spans, worker in beside, place))
     workers.sort(
         key=lambda w: (w.extra, w.rank if w.rank is not None else -1, names.natural(w.name))
     )
     synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
     return Run(title, tuple(workers), synthetic), placed
+
+
+def _places(workers: Sequence[str]) -> dict[str, tuple[tuple[str, int], ...]]:
+    """The places in the job that the names of workers tell, by worker."""
+    told = names.places_by_name(workers)
+    return {
+        worker: tuple((name, place[number]) for name, place in told.items())
+        for number, worker in enumerate(workers)
+    }
 
 
 def _claimed(entries: Sequence[Entry]) -> tuple[int | None, int | None]:

@@ -54,7 +54,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Worker:
-    """One process, spans in time order. ``extra``: by their names, its files hold no traces."""
+    """One process, spans in time order. ``extra``: by their names, its files hold no traces. ``places``: (dimension, place) in
+    the job, as its name tells: ``("TP", 1)``.
+    """
 
     name: str
     rank: int | None
@@ -62,6 +64,7 @@ class Worker:
     world_size: int | None
     spans: tuple[Span, ...]
     extra: bool = False
+    places: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

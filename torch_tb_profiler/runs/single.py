@@ -104,7 +104,7 @@ def load_all(
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
         judge(entry, named=entry.found.location == home)
-        folders.setdefault(entry.found.folder, []).append(entry)
+        folders.setdefault(entry.name.run, []).append(entry)
     listed = arrange(entries)
     chosen = _of_workers(listed, workers)
     wanted = listed.entries if beside else chosen
@@ -122,7 +122,7 @@ def load_all(
             else:
                 entry.settle(outcome_of(trace, facts))
                 opened = OpenTrace(trace, facts, Memo())
-                yield _opened(entry, folders[entry.found.folder], run, opened, path)
+                yield _opened(entry, folders[entry.name.run], run, opened, path)
                 continue
             yield Unreadable(run, worker, span, entry.path, entry.message)
     for entry in entries if not workers else ():

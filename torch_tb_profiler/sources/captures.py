@@ -51,7 +51,7 @@ def assigned(files: Iterable[ListedFile]) -> list[ListedFile]:
     beside: dict[str, list[ListedFile]] = {}
     traced: set[str] = set()
     for file in listed:
-        if (owner := _owner(file)) is not None:
+        if (owner := home_of(file)) is not None:
             beside.setdefault(owner, []).append(file)
         else:
             traced.add(file.folder)
@@ -67,7 +67,7 @@ def assigned(files: Iterable[ListedFile]) -> list[ListedFile]:
     ]
 
 
-def _owner(file: ListedFile) -> str | None:
+def home_of(file: ListedFile) -> str | None:
     """The folder whose traces a recording of captures belongs to; None for other files."""
     above, _, last = file.folder.rpartition("/")
     if last and is_capture(last):

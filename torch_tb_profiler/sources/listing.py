@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
-from torch_tb_profiler.sources import captures, names, places, streams
+from torch_tb_profiler.sources import archives, captures, names, places, streams
 from torch_tb_profiler.sources.listed_file import ListedFile
 from torch_tb_profiler.units import format_count
 
@@ -32,6 +33,35 @@ class _Walk:
     files: list[ListedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     folders: int = 0
+    open_archives: bool = True
+
+    def add(self, file: ListedFile, folder: str) -> None:
+        """A file, or the members of an archive as those of a folder."""
+        if not archives.is_archive(file.name):
+            self.files.append(file)
+        elif self.open_archives:
+            self._add_members(file, folder)
+
+    def _add_members(self, file: ListedFile, folder: str) -> None:
+        kind = archives.kind_of(file.name)
+        try:
+            # Without a stamp another content may have the same size.
+            found = (_members if file.stamp else _members.__wrapped__)(
+                file.location, kind, file.size, file.stamp
+            )
+        except (ProfilerError, OSError) as error:
+            why = error.message if isinstance(error, ProfilerError) else places.words(error)
+            self.notes.append(f"{folder or file.name} could not be read as an archive: {why}")
+            return
+        self.notes += [f"{folder or file.name}: {note}" for note in found.notes]
+        for member in found.files:
+            path = places.readable(member.path).removeprefix("./")
+            above, _, name = path.rpartition("/")
+            location = places.in_archive(file.location, kind, member.path)
+            inside = "/".join(filter(None, (folder, above)))
+            self.files.append(
+                ListedFile(location, inside, name, member.size, file.modified_ns, file.stamp)
+            )
 
     def listing(self) -> Listing:
         files = sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
@@ -59,6 +89,17 @@ def list_files(location: str) -> Listing:
         ) from error
 
 
+@lru_cache(maxsize=1 << 10)
+def _members(location: str, kind: str, size: int, stamp: str) -> archives.Members:
+    """What an archive of this size and stamp holds; a failure of the content is a note."""
+    file, _ = streams.open_bytes(location)
+    with file:
+        try:
+            return archives.list_members(file, kind)
+        except archives.ArchiveError as error:
+            return archives.Members((), (f"it is no archive that can be read: {error}.",))
+
+
 def captures_beside(location: str) -> list[ListedFile]:
     """Recordings of graph captures that belong to the trace at a location; none for one of them.
 
@@ -68,17 +109,30 @@ def captures_beside(location: str) -> list[ListedFile]:
     own = places.readable(places.base_name(location))
     if captures.is_capture(own) or places.is_web(location):
         return []
+    if (inside := places.archive_of(location)) is not None:
+        return _beside_in_archive(inside[0], location)
     folders, files = _beside(location)
     files += [file for folder in folders for file in list_files(folder).files]
     found = {file.location: file for file in files if captures.same_rank(own, file.name)}
     return list(found.values())
 
 
+def _beside_in_archive(archive: str, location: str) -> list[ListedFile]:
+    files = list_files(archive).files
+    own = next((file for file in files if file.location == location), None)
+    return [
+        file
+        for file in files
+        if own and file.captures and captures.home_of(file) == own.folder
+        if captures.same_rank(own.name, file.name)
+    ]
+
+
 def _beside(location: str) -> tuple[list[str], list[ListedFile]]:
     """Folders and files beside a location that are named as those of captures."""
     folders, files = [], []
     if not places.scheme_of(location):
-        walk = _Walk()
+        walk = _Walk(open_archives=False)
         home = os.path.dirname(places.local_path(location))
         for path, name in _enter(home, "", walk):
             if captures.is_capture(name):
@@ -96,6 +150,13 @@ def _beside(location: str) -> tuple[list[str], list[ListedFile]]:
     return folders, wanted
 
 
+def _archive(file: ListedFile) -> Listing:
+    """An archive by itself."""
+    walk = _Walk()
+    walk.add(file, "")
+    return walk.listing()
+
+
 def _with_captures(file: ListedFile) -> Listing:
     """One file by itself, with the stamp that it has in the listing of its folder."""
     beside = [replace(f, folder="captures") for f in captures_beside(file.location)]
@@ -104,14 +165,16 @@ def _with_captures(file: ListedFile) -> Listing:
 
 
 def _is_candidate(name: str) -> bool:
-    return not name.startswith(".") and names.parse(name) is not None
+    named = archives.is_archive(name) or names.parse(name) is not None
+    return named and not name.startswith(".")
 
 
 def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
         name = places.readable(os.path.basename(root))
-        return _with_captures(_local_file(root, "", name, os.stat(root)))
+        file = _local_file(root, "", name, os.stat(root))
+        return _archive(file) if archives.is_archive(name) else _with_captures(file)
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
         return Listing((), (f"{places.readable(root)} {kind}; it is checked regularly.",))
@@ -164,7 +227,7 @@ def _add_local(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> 
     try:
         status = entry.stat()
         if entry.is_file():
-            walk.files.append(_local_file(entry.path, folder, name, status))
+            walk.add(_local_file(entry.path, folder, name, status), path)
     except FileNotFoundError:
         # Removed since it was listed, or a dangling link.
         if entry.is_symlink():
@@ -181,22 +244,25 @@ def _local_file(path: str, folder: str, name: str, status: os.stat_result) -> Li
 def _list_remote(location: str) -> Listing:
     fs, path = streams.filesystem_of(location)
     fs.invalidate_cache()
+    walk = _Walk()
     if places.is_web(location):
-        return _list_web(fs, location)
+        return _list_web(fs, location, walk)
     try:
         info = fs.info(path)
         if info["type"] == "file":
-            return _with_captures(_remote_file(fs, info, location, "", places.base_name(location)))
+            file = _remote_file(fs, info, location, "", places.base_name(location))
+            return _archive(file) if archives.is_archive(file.name) else _with_captures(file)
         entries = fs.find(path, detail=True)
     except FileNotFoundError:
         return _absent(location)
-    walk = _Walk()
     root = path.strip("/")
     for path, info in entries.items():
         *folders, name = path.strip("/")[len(root) :].strip("/").split("/")
         if _is_candidate(name) and not any(p.startswith(".") for p in folders):
             url = fs.unstrip_protocol(path)
-            walk.files.append(_remote_file(fs, info, url, "/".join(folders), name))
+            walk.add(
+                _remote_file(fs, info, url, "/".join(folders), name), "/".join([*folders, name])
+            )
     return walk.listing()
 
 
@@ -205,11 +271,10 @@ def _absent(location: str) -> Listing:
     return Listing((), (note,))
 
 
-def _list_web(fs: Any, root: str) -> Listing:
+def _list_web(fs: Any, root: str, walk: _Walk) -> Listing:
     """Walk down an index page of links, or take the URL of one file."""
-    walk = _Walk()
-    if names.parse(places.base_name(root)) is not None:
-        return Listing((_web_file(fs, root, "", places.base_name(root)),))
+    if _is_candidate(places.base_name(root)):
+        return _archive(_web_file(fs, root, "", places.base_name(root)))
     stack = [(root.rstrip("/") + "/", "")]
     seen: set[str] = set()
     while stack:
@@ -230,10 +295,10 @@ def _list_web(fs: Any, root: str) -> Listing:
             if link.endswith("/") and link != url:
                 stack.append((link, f"{folder}/{name}" if folder else name))
             elif _is_candidate(name):
+                path = f"{folder}/{name}".lstrip("/")
                 try:
-                    walk.files.append(_web_file(fs, link, folder, name))
+                    walk.add(_web_file(fs, link, folder, name), path)
                 except FileNotFoundError:
-                    path = f"{folder}/{name}".lstrip("/")
                     walk.notes.append(f"The index lists {path}, which the server does not have.")
     return walk.listing()
 

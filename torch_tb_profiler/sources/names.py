@@ -1,6 +1,5 @@
-"""Parse file names into worker, span and suffix, and infer ranks from worker names.
-
-::
+"""What the names of files and folders tell: run, worker, span, rank and place in the job. ``FORMS`` is the table of how
+frameworks name them; without one of its forms::
 
     worker0.1623143089861.pt.trace.json      worker "worker0"   span "1623143089861"   suffix ".pt.trace.json"
     rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz      worker "rank-0.Apr_03_18_51_38"   span "1102"
@@ -9,16 +8,18 @@
     rank0.pickle                             worker "rank0"     span ""                suffix ".pickle"        a memory snapshot
     rank0.raw.json.gz                        worker "rank0"     span ""                suffix ".raw.json.gz"   a memory timeline
     stacks_cuda.txt                          worker "stacks_cuda"   span ""    suffix ".txt"   folded stacks (.txt needs "stack" or "folded")
+    rank0.pftrace.gz                         worker "rank0"     span ""                suffix ".pftrace.gz"    a Perfetto trace
     report1.sqlite                           worker "report1"   span ""                suffix ".sqlite"        a database of Nsight Systems or nvprof
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
+from typing import Any
 
 UNNAMED_SPAN = "trace"
 """Span name for files without one. Named spans are digits, so the two cannot clash."""
@@ -29,31 +30,123 @@ _HANDLER = re.compile(
 )
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
 _STACKS = r"\.txt|\.folded|\.stacks"
+_PERFETTO = r"\.pftrace|\.perfetto-trace|\.pb"
 _OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)"
 """Log folders are full of .txt files; only those named after stacks are traces."""
 _OTHER = re.compile(
-    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS})?\.(?:gz|zst)"
-    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|\.nsys-rep|\.qdrep)$",
+    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?\.(?:gz|zst)"
+    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
 _EXTRA = re.compile(
     rf"\.raw\.json\.(?:gz|zst)$|(?:\.pickle|\.pkl|{_STACKS})(?:\.(?:gz|zst))?$", re.IGNORECASE
 )
-_RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. ]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
+_RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(
     r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)",
     re.IGNORECASE | re.ASCII,
 )
-_BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$", re.ASCII)
+_ONLY_TP = re.compile(r"^TP-(\d{1,7})$", re.ASCII)
+"""SGLang names other places only where there are several."""
+_BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$|^(?P<first>\d{1,7})_trace$", re.ASCII)
+_DIMENSION = re.compile(
+    r"(?<![a-zA-Z])(d?cp|dp|ep|etp|pp|sp|tp)[-_=]?(\d{1,6})(?!\d)", re.IGNORECASE | re.ASCII
+)
+_SLOWEST_FIRST = ("DP", "PP", "CP", "DCP", "TP")
+"""The order in which vLLM, SGLang and Megatron count the ranks of a job."""
+_TIME = re.compile(r"(?<!\d)(\d{19}|\d{16}|\d{13}|\d{10})(?:\.\d{1,9})?(?!\d)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How frameworks name what they record: a row of ``FORMS``.
+
+    Attributes:
+        frameworks: which do.
+        example: a path of theirs.
+        folder: matches a last part of the folder's path that is no part of the run's. Its group ``part`` names the recording,
+            ``worker`` the worker where the file's own name tells no rank.
+        name: matches the whole of a file name before its number and suffix. ``worker`` is what all recordings of a worker
+            share; ``part`` and ``then`` name the recording.
+    """
+
+    frameworks: str
+    example: str
+    folder: str = ""
+    name: str = ""
+
+
+FORMS = (
+    Form(
+        "torchtitan, torchtune, Megatron Bridge",
+        "profiling/traces/iteration_10/rank3_trace.json.gz",
+        folder=r"(?P<part>iter(?:ation)?_\d+(?:_exit)?)(?=$|/replica_\d+$)",
+    ),
+    Form(
+        "verl, slime, OpenRLHF",
+        "profile/step_20/actor_prof_rank-0.json.gz",
+        folder=r"(?P<part>(?:global_)?step_\d+)$",
+    ),
+    Form(
+        "ATOM",
+        "rank_0/host_4242.1752829956515000000.pt.trace.json.gz",
+        folder=r"(?P<worker>rank_\d+)$",
+    ),
+    Form(
+        "SGLang",
+        "1758012345.678901-TP-0-DP-1-PP-0-EP-1-DECODE.trace.json.gz",
+        name=r"(?P<part>.+?)-(?P<worker>TP-\d+(?:-(?:DP|PP|EP|CP)-\d+)*)(?:-(?P<then>[A-Za-z_]+(?:-[A-Za-z_]+)*))?(?:\.trace)?",
+    ),
+    Form(
+        "verl",
+        "e2e/actor_e2e_rank0-of-8_tp0-pp0-dp0-cp0_pid4242_20261122154121000_cycle1.json.gz",
+        name=r"(?P<worker>(?:.+_)?rank\d+(?:-of-\d+)?(?:_[a-z]{2}\d+(?:-[a-z]{2}\d+)*)?)_pid\d+_(?P<part>\d{17}(?:_cycle\d+)?)",
+    ),
+    Form(
+        "slime",
+        "train_actor_rank_0.1752829956515000000.pt.trace.json.gz",
+        name=r"(?P<part>train_[a-z_]+)_(?P<worker>rank_\d+)",
+    ),
+    Form(
+        "Lightning",
+        "fit-profiler-0-[Strategy]DDPStrategy.training_step.1752829956515000000.pt.trace.json",
+        name=r"(?P<part>fit|validate|test|predict)-(?P<worker>(?:.+-)?\d+)-(?P<then>(?:\[\w+\])?[A-Za-z_][\w.]*)",
+    ),
+    Form(
+        "Ray Train",
+        "worker_0_epoch_3.pt.trace.json",
+        name=r"(?P<worker>worker_\d+)_(?P<part>epoch_\d+)",
+    ),
+    Form(
+        "NequIP",
+        "rank0.cycle1.pt.trace.json",
+        name=r"(?P<worker>.+)\.(?P<part>cycle\d+)",
+    ),
+)
+"""The first row whose pattern matches is taken, of folders and of names apart."""
+_FOLDERS = [re.compile(rf"(?:^|/){row.folder}", re.ASCII) for row in FORMS if row.folder]
+_NAMES = [re.compile(row.name, re.ASCII) for row in FORMS if row.name]
+_LONGEST_NAME = 1_000
+"""Characters of a name that forms are looked for in; file systems allow 255."""
 
 
 @dataclass(frozen=True)
 class TraceName:
-    """The parts of a trace's file name."""
+    """The parts of a trace's path.
+
+    Attributes:
+        worker: the same for all recordings of a worker.
+        span: the number in the file's name, often a time; empty if none.
+        suffix: the file's ending, from a dot on.
+        run: the folder of the run, relative to the logdir.
+        recording: what else names the recording, such as ``iteration_10``.
+    """
 
     worker: str
     span: str
     suffix: str
+    run: str = ""
+    recording: str = ""
 
     @property
     def by_handler(self) -> bool:
@@ -66,13 +159,39 @@ class TraceName:
         return _EXTRA.search(self.suffix) is not None
 
 
-def parse(file_name: str) -> TraceName | None:
+def parse(file_name: str, folder: str = "") -> TraceName | None:
     """The parts of a file name; None if no trace has its suffix (.json .pickle .gz .txt ...)."""
     match = _HANDLER.match(file_name) or _OTHER.match(file_name)
     if match is None:
         return None
     parts = match.groupdict()
-    return TraceName(parts["worker"], parts.get("span") or "", parts["suffix"])
+    stem, span = parts["worker"], parts.get("span") or ""
+    run, above, recording = _in_folder(folder)
+    worker, own = _in_name(stem)
+    if above and _explicit_rank(worker) is None:
+        worker = above
+    recording = "-".join(filter(None, (recording, own)))
+    return TraceName(worker, span, parts["suffix"], run, recording)
+
+
+def _in_folder(folder: str) -> tuple[str, str, str]:
+    """The run's folder, and the worker and the recording that the last folders name."""
+    worker, parts = "", []
+    while match := next(filter(None, (pattern.search(folder) for pattern in _FOLDERS)), None):
+        folder = (folder[: match.start()] + folder[match.end() :]).strip("/")
+        told = match.groupdict()
+        worker = worker or told.get("worker") or ""
+        parts.append(told.get("part") or "")
+    return folder, worker, "-".join(filter(None, reversed(parts)))
+
+
+def _in_name(stem: str) -> tuple[str, str]:
+    """The worker and the recording that a file name tells."""
+    for pattern in _NAMES if len(stem) <= _LONGEST_NAME else ():
+        if (match := pattern.fullmatch(stem)) is not None:
+            told = match.groupdict()
+            return told["worker"], "-".join(filter(None, (told["part"], told.get("then"))))
+    return stem, ""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -86,23 +205,37 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
-def span_order(name: TraceName) -> tuple[bool, int, int, str]:
-    """Sort key for one worker's spans: traces first, then by number (unnamed first), then suffix."""
-    return (name.extra, 1 if name.span else 0, int(name.span or 0), name.span + name.suffix)
+def span_order(name: TraceName) -> tuple[Any, ...]:
+    """Sort key for one worker's spans: traces first, then by number (unnamed first), recording and suffix."""
+    number = int(name.span or 0)
+    return (
+        name.extra,
+        1 if name.span else 0,
+        number,
+        natural(name.recording),
+        name.span + name.suffix,
+    )
 
 
 def span_names(files: Sequence[TraceName]) -> list[str]:
     """Unique names for the spans of one worker; the suffix is added only where two would clash."""
-    texts = [f.span or UNNAMED_SPAN for f in files]
-    return [t + f.suffix if texts.count(t) > 1 else t for t, f in zip(texts, files, strict=True)]
+    texts = [".".join(filter(None, (f.recording, f.span))) or UNNAMED_SPAN for f in files]
+    return unique(
+        t + f.suffix if texts.count(t) > 1 else t for t, f in zip(texts, files, strict=True)
+    )
 
 
 def span_label(position: int, span: str) -> str:
-    """Display name of a span: its position from 1, and its time where the name is a timestamp."""
-    written = _timestamp(span)
-    if written is not None:
-        return f"{position + 1} · {written:%Y-%m-%d %H:%M:%S} UTC"
-    return f"{position + 1} · {span}" if span else str(position + 1)
+    """Display name of a span: its position from 1, what it is called, and its time where the name holds a timestamp."""
+    match = _TIME.search(span)
+    written = _timestamp(match.group(1)) if match else None
+    if match is None or written is None:
+        return f"{position + 1} · {span}" if span else str(position + 1)
+    called = " ".join(
+        filter(None, (part.strip("-_.") for part in (span[: match.start()], span[match.end() :])))
+    )
+    time = f"{written:%Y-%m-%d %H:%M:%S} UTC"
+    return " · ".join(filter(None, (str(position + 1), called, time)))
 
 
 def _timestamp(span: str) -> datetime | None:
@@ -119,17 +252,57 @@ def ranks_by_name(workers: Sequence[str]) -> list[int | None]:
 
     ``rank3 rank-3 rank_3 rank=3`` are explicit, and so are ``worker3 gpu_3 ...``. A bare trailing
     number (``trace_3``) counts only if the run's numbers are distinct and start at 0, because the
-    handler's default name, ``host_4242``, ends with a process id.
+    handler's default name, ``host_4242``, ends with a process id. Places in the job (``TP-1-PP-0``) are counted through.
     """
     ranks = [_explicit_rank(worker) for worker in workers]
-    bare = {w: int(m.group(1)) for w in workers if (m := _BARE.search(w))}
+    bare = {w: int(m.group(1) or m["first"]) for w in workers if (m := _BARE.search(w))}
+    if ranks.count(None) == len(ranks) and (places := places_by_name(workers)):
+        return list(_counted(places))
     if len(bare) == len(workers) == len(set(bare.values())) and 0 in bare.values():
         return [bare[w] if r is None else r for r, w in zip(ranks, workers, strict=True)]
     return ranks
 
 
+def is_front_end(worker: str) -> bool:
+    """Whether a name is that of a server's process that launches nothing on a device, and so is no rank (vLLM's)."""
+    return worker.endswith(".async_llm")
+
+
+def places_by_name(workers: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """The place of each worker in the dimensions that all their names tell, by dimension.
+
+    ``tp4_dp2`` may as well be the sizes of a job: a dimension counts only if the places of a run begin at 0 and leave no gap,
+    and all of them only if they tell the workers apart. A single ``ep`` may be an epoch.
+    """
+    told = [{word.upper(): int(n) for word, n in _DIMENSION.findall(worker)} for worker in workers]
+    if not told or any(places.keys() != told[0].keys() for places in told):
+        return {}
+    if not told[0].keys() & set(_SLOWEST_FIRST):
+        return {}
+    found = {name: tuple(places[name] for places in told) for name in told[0]}
+    gapless = {n: p for n, p in found.items() if len(set(p)) == max(p) + 1}
+    return gapless if len(set(zip(*gapless.values(), strict=True))) == len(workers) else {}
+
+
+def _counted(places: Mapping[str, Sequence[int]]) -> Iterable[int | None]:
+    """The rank of each worker: the fewest of the fast dimensions that tell all apart, counted through."""
+    for first in reversed(range(len(_SLOWEST_FIRST))):
+        used = [places[name] for name in _SLOWEST_FIRST[first:] if name in places]
+        if used and len(set(zip(*used, strict=True))) == len(used[0]):
+            sizes = [max(dimension) + 1 for dimension in used]
+            return [_number(place, sizes) for place in zip(*used, strict=True)]
+    return [None] * len(next(iter(places.values())))
+
+
+def _number(place: Sequence[int], sizes: Sequence[int]) -> int:
+    number = 0
+    for index, size in zip(place, sizes, strict=True):
+        number = number * size + index
+    return number
+
+
 def _explicit_rank(worker: str) -> int | None:
-    match = _RANK.search(worker) or _PROCESS.search(worker)
+    match = _RANK.search(worker) or _PROCESS.search(worker) or _ONLY_TP.search(worker)
     return int(match.group(1)) if match else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 
 def is_url(location: str) -> bool:
@@ -18,6 +18,20 @@ def scheme_of(location: str) -> str:
     return location.partition("://")[0].lower() if is_url(location) else ""
 
 
+def in_archive(archive: str, kind: str, path: str) -> str:
+    """The location of a member of an archive: ``zip://a/b.json::/data/run.zip``."""
+    return f"{kind}://{quote(path, safe='/', errors='surrogateescape')}::{archive}"
+
+
+def archive_of(location: str) -> tuple[str, str, str] | None:
+    """The archive's location, ``zip`` or ``tar``, and the member's path; None for what lies in none."""
+    kind, _, rest = location.partition("://")
+    member, mark, archive = rest.partition("::")
+    if kind not in ("zip", "tar") or not mark or not member:
+        return None
+    return archive, kind, unquote(member, errors="surrogateescape")
+
+
 def is_web(location: str) -> bool:
     """Whether a location is an HTTP or HTTPS URL."""
     return scheme_of(location) in ("http", "https")
@@ -25,7 +39,8 @@ def is_web(location: str) -> bool:
 
 def in_this_process_only(location: str) -> bool:
     """Whether only this process can read the location: fsspec's ``memory://``."""
-    return scheme_of(location) == "memory"
+    inside = archive_of(location)
+    return scheme_of(inside[0] if inside else location) == "memory"
 
 
 def local_path(location: str) -> str:
@@ -36,6 +51,8 @@ def local_path(location: str) -> str:
 
 def base_name(location: str) -> str:
     """The last component of a path or URL, without query: ``http://h/a/b.json?t=1`` → ``b.json``."""
+    if (inside := archive_of(location)) is not None:
+        return inside[2].rpartition("/")[2]
     if is_web(location):
         return unquote(urlsplit(location).path).rstrip("/").rpartition("/")[2]
     parts = re.split(
@@ -47,6 +64,8 @@ def base_name(location: str) -> str:
 
 def shown(location: str) -> str:
     """A location fit to display: without credentials and without the query, which may be signed."""
+    if (inside := archive_of(location)) is not None:
+        return f"{shown(inside[0])}/{readable(inside[2])}"
     if not scheme_of(location):
         return readable(local_path(location))
     parts = urlsplit(location)

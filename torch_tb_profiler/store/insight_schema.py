@@ -42,6 +42,15 @@ class PathCause(IntEnum):
     """In a collective or transfer before the last rank has begun: told only where other ranks are known."""
 
 
+class RangeKind(IntEnum):
+    """Where a range is recorded."""
+
+    HOST = 0
+    """``record_function``, NVTX; the device's part follows from what was launched inside."""
+    DEVICE = 1
+    """On a device stream alone (``gpu_user_annotation``)."""
+
+
 def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
     """The columns of a table per step that can be summed over steps; ``group``: its key column."""
     return tuple(column for column in steps.columns if column.name not in (group, "step"))
@@ -367,6 +376,25 @@ step, ordered by (track, time).
     track  i4  row of tracks  The thread or stream.
     time   i8  ns             When it came there.
     slack  i8  ns             How much later it could; -1 nothing recorded depends on it.
+""")
+
+RANGES = declared("""
+ranges: Distinct names of annotations; those that are steps are left out.
+    name   i4  number of a string  Name; a string of the trace.
+    kind   u1  RangeKind           0 on the host, 1 on device streams alone.
+    event  i4  row of spans        Its longest call, as an example.
+""")
+
+RANGE_STEPS = declared("""
+range_steps: Calls and times per range and step, in the order of steps. Calls within a call of their name only count as calls.
+    range     i4  row of ranges  The range; -1 everything, in a range or not.
+    step      i4  row of steps   The step: that holds the begin of the call, the stretch of host time, or the launch; -1 outside all.
+    calls     i8  calls          Number of calls.
+    host      i8  ns             Host time from begin to end; that of a call which lasts longer than the step is split.
+    device    i8  ns             From the begin of the first to the end of the last device work that a call launched in the step.
+    busy      i8  ns             Of it, while such work ran.
+    launched  i8  events         Device events launched inside; 0 on device streams alone.
+    path      i8  ns             Time on the critical path of events inside, and of work launched inside.
 """)
 
 INSIGHT_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

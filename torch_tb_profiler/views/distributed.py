@@ -67,7 +67,9 @@ _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\
 
 @dataclass(frozen=True)
 class PlacedWorker:
-    """A worker of the run. ``place``: its index among the ranks of the figures, -1 until ready."""
+    """A worker of the run. ``place``: its index among the ranks of the figures, -1 until ready. ``told``: (dimension, place) in
+    the job, as its name tells.
+    """
 
     worker: str
     span: str
@@ -76,6 +78,7 @@ class PlacedWorker:
     state: WorkerState
     message: str
     place: int
+    told: tuple[tuple[str, int], ...] = ()
 
 
 def distributed_payload(

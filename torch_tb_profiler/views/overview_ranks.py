@@ -166,7 +166,8 @@ def _dimensions(run: RunOfRanks, workers: Sequence[RunWorker]) -> tuple[Dimensio
     used = [row for row, number in enumerate(numbers) if number is not None and times[number] == 1]
     groups = (group for rank in run.figures.ranks for group in rank.groups)
     ranks = [number for row in used if (number := numbers[row]) is not None]
-    found = coordinates(ranks, groups, [workers[row].node for row in used])
+    told = [dict(run.placed[row].told) for row in used]
+    found = coordinates(ranks, groups, [workers[row].node for row in used], told)
     return tuple(_spread_out(dimension, used, len(workers)) for dimension in found)
 
 

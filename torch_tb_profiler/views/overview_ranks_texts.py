@@ -112,6 +112,8 @@ def hint_text(dimension: Dimension) -> str:
     """What a dimension is made from."""
     if dimension.values:
         return "The machines that the ranks ran on."
+    if dimension.by_name:
+        return "Place of a rank in the job, from the name of its file."
     size, stride = format_count(dimension.size), format_count(dimension.stride)
     if dimension.name.startswith(("set of", "group of")):
         return f"{size} sets of ranks that no process group joins, by their lowest ranks."

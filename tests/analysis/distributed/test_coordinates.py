@@ -219,3 +219,35 @@ def test_any_groups_are_read(groups: list[tuple[str, list[int]]], ranks: list[in
     basis = [dimension.place.tolist() for dimension in found if dimension.independent]
     known = [places for places in zip(*basis, strict=True) if min(places) >= 0]
     assert len(set(known)) == len(known)
+
+
+def told(name: str, *counts: int) -> list[dict[str, int]]:
+    """What names tell of a row-major mesh: ``told("dp tp", 2, 2)``."""
+    words = name.upper().split()
+    return [dict(zip(words, place, strict=True)) for place in np.ndindex(*counts)]
+
+
+def test_names_tell_dimensions_where_no_group_does() -> None:
+    places_told = [{**place, "EP": rank} for rank, place in enumerate(told("dp pp tp", 2, 1, 2))]
+    found = coordinates(range(4), [], (), places_told)
+    assert places(found) == {"TP": [0, 1, 0, 1], "EP": [0, 1, 2, 3], "DP": [0, 0, 1, 1]}
+    assert all(dimension.by_name for dimension in found)
+    assert [
+        d.name for d in coordinates(range(4), [], (), told("dp tp", 2, 2)) if d.independent
+    ] == [
+        "TP",
+        "DP",
+    ]
+
+
+def test_groups_outweigh_names() -> None:
+    groups = mesh((2, 2), True)
+    wrong = [{"TP": 1 - place["TP"]} for place in told("dp tp", 2, 2)]
+    assert places(coordinates(range(4), groups, (), wrong)) == places(coordinates(range(4), groups))
+
+
+def test_names_name_the_groups_that_have_no_name() -> None:
+    groups = mesh((2, 2), False)
+    found = coordinates(range(4), groups, (), told("dp tp", 2, 2))
+    assert {d.name: d.stride for d in found} == {"TP": 1, "DP": 2}
+    assert not any(dimension.by_name for dimension in found)

@@ -73,7 +73,8 @@ _WORD = re.compile(r"[a-z]+", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Dimension:
-    """A dimension of a job. ``size``: ranks of a group; ``stride``: between neighbours in a group, 0 where it varies.
+    """A dimension of a job. ``size``: ranks of a group; ``stride``: between neighbours in a group, 0 where it varies;
+    ``by_name``: not from groups but from what names tell.
     ``independent``: these dimensions together tell ranks apart, where all places are known; others run along them.
     ``place``: of each rank its index in its group, int64 of shape (ranks,), −1 unknown. ``values``: names of the places,
     empty where they are numbers.
@@ -85,6 +86,7 @@ class Dimension:
     independent: bool
     place: Ints
     values: tuple[str, ...] = ()
+    by_name: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,16 @@ def dimension_name(text: str) -> str:
 
 
 def coordinates(
-    ranks: Sequence[int], groups: Iterable[ProcessGroup], hosts: Sequence[str] = ()
+    ranks: Sequence[int],
+    groups: Iterable[ProcessGroup],
+    hosts: Sequence[str] = (),
+    told: Sequence[Mapping[str, int]] = (),
 ) -> tuple[Dimension, ...]:
-    """The dimensions of a job, those with the nearest ranks first; none where the groups tell nothing.
+    """The dimensions of a job, those with the nearest ranks first; none where neither groups nor names tell any.
 
     ranks: the distinct ranks that are asked about.
     hosts: the host of each of them, empty unknown; several hosts are a dimension of their own.
+    told: place by dimension of each of them, as its name tells. It counts where no group names the dimension.
     """
     families = _families(ranks, groups)
     named = [family for family in families if family.name]
@@ -123,7 +129,40 @@ def coordinates(
             basis.append(family)
     shown = [family for family in families if family.name or family in basis]
     found = [_dimension(family, family in basis) for family in sorted(shown, key=_nearness)]
-    return (*found[:MOST_DIMENSIONS], *_sets(ranks, basis), *_nodes(hosts))
+    found = _with_names(found, told)
+    sets = () if any(dimension.by_name for dimension in found) else _sets(ranks, basis)
+    return (*found[:MOST_DIMENSIONS], *sets, *_nodes(hosts))
+
+
+def _with_names(found: list[Dimension], told: Sequence[Mapping[str, int]]) -> list[Dimension]:
+    """The same with what names tell: names of groups without one, and dimensions that no group names. These tell ranks apart
+    where there are no groups.
+    """
+    basis = [] if found else [np.zeros(len(told), np.int64)]
+    for name, place in _places_told(told).items():
+        same = [d for d in found if not d.by_name and np.array_equal(d.place, place)]
+        if any(d.name == name for d in found):
+            continue
+        if same and same[0].name.startswith("groups of"):
+            found = [replace(d, name=name) if d is same[0] else d for d in found]
+            continue
+        before = len(np.unique(np.stack(basis), axis=1).T) if basis else len(place)
+        after = len(np.unique(np.stack([*basis, place]), axis=1).T)
+        size = int(place.max()) + 1
+        found = [*found, Dimension(name, size, 0, after > before, place, by_name=True)]
+        basis = [*basis, place] if after > before else basis
+    return found
+
+
+def _places_told(told: Sequence[Mapping[str, int]]) -> dict[str, Ints]:
+    """The places of ranks in the dimensions that all names tell and in which they differ, the fastest first."""
+    names = set.intersection(*(set(places) for places in told)) if told else set()
+    found = {name: np.array([places[name] for places in told], np.int64) for name in names}
+    varying = {name: place for name, place in found.items() if place.max() > place.min()}
+    changes = {name: int(np.count_nonzero(np.diff(place))) for name, place in varying.items()}
+    return {
+        name: varying[name] for name in sorted(varying, key=lambda n: (-changes[n], n != "TP", n))
+    }
 
 
 def _families(ranks: Sequence[int], groups: Iterable[ProcessGroup]) -> list[_Family]:

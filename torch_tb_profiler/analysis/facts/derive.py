@@ -31,15 +31,14 @@ workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute, captured_batch
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
@@ -79,11 +78,11 @@ from torch_tb_profiler.analysis.facts.steps import (
     host_step,
     latest_end,
 )
-from torch_tb_profiler.analysis.facts.workload_kind import Workload, find_workload
+from torch_tb_profiler.analysis.facts.workload_kind import find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -94,49 +93,46 @@ def derive(trace: Trace) -> Facts:
     """The facts of a trace; any trace has facts, an empty one too."""
     # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(1) as beside:
-        return _derive(trace, beside.submit(enclosing_spans, trace))
+        return _derive(trace, beside, beside.submit(enclosing_spans, trace))
 
 
-def _derive(trace: Trace, nested: Future[Array]) -> Facts:
+def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
+    spans = trace["spans"]
     tree = call_tree(trace)
-    names = tree.names
-    caused = causes(trace, tree, names)
-    iterations = server_iterations(trace)
-    windows = find_steps(trace, tree, names, caused, iterations)
+    names, caused = tree.names, causes(trace, tree, tree.names)
+    windows = find_steps(trace, tree, names, caused, iterations := server_iterations(trace))
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)
-    replayed = replayed_calls(
-        trace, of_replays, windows.device_step[replays.replay >= 0], is_operator(trace)
-    )
+    replay_step = windows.device_step[replays.replay >= 0]
+    replayed = replayed_calls(trace, of_replays, replay_step, is_operator(trace))
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     enclosing = nested.result()
     give_back_memory()
-    launches = tree.node[replays.launch]
-    stacks = call_stacks(trace, tree, enclosing, strings, launches[launches >= 0])
+    active = active_sets(trace, tree, names, caused, communication)
+    breakdown = beside.submit(break_down, active, windows.start, windows.end)
+    links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
+    stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
-    begin = trace["spans"]["start"][tree.row]
-    step = joined(host_step(windows.host_start, windows.host_end, begin), replayed.step)
+    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    step = joined(step, replayed.step)
     give_back_memory()
-    named = attribute(trace, tree, caused, windows, replays, replayed)
-    operators = operator_facts(
-        trace, tree, caused, replayed, matrix, step, stacks.of_node, named.of_node
-    )
+    named = attribute(trace, tree, caused, windows, replays, replayed, strings)
+    within = stacks.of_node, named.of_node
+    operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     give_back_memory()
     eligible, device_step = operators.eligible, windows.device_step
     kernels, kernel_steps = kernel_facts(
         trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
-    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
-    windows, iterated = _iterated(trace, iterations, windows, caused, strings)
     begun = _begun(operators.operator_steps, len(windows.start))
-    flags = flag_steps(windows, begun, phase_of_steps(iterated, len(windows.start)))
-    give_back_memory()
+    windows, iterated, flags = _iterated(trace, iterations, windows, caused, strings, begun)
     tables: dict[str, Table] = {
-        "steps": _steps(windows, flags, active_sets(trace, tree, names, caused, communication)),
+        "steps": _steps(windows, flags, breakdown.result()),
         "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
@@ -146,17 +142,26 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "unnamed_steps": named.unnamed_steps,
         "kernels": kernels,
         "kernel_steps": kernel_steps,
-        "span_links": span_links(trace, tree, caused, windows, enclosing),
+        "span_links": links.result(),
     } | of_replays
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)
-    ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
+    linked = tables["span_links"]
+    ranges = match_ranges(trace, linked["parent"], linked["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
-    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
-    summary["profiled_ranges"] = len(ranges.row)
-    summary["workload"] = _workload(find_workload(trace, caused, communication))
+    summary |= {
+        "matrix_eligible_share": operators.eligible_share,
+        "touched_ns": touched,
+        "profiled_ranges": len(ranges.row),
+        "workload": _workload(trace, caused, communication),
+    }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
+    found = find_workload(trace, caused, communication)
+    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _iterated(
@@ -165,17 +170,17 @@ def _iterated(
     windows: StepWindows,
     caused: Causes,
     strings: StringBuilder,
-) -> tuple[StepWindows, Table]:
-    """The steps, with short names where they are iterations, and ``ITERATIONS``."""
+    begun: Array,
+) -> tuple[StepWindows, Table, Array]:
+    """The steps, with short names where they are iterations, ``ITERATIONS``, and the marks of the steps.
+
+    ``begun``: the number of operators that started in each step.
+    """
     host = (windows.host_start, windows.host_end)
     table = iteration_table(trace, iterations, *host, caused, windows.device_step)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
-    return windows, table
-
-
-def _workload(found: Workload) -> dict[str, str]:
-    return {"kind": found.kind.value, "evidence": found.evidence}
+    return windows, table, flag_steps(windows, begun, phase_of_steps(table, len(windows.start)))
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:
@@ -205,7 +210,7 @@ def _begun(operator_steps: Table, steps: int) -> Array:
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
 
 
-def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> Table:
+def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -215,7 +220,7 @@ def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> T
         host_end=windows.host_end,
         launched=windows.launched,
         flags=flags,
-        **break_down(active, windows.start, windows.end),
+        **breakdown,
     )
 
 

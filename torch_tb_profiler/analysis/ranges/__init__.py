@@ -1,0 +1,1 @@
+"""Annotated ranges: what ran between ``record_function`` or NVTX begin and end."""

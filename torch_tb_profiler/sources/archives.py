@@ -1,0 +1,251 @@
+"""Archives of traces as folders: what stands in a ``.zip``, ``.tar``, ``.tar.gz`` or ``.tgz``, and its members as streams.
+
+::
+
+    logs/run.zip                          folder "run.zip"
+      traces/rank0.pt.trace.json.gz       folder "run.zip/traces", location "zip://traces/rank0.pt.trace.json.gz::/data/logs/run.zip"
+
+Nothing is unpacked to a disk. Archives are untrusted: how much of their directories is read and how many members are listed is
+limited, names that lead out of the archive and archives within are left out, and what a member inflates to is
+limited as that of any file. A ``.tar.gz`` has no directory: each member is reached by inflating all before it.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Any, cast
+
+from isal import igzip
+
+from torch_tb_profiler.sources.inflate import GZIP
+from torch_tb_profiler.sources.names import parse
+from torch_tb_profiler.units import format_count
+
+MOST_LISTED = 10_000
+"""Members of an archive that may be traces."""
+MOST_VISITED = 100_000
+"""Members of any kind."""
+DIRECTORY_BYTES = 64 << 20
+"""What an archive may say of its members."""
+INFLATED_BYTES = 64 << 30
+"""What is inflated of a ``.tar.gz`` to list it."""
+_SUFFIX = re.compile(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+class ArchiveError(Exception):
+    """The content is no such archive, or is damaged or larger than is read."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive: its path there, and its size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Members:
+    """Files that may be traces, and a sentence for each kind of thing that was left out."""
+
+    files: tuple[Member, ...]
+    notes: tuple[str, ...]
+
+
+def is_archive(file_name: str) -> bool:
+    """Whether a file of this name is opened as a folder."""
+    return _SUFFIX.search(file_name) is not None
+
+
+def kind_of(file_name: str) -> str:
+    """``zip`` or ``tar``, the scheme of locations in it."""
+    return "zip" if file_name.lower().endswith(".zip") else "tar"
+
+
+def list_members(file: IO[bytes], kind: str) -> Members:
+    """The files in an archive that may be traces, in its order; of a damaged one those before the damage.
+
+    Raises:
+        ArchiveError: nothing of it can be read as an archive.
+    """
+    found: dict[str, int] = {}
+    outside = inside = visited = 0
+    problem = ""
+    try:
+        for path, size in _walk(file, kind):
+            visited += 1
+            name = path.removeprefix("./")
+            if visited > MOST_VISITED or len(found) >= MOST_LISTED:
+                problem = "it holds more files than are listed"
+                break
+            outside += not _fits(name)
+            base = name.rpartition("/")[2]
+            hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
+            if not _fits(name) or hidden:
+                continue
+            inside += is_archive(base)
+            if not is_archive(base) and parse(base) is not None:
+                found.setdefault(path, size)
+    except Exception as error:  # damaged archives raise anything
+        problem = _why(error)
+        if not visited:
+            raise ArchiveError(problem) from error
+    notes = []
+    if problem:
+        notes.append(f"only {format_count(len(found))} files of it were listed: {problem}.")
+    if outside:
+        notes.append(f"{format_count(outside)} names in it lead out of it and were left out.")
+    if inside:
+        notes.append(f"{format_count(inside)} archives within it were not opened; unpack them.")
+    return Members(tuple(Member(path, size) for path, size in found.items()), tuple(notes))
+
+
+def open_member(file: IO[bytes], kind: str, path: str) -> tuple[IO[bytes], int]:
+    """A stream of a member's bytes, which closes the archive with it, and their number.
+
+    Raises:
+        ArchiveError: it is not there or cannot be read.
+    """
+    try:
+        opened = _in_zip(file, path) if kind == "zip" else _in_tar(file, path)
+    except Exception as error:  # damaged archives raise anything
+        file.close()
+        raise ArchiveError(_why(error)) from error
+    if opened is None:
+        file.close()
+        raise ArchiveError("the archive does not hold it any more")
+    return opened
+
+
+def _why(error: BaseException) -> str:
+    text = " ".join(str(error).split())[:200]
+    return text or type(error).__name__
+
+
+def _fits(path: str) -> bool:
+    """Whether a member's path stays within the archive."""
+    return not (
+        "\\" in path
+        or "\0" in path
+        or _DRIVE.match(path)
+        or any(part in ("", "..") for part in path.split("/"))
+    )
+
+
+def _walk(file: IO[bytes], kind: str) -> Iterator[tuple[str, int]]:
+    """Path and size of every readable file."""
+    if kind == "zip":
+        with zipfile.ZipFile(cast("IO[bytes]", _Metered(file))) as archive:
+            for name in dict.fromkeys(archive.namelist()):
+                info = archive.getinfo(name)
+                if not info.is_dir() and not info.flag_bits & 1:
+                    yield name, info.file_size
+    else:
+        for member, _ in _tar_members(*_tar_file(file)):
+            yield member.name, member.size
+
+
+class _Metered:
+    """A file of which only so much is read until ``free``; what is skipped by seeking does not count."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._left: int | None = DIRECTORY_BYTES
+
+    def free(self) -> None:
+        """From now on it is read without limit."""
+        self._left = None
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, as any file gives them."""
+        if self._left is None:
+            return self._file.read(size)
+        data = self._file.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ArchiveError("what it says of its files is too much")
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def _tar_file(file: IO[bytes]) -> tuple[_Metered, bool]:
+    """The archive, inflated, and whether it was compressed."""
+    compressed = file.read(len(GZIP)) == GZIP
+    file.seek(0)
+    return _Metered(cast("Any", igzip).open(file) if compressed else file), compressed
+
+
+def _tar_members(
+    file: _Metered, compressed: bool
+) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
+    """The files of a tar archive; links, devices and sparse files are none."""
+    with tarfile.open(fileobj=cast("IO[bytes]", file), mode="r:") as archive:
+        for _ in range(MOST_VISITED):
+            info = archive.next()
+            if info is None:
+                return
+            # The archive would keep every member it has passed.
+            cast("Any", archive).members = []
+            if info.isreg() and not info.issparse():
+                yield info, archive
+            if compressed and info.offset_data + info.size > INFLATED_BYTES:
+                raise ArchiveError("it inflates to more than is read to list it")
+
+
+def _in_zip(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:
+    metered = _Metered(file)
+    archive = zipfile.ZipFile(cast("IO[bytes]", metered))
+    if path not in archive.NameToInfo:
+        return None
+    info = archive.getinfo(path)
+    member = archive.open(info)
+    metered.free()
+    return cast("IO[bytes]", _Owned(member, file.close)), info.file_size
+
+
+def _in_tar(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:
+    metered, compressed = _tar_file(file)
+    for info, archive in _tar_members(metered, compressed):
+        if info.name == path:
+            metered.free()
+            # Closing the archive leaves the file open, which was opened elsewhere.
+            return cast("IO[bytes]", _Owned(archive.extractfile(info), file.close)), info.size
+    return None
+
+
+class _Owned:
+    """A member's bytes, read once from the begin, with the archive that it closes."""
+
+    def __init__(self, member: Any, close: Callable[[], None]) -> None:
+        self._member, self._close = member, close
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, as any file gives them."""
+        return cast("bytes", self._member.read(size))
+
+    def seekable(self) -> bool:
+        """A stream, even where the archive could seek."""
+        return False
+
+    def close(self) -> None:
+        """Close the archive."""
+        self._close()
+
+    def __enter__(self) -> _Owned:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -97,7 +97,6 @@ def derive(trace: Trace) -> Facts:
 
 
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
-    spans = trace["spans"]
     tree = call_tree(trace)
     names, caused = tree.names, causes(trace, tree, tree.names)
     windows = find_steps(trace, tree, names, caused, iterations := server_iterations(trace))
@@ -117,7 +116,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
-    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    step = host_step(windows.host_start, windows.host_end, trace["spans"]["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)

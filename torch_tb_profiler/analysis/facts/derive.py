@@ -97,9 +97,11 @@ def derive(trace: Trace) -> Facts:
 
 
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
+    spans = trace["spans"]
     tree = call_tree(trace)
     names, caused = tree.names, causes(trace, tree, tree.names)
-    windows = find_steps(trace, tree, names, caused, iterations := server_iterations(trace))
+    iterations = server_iterations(trace)
+    windows = find_steps(trace, tree, names, caused, iterations)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -116,7 +118,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
-    step = host_step(windows.host_start, windows.host_end, trace["spans"]["start"][tree.row])
+    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)
@@ -128,8 +130,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
-    begun = _begun(operators.operator_steps, len(windows.start))
-    windows, iterated, flags = _iterated(trace, iterations, windows, caused, strings, begun)
+    windows, iterated = _iterated(trace, iterations, windows, caused, strings)
+    flags = _flags(windows, operators.operator_steps, iterated)
     tables: dict[str, Table] = {
         "steps": _steps(windows, flags, breakdown.result()),
         "iterations": iterated,
@@ -149,18 +151,10 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     linked = tables["span_links"]
     ranges = match_ranges(trace, linked["parent"], linked["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
-    summary |= {
-        "matrix_eligible_share": operators.eligible_share,
-        "touched_ns": touched,
-        "profiled_ranges": len(ranges.row),
-        "workload": _workload(trace, caused, communication),
-    }
+    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
+    summary["profiled_ranges"] = len(ranges.row)
+    summary["workload"] = _workload(trace, caused, communication)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
-
-
-def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
-    found = find_workload(trace, caused, communication)
-    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _iterated(
@@ -169,17 +163,18 @@ def _iterated(
     windows: StepWindows,
     caused: Causes,
     strings: StringBuilder,
-    begun: Array,
-) -> tuple[StepWindows, Table, Array]:
-    """The steps, with short names where they are iterations, ``ITERATIONS``, and the marks of the steps.
-
-    ``begun``: the number of operators that started in each step.
-    """
+) -> tuple[StepWindows, Table]:
+    """The steps, with short names where they are iterations, and ``ITERATIONS``."""
     host = (windows.host_start, windows.host_end)
     table = iteration_table(trace, iterations, *host, caused, windows.device_step)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
-    return windows, table, flag_steps(windows, begun, phase_of_steps(table, len(windows.start)))
+    return windows, table
+
+
+def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
+    found = find_workload(trace, caused, communication)
+    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:
@@ -203,10 +198,11 @@ def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
 
 
-def _begun(operator_steps: Table, steps: int) -> Array:
-    """The number of operators that started in each step."""
+def _flags(windows: StepWindows, operator_steps: Table, iterated: Table) -> Array:
+    steps = len(windows.start)
     inside = operator_steps["step"] >= 0
-    return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
+    begun = sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
+    return flag_steps(windows, begun, phase_of_steps(iterated, steps))
 
 
 def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -> Table:

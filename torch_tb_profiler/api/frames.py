@@ -31,9 +31,9 @@ from torch_tb_profiler.api.waiting import (
     one_fleet,
     waiting_columns,
 )
+from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -45,22 +45,6 @@ if TYPE_CHECKING:
 
 Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
-_C = DisplayColumn
-WORKERS = DisplaySpec(
-    "workers",
-    "One row per trace that was opened.",
-    (
-        _C("run", "text", "", "Name of the run."),
-        _C("worker", "text", "", "Name of the worker."),
-        _C("span", "text", "", "Name of the span."),
-        _C("rank", "id", "", "Its rank.", optional=True, unit="rank"),
-        _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
-        _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
-        _C("steps", "count", "", "Steps.", unit="steps"),
-        _C("mean_step_ns", "mean time", "", "Mean wall time of complete steps."),
-        _C("path", "text", "", "The file."),
-    ),
-)
 
 
 class Frames(ABC):
@@ -101,6 +85,17 @@ class Frames(ABC):
         """
         _one_of(by, ("name", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
+
+    def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
+        """What torch.compile made and called: the operators that each kernel fuses, its graph and
+        region, and its source lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand
+        beside the trace or in the folder ``provenance``.
+
+        Raises:
+            IndexError: there is no such step.
+            SourceError: there are no logs in the folder.
+        """
+        return self._each(lambda context: tables.compiled(context, provenance, steps))
 
     def critical_path(self, steps: Steps = None) -> DataFrame:
         """What the end of each step waited for, segment by segment; the segments of a step add up to its wall time.

@@ -16,9 +16,9 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, modules, memory, memory_blocks, memory_alive,
-collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or
-lines (default: lines); with trace events"""
+_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, modules, memory, memory_blocks,
+memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope
+modules or lines (default: lines); with trace events"""
 
 _Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -127,13 +127,12 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
         help="numeric column of --json, largest first (default: self time on the device, else on"
         " the host)",
     )
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        default=20,
-        help="rows to print, with --json too (default: %(default)s)",
-    )
+    _limit(parser)
+
+
+def _limit(parser: argparse.ArgumentParser) -> None:
+    text = "rows to print, with --json too (default: %(default)s)"
+    parser.add_argument("--limit", metavar="N", type=_positive, default=20, help=text)
 
 
 def _operators(parser: argparse.ArgumentParser) -> None:
@@ -185,6 +184,19 @@ def _what_if(parser: argparse.ArgumentParser) -> None:
 
 def _kernels(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "properties"))
+
+
+def _compiled(parser: argparse.ArgumentParser) -> None:
+    _reports(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--provenance",
+        metavar="FOLDER",
+        type=_path,
+        help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
+        " trace)",
+    )
+    _limit(parser)
 
 
 def _pyprof(parser: argparse.ArgumentParser) -> None:
@@ -416,6 +428,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
+    Command(
+        "compiled",
+        "list what torch.compile made, what it fuses, and its source lines",
+        _compiled,
+        ("output:print_traces", "compiled:compiled"),
+    ),
     Command(
         "iterations",
         "list the iterations of an inference server",

@@ -15,7 +15,7 @@ from tests.builders.listed import trace_listed
 from tests.builders.server_annotations import FORMS, written_by_servers
 from tests.builders.server_trace import Served, server_trace, sglang_server_trace
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.steps import ITERATION, StepFlag, odd_reasons
+from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, StepFlag, odd_reasons
 from torch_tb_profiler.analysis.figures.iterations import iteration_table, phase_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
@@ -312,3 +312,45 @@ def hostile(count: int) -> list[Event]:
 def test_hostile_annotations_never_raise() -> None:
     facts = derive(trace_of(hostile(300)))
     assert facts["steps"].n == len(rows(facts)) > 0
+
+
+def loop(module: str, tokens: list[int], *more: str) -> Facts:
+    """A loop that calls a module, which embeds that many tokens of two sequences each time."""
+    lines = list(more)
+    for number, count in enumerate(tokens):
+        at = 1000 * number
+        lines += [
+            f"1 frame nn.Module: {module}_0@{at}+900",
+            f"1 frame nn.Module: Layer_{number}@{at + 100}+100",
+            f'1 op aten::embedding@{at + 10}+20 {{"Input Dims": [[50, 8], [2, {count}]]}}',
+            f"1 op aten::mm@{at + 120}+20",
+        ]
+    return listed(*lines)
+
+
+def test_calls_of_the_outermost_module_are_passes_of_a_generate_loop() -> None:
+    facts = loop("Llama", [17, 1, 1, 1])
+    assert facts.summary["step_source"] == PASS
+    assert [(row["name"], row["phase"]) for row in rows(facts)] == [
+        ("nn.Module: Llama_0", "prefill"),
+        *[("nn.Module: Llama_0", "decode")] * 3,
+    ]
+    assert [row["context_tokens"] for row in rows(facts)] == [34, 0, 0, 0]
+    assert [row["generation_requests"] for row in rows(facts)] == [0, 2, 2, 2]
+
+
+def test_passes_of_a_diffusion_pipeline_have_no_phase() -> None:
+    around = ["1 frame nn.Module: TextEncoder_0@5500+400", "1 frame nn.Module: Decoder_0@6000+300"]
+    facts = loop("Transformer", [64] * 5, *around)
+    assert [row["phase"] for row in rows(facts)] == ["other"] * 5
+
+
+@pytest.mark.parametrize(
+    ("tokens", "more"),
+    [([9, 1], ()), ([9, 1, 1], ("1 op Optimizer.step#SGD.step@2950+10",))],
+    ids=["too few", "training"],
+)
+def test_no_passes_where_it_is_not_safe(tokens: list[int], more: tuple[str, ...]) -> None:
+    facts = loop("Llama", tokens, *more)
+    assert facts.summary["step_source"] != PASS
+    assert rows(facts) == []

@@ -8,7 +8,7 @@
 ``Facts.summary`` holds, as plain values:
 
 =====================  ======================================================================================
-step_source            ``ProfilerStep``, ``iteration of a server``, the name of the annotation that repeats, or ``whole span``
+step_source            ``ProfilerStep``, ``iteration of a server``, ``pass of the model``, the name of the annotation that repeats, or ``whole span``
 span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
 device_identified      whether no device has a recorded name, and one is known by its units and memory
@@ -59,7 +59,6 @@ from torch_tb_profiler.analysis.facts.iterations import (
     ServerIterations,
     iteration_table,
     phase_of_steps,
-    server_iterations,
     short_names,
 )
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
@@ -100,8 +99,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
     names, caused = tree.names, causes(trace, tree, tree.names)
-    iterations = server_iterations(trace)
-    windows = find_steps(trace, tree, names, caused, iterations)
+    windows, iterations = find_steps(trace, tree, names, caused)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]

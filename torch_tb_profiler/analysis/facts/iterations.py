@@ -103,6 +103,15 @@ def _of_servers(
     return row, said, meanings
 
 
+def outermost(spans: Table, row: Ints) -> Ints:
+    """Those of one thread that begin within none before, in time order."""
+    start = spans["start"][row]
+    row = row[np.lexsort((-spans["dur"][row], start))]
+    start = spans["start"][row]
+    reached = np.maximum.accumulate(start + spans["dur"][row])
+    return row[np.append(True, start[1:] >= reached[:-1])] if len(row) else row
+
+
 def _outermost(spans: Table, row: Ints, said: Ints, meanings: list[ServerStep]) -> ServerIterations:
     """The annotations of one thread that begin within no other, with what the inner ones say."""
     start = spans["start"][row]

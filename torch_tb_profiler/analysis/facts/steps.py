@@ -13,8 +13,13 @@ from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.iterations import ServerIterations, phase_of_steps
+from torch_tb_profiler.analysis.facts.iterations import (
+    ServerIterations,
+    phase_of_steps,
+    server_iterations,
+)
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
+from torch_tb_profiler.analysis.facts.passes import model_passes
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -43,13 +48,15 @@ NORMAL_MAD = 1.4826
 
 WHOLE_SPAN = "whole span"
 ITERATION = "iteration of a server"
+PASS = "pass of the model"
 
 
 @dataclass(frozen=True)
 class StepWindows:
     """Steps in time order, arrays of shape (steps,), times int64 ns.
 
-    source: ``ProfilerStep``, ``iteration of a server``, the name of the annotation, or ``whole span``.
+    source: ``ProfilerStep``, ``iteration of a server``, the name of the annotation, ``pass of the model``, or
+        ``whole span``.
     name: string numbers; −1 for the whole span.
     number: N of ``ProfilerStep#N``; −1.
     host_start, host_end: the annotation.
@@ -70,17 +77,20 @@ class StepWindows:
 
 
 def find_steps(
-    trace: Trace, tree: CallTree, names: HostNames, caused: Causes, iterations: ServerIterations
-) -> StepWindows:
-    """The steps of a trace; a trace without any host or device work has none."""
+    trace: Trace, tree: CallTree, names: HostNames, caused: Causes
+) -> tuple[StepWindows, ServerIterations]:
+    """The steps of a trace, and the iterations that they are or hold; a trace without any host or device work has none."""
+    iterations = server_iterations(trace)
     spans = trace["spans"]
     node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
     if not len(node) and len(iterations.row):
-        return _extended(trace, caused, _iterations(trace, tree, iterations))
+        return _extended(trace, caused, _iterations(trace, tree, iterations)), iterations
     if not len(node):
         node = _repeated_annotations(trace, tree, names, _extent(trace))
         if not len(node):
-            return _whole(trace, caused)
+            if len((passes := model_passes(trace)).row):
+                return _extended(trace, caused, _iterations(trace, tree, passes, PASS)), passes
+            return _whole(trace, caused), iterations
         source = _stem(trace.strings[int(spans["name"][tree.row[node[0]]])])
     row = tree.row[node]
     row = row[np.argsort(spans["start"][row], kind="stable")]
@@ -89,10 +99,12 @@ def find_steps(
     name = spans["name"][row].astype(np.int64)
     none = np.zeros(0, np.int64)
     host = StepWindows(source, name, names.step[name], start, end, start, end, none, none)
-    return _extended(trace, caused, host)
+    return _extended(trace, caused, host), iterations
 
 
-def _iterations(trace: Trace, tree: CallTree, found: ServerIterations) -> StepWindows:
+def _iterations(
+    trace: Trace, tree: CallTree, found: ServerIterations, source: str = ITERATION
+) -> StepWindows:
     """Iterations as steps. Each also owns what its thread calls before the next one begins (sampling, copies of
     results); the last one as far as the others usually reach.
     """
@@ -111,7 +123,7 @@ def _iterations(trace: Trace, tree: CallTree, found: ServerIterations) -> StepWi
         )
         end = np.maximum(end, start + spans["dur"][found.row])
     unknown, none = np.full(len(name), -1, np.int64), np.zeros(0, np.int64)
-    return StepWindows(ITERATION, name, unknown, start, end, start, end, none, none)
+    return StepWindows(source, name, unknown, start, end, start, end, none, none)
 
 
 def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:

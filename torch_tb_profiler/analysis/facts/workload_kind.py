@@ -119,6 +119,11 @@ def _quoted(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
+def is_training(trace: Trace) -> bool:
+    """Whether the trace has a backward pass or an optimizer."""
+    return _training(trace) is not None
+
+
 def _capture(trace: Trace) -> Workload | None:
     calls = np.flatnonzero(trace["spans"]["role"] == Role.RUNTIME)
     begin = calls[named(trace, calls, lambda name: _BEGIN in name)]

@@ -66,7 +66,7 @@ export function barsOf(rows: Iterations): StackedBar[] {
     return {
       key: rows.step[row] ?? 0,
       label: String(rows.step[row]),
-      title: titleOf(rows, row),
+      title: `iteration ${rows.step[row]}: ${titleOf(rows, row)}`,
       values: phases.map((phase) => (phase === rows.phase[row] ? value : 0)),
       faded: steady && rows.part[row] !== "steady",
       note: `${formatNumber(rows.tokens_per_second[row])} tokens/s, gap before ${format(rows.gap_ns[row], "ns")}`,

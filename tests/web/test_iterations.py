@@ -1,0 +1,57 @@
+"""The route of the Iterations view."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from tests.builders.drawn import Event, trace_of
+from tests.builders.server_trace import server_trace
+from tests.views import hand_made
+from tests.web.served import WHERE, WrittenCatalogue, body, client
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.runs.memo import Memo
+
+
+def asked(events: list[Event], query: str = "") -> dict[str, Any]:
+    trace = trace_of(events)
+    opened = replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
+    response = client(WrittenCatalogue(opened)).get(f"/iterations?{WHERE}{query}")
+    assert response.status_code == 200, response.data[:500]
+    found: dict[str, Any] = json.loads(body(response))
+    return found
+
+
+def test_iterations_and_their_phases() -> None:
+    events, truth = server_trace(40, ())
+    found = asked(events)
+    rows = found["iterations"]
+    assert rows["name"] == [one.said.text for one in truth]
+    assert rows["gap_ns"] == [None, *(one.gap for one in truth[1:])]
+    assert found["phases"]["phase"] == ["decode", "mixed"]
+    assert sum(found["phases"]["iterations"]) == 40
+    assert found["headline"].startswith("40 iterations: ")
+    assert "A decode in the steady state takes" in found["headline"]
+
+
+def test_of_chosen_steps() -> None:
+    events, truth = server_trace(40, ())
+    found = asked(events, "&steps=3-4")
+    assert found["iterations"]["step"] == [3, 4]
+    assert found["iterations"]["part"] == [truth[3].part, truth[4].part]
+
+
+def test_other_traces_hear_how_servers_record() -> None:
+    found = asked([])
+    assert found["iterations"]["step"] == []
+    words = " ".join(said["how"] for said in found["recorded_by"])
+    for word in (
+        "/start_profile",
+        "VLLM_TORCH_PROFILER_DIR",
+        "--profiler-config",
+        "--profile",
+        "SGLANG_TORCH_PROFILER_DIR",
+        "TLLM_TORCH_PROFILE_TRACE",
+    ):
+        assert word in words

@@ -15,10 +15,10 @@ from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
 from torch_tb_profiler.analysis.module.table import MODULES
+from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.api.events import EVENTS
-from torch_tb_profiler.api.frames import WORKERS
-from torch_tb_profiler.api.joined import PLACE
+from torch_tb_profiler.api.joined import PLACE, WORKERS
 from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views.findings_table import FINDINGS
 from torch_tb_profiler.views.pyprof import PYPROF
@@ -30,6 +30,7 @@ FRAMES: tuple[DisplaySpec, ...] = (
     OPERATORS,
     KERNELS,
     MODULES,
+    RANGES,
     MEMORY,
     MEMORY_BLOCKS,
     MEMORY_ALIVE,

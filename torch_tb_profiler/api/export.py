@@ -55,6 +55,7 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "critical_path": _plain(lambda frames: frames.critical_path()),
     "operators": _by(lambda frames, by: frames.operators(by=by), "name"),
     "kernels": _by(lambda frames, by: frames.kernels(by=by), "name"),
+    "ranges": _plain(lambda frames: frames.ranges()),
     "modules": _plain(lambda frames: frames.modules),
     "memory": _plain(lambda frames: frames.memory),
     "memory_blocks": _plain(lambda frames: frames.memory_blocks),

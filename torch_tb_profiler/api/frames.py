@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.frame import table_frame
-from torch_tb_profiler.api.joined import joined
+from torch_tb_profiler.api.joined import WORKERS, joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import (
@@ -33,7 +33,6 @@ from torch_tb_profiler.api.waiting import (
 )
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -45,22 +44,6 @@ if TYPE_CHECKING:
 
 Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
-_C = DisplayColumn
-WORKERS = DisplaySpec(
-    "workers",
-    "One row per trace that was opened.",
-    (
-        _C("run", "text", "", "Name of the run."),
-        _C("worker", "text", "", "Name of the worker."),
-        _C("span", "text", "", "Name of the span."),
-        _C("rank", "id", "", "Its rank.", optional=True, unit="rank"),
-        _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
-        _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
-        _C("steps", "count", "", "Steps.", unit="steps"),
-        _C("mean_step_ns", "mean time", "", "Mean wall time of complete steps."),
-        _C("path", "text", "", "The file."),
-    ),
-)
 
 
 class Frames(ABC):
@@ -98,6 +81,14 @@ class Frames(ABC):
         """
         _one_of(by, ("name", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
+
+    def ranges(self, steps: Steps = None) -> DataFrame:
+        """Annotated ranges by name, the busiest on the device first.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        return self._each(lambda context: tables.ranges(context, steps))
 
     def critical_path(self, steps: Steps = None) -> DataFrame:
         """What the end of each step waited for, segment by segment; the segments of a step add up to

@@ -16,8 +16,8 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, critical_path, operators, kernels, modules, memory, memory_blocks, memory_alive, collectives, counters,
-counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or lines (default: lines);
+_WHAT = """with csv, parquet and arrow a table: steps, critical_path, operators, kernels, ranges, modules, memory, memory_blocks, memory_alive, collectives,
+counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or lines (default: lines);
 with trace events"""
 
 _Number = TypeVar("_Number", int, float)
@@ -74,7 +74,7 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
     _form(parser)
 
 
-def _form(parser: argparse.ArgumentParser) -> None:
+def _form(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -84,6 +84,7 @@ def _form(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--markdown", action="store_true", help="print Markdown")
     # Not in the group: --markdown --tokens 600 asks for one thing.
     _tokens(parser, "print Markdown of at most about N tokens, the least important parts left out")
+    return form
 
 
 def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
@@ -121,11 +122,14 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
     parser.add_argument(
         "--by", choices=groups, default=groups[0], help="group rows by this (default: %(default)s)"
     )
+    _order(parser, "self time on the device, else on the host")
+
+
+def _order(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--sort",
         metavar="COLUMN",
-        help="numeric column of --json, largest first (default: self time on the device, else on"
-        " the host)",
+        help=f"numeric column of --json, largest first (default: {default})",
     )
     parser.add_argument(
         "--limit",
@@ -138,6 +142,14 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
 
 def _operators(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "shape", "stack"))
+
+
+def _ranges(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
+    _steps(parser)
+    _order(parser, "busy time on the device, else on the host")
 
 
 def _critical_path(parser: argparse.ArgumentParser) -> None:
@@ -404,6 +416,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
+    Command("ranges", "list annotated ranges", _ranges, ("ranges:run",)),
     Command(
         "findings",
         "list what costs recoverable time",

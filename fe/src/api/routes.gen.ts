@@ -36,6 +36,7 @@ import type {
   PathOverlayPayload,
   PathRowsPayload,
   ProcessGroupsPayload,
+  RangesPayload,
   RanksPathPayload,
   RanksRowsPayload,
   RunsPayload,
@@ -84,6 +85,7 @@ export interface Routes {
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
+  ranges: RangesPayload;
   "module/flame": FlamePayload;
   memory: MemoryPayload;
   "memory/curve": MemoryCurvePayload;
@@ -160,6 +162,7 @@ export interface Parameters {
   };
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
+  ranges: OfTrace & OfSteps;
   "module/flame": OfTrace & OfSteps & {
     /** Frames: modules and operators, or Python source lines. */
     tree?: "module" | "line";

@@ -183,8 +183,11 @@ def main() -> None:
         there.mkdir()
         here.mkdir()
         size = _make(logdir, options)
+        _say(f"{options.ranks} ranks, {size / 1e6:.0f} MB")
         cluster = through_cluster(logdir, there, options.ranks, options.calm)
+        _say(f"cluster: {cluster['seconds']:.0f} s, {cluster['disturbed']}")
         local = imported(logdir, here, look=lambda: None)
+        _say(f"here: {local['seconds']:.0f} s")
         different = differing(there, here)
         sidecars = sum(path.stat().st_size for path in there.iterdir())
         shutil.rmtree(here)
@@ -231,6 +234,10 @@ def _make(logdir: Path, options: argparse.Namespace) -> int:
     for path in files:
         os.utime(path, (1_600_000_000, 1_600_000_000))  # nobody is still writing it
     return sum(path.stat().st_size for path in files)
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
 
 
 def _since(begin: float) -> int:

@@ -31,7 +31,10 @@ PATIENCE_SECONDS = 600.0
 
 
 def cold(path: str) -> dict[str, Any]:
-    """Wall seconds of each stage, up to the bytes of the overview."""
+    """Wall seconds of each stage, up to the bytes of the overview, in a process like that of the command line."""
+    from torch_tb_profiler.settings import ONE_THREAD
+
+    os.environ |= ONE_THREAD
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.analysis.figures.selection import select
     from torch_tb_profiler.importers import read_trace

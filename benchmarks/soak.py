@@ -2,7 +2,7 @@
 wrong around it; prints a table and a verdict.
 
     nice -n 15 python benchmarks/soak.py --minutes 60 --clients 200 [--rate 20] [--seed 1]
-    [--traces DIR] [--scratch DIR] [--write]
+    [--traces DIR] [--scratch DIR] [--log FILE] [--write]
 
 Three logdirs: runs that never change (samples, ``--traces`` more), runs that appear, grow, are
 replaced, cut, renamed and removed every few seconds, and a web server that is slow and fails
@@ -13,7 +13,8 @@ processes jumps (``soak_chaos.py``; ``time.time`` is replaced in them, the syste
 
 At the end the disturbances stop, every file must be right, and the server is ended; another one is killed
 while it imports. ``--rate`` is
-requests per second of all clients together. ``--write`` puts the table into ``soak.md``.
+requests per second of all clients together. ``--log`` keeps what the server says, such as why a reply failed.
+``--write`` puts the table into ``soak.md``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,6 +88,8 @@ class Soak:
         finally:
             if server.port and server.process.poll() is None:
                 server.end()
+            if self.options.log:
+                shutil.copy(self.scratch / "server.log", self.options.log)
             store.terminate()
             store.wait()
             for disk in disks:
@@ -226,6 +230,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--traces", type=Path, help="folder with runs of more traces")
     parser.add_argument("--scratch", type=Path, help="where to work; default: a temporary folder")
+    parser.add_argument("--log", type=Path, help="where to keep the server's log")
     parser.add_argument("--write", action="store_true", help="write soak.md")
     options = parser.parse_args()
     # The server and the disks are given back.

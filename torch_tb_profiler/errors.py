@@ -86,6 +86,19 @@ class NotATrace(ProfilerError):
     status = 422
 
 
+class OverLimit(NotATrace):
+    """An import needs more than a setting allows."""
+
+    code = "over_limit"
+    status = 409
+
+    def __init__(self, what: str, setting: str) -> None:
+        super().__init__(
+            f"{what}, the limit of an import.",
+            f"If you trust the file, set TORCH_TB_PROFILER_{setting} to more.",
+        )
+
+
 class MissingPackage(ProfilerError, ImportError):
     """An optional package is required and not installed."""
 

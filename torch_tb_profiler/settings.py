@@ -13,6 +13,10 @@ from typing import Any
 from torch_tb_profiler.errors import BadRequest
 
 PREFIX = "TORCH_TB_PROFILER_"
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""Environment of processes of our own: starting threads for linear algebra, which we do none of, takes half of the
+processor time of ``import numpy``, 0.1 s on two cores.
+"""
 
 
 def _cores() -> int:
@@ -38,6 +42,10 @@ class Settings:
     """An import of a file that inflates to more is stopped."""
     max_import_seconds: float = 6 * 3600.0
     """An import that reads for longer is stopped, even with progress."""
+    max_import_memory_bytes: int = 0
+    """A worker process that needs more to import or analyse a trace stops with that (Linux; mapped files
+    do not count); 0: what the machine has.
+    """
     chunk_bytes: int = 2 << 20
     """Bytes of text decoded at once."""
     cache_dir: str = ""

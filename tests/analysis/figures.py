@@ -58,11 +58,13 @@ def operators(
     facts: Facts, group: OperatorGroup = "name", selection: Selection | None = None
 ) -> dict[tuple[str, ...], tuple[float, ...]]:
     """By name (and shapes, if grouped by them): calls, device self, device total, host self, host
-    total in µs.
+    total in µs; without the rows of work that has no operator.
     """
     rows = operator_rows(facts, selection or select(facts), group)
     found = {}
     for at in range(rows.n):
+        if rows["attribution"][at] in ("annotation", "replay", "none"):
+            continue
         key = (
             facts.strings[int(rows["name"][at])],
             *([facts.strings[int(rows["input_shapes"][at])]] if group == "shape" else []),

@@ -50,7 +50,7 @@ def look(event, given):
 sys.addaudithook(look)
 """
 """Ends the program when it opens the trace, or starts the process that will: modules on stdout."""
-IMPORTED_AS = {"google-re2": "re2"}
+IMPORTED_AS = {"google-re2": "re2", "protobuf": "google"}
 """Projects whose module has another name."""
 NOT_NEEDED = {
     "torch",

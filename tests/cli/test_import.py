@@ -67,6 +67,16 @@ def test_a_scheduler_that_cannot_be_reached_ends_it(
     assert not list(cache.glob("*"))
 
 
+def test_what_does_not_outlast_the_command_is_not_called_ready(
+    logdir: Path, cache: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    cache.write_bytes(b"no folder")
+    assert main.main(["import", str(logdir)]) == 1
+    said = capfd.readouterr()
+    assert said.out.startswith("0 of 2 traces are ready, 2 failed: ")
+    assert said.err.count(f"does not outlast this command. The cache folder {cache} ") == 2
+
+
 @pytest.mark.parametrize("kind", ["missing", "empty", "no cache"])
 def test_nothing_to_do_is_refused_in_one_line(
     kind: str, logdir: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 
 from tests.builders.drawn import Event, text_of
 from tests.examples import CI
-from tests.fuzz.check import check
+from tests.fuzz import __main__ as program
+from tests.fuzz.check import Checked, check
 from tests.fuzz.mutate import Case, case
 
 pytestmark = pytest.mark.slow
@@ -64,6 +66,13 @@ def test_one_odd_value_costs_one_value(name: str, tmp_path: Path) -> None:
 def test_a_byte_order_mark_does_not_make_folded_stacks_of_a_trace(tmp_path: Path) -> None:
     text = f'\ufeff{{"schemaVersion": 1\n, "traceEvents": [{json.dumps(span(1))}]}}'
     assert check(Case("marked", text.encode(), 1), tmp_path, views=False).entries == 1
+
+
+def test_time_that_others_took_is_not_held_against_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "check", lambda *_: time.sleep(0.2) or Checked(False))
+    tally = program.run_block(0, SEED, 1, 0)
+    assert (tally.cases, tally.faults) == (1, [])
+    assert tally.seconds < 0.15
 
 
 @pytest.mark.parametrize("number", range(0, CASES, 20))

@@ -13,6 +13,7 @@ from torch_tb_profiler.store.model import Trace
 
 LOST = (
     d.UNPARSABLE,
+    d.DAMAGED_PACKET,
     d.NOT_AN_EVENT,
     d.NO_TIME,
     d.UNMATCHED_BEGIN,

@@ -96,6 +96,23 @@ def test_only_the_broken_event_is_lost(broken: str, place: int, layout, chunk: i
     assert imported.header["traceName"] == "t"
 
 
+@pytest.mark.parametrize("value", ["-Infinity", "NaN", "N/A", "01", "[NaN]", '{"a": [{"b": 01}]}'])
+@pytest.mark.parametrize(
+    "neighbour", ['"1.5"', "17", "[1180591620717411303424]", "[01]", "{}", "undefined", "[{}, {}]"]
+)
+@pytest.mark.parametrize("chunk", [1, 200, 2 << 20])
+def test_wrong_values_cost_no_neighbour(value: str, neighbour: str, chunk: int) -> None:
+    """Brackets balance, so the end of every entry is known, however wrong its values are."""
+    wrong = f'{{"ph": "i", "name": "wrong", "ts": 1, "args": {{"v": {value}}}}}'
+    typed = span(1, '"ph": 1, "args": {"v": 01}')  # no chunk with it can be decoded at once
+    listed = (span(0), typed, wrong, neighbour, span(2), wrong, neighbour, wrong, span(3, RICH))
+    for layout in (trace(*listed), trace(*listed, neighbour), trace(*listed, wrong)):
+        imported = read(layout, chunk)
+        assert imported.entries == len(listed) + (layout != trace(*listed))
+        assert names(imported) == ["op0", "op2", "op3"]
+        assert imported.header["traceName"] == "t"
+
+
 MENDED = [
     pytest.param(r'"C:\Users\x\new"', d.REPAIRED, "C:\\Users\\x\new", id="windows_backslashes"),
     pytest.param('"line\nfeed\x01"', d.REPAIRED, "line\nfeed\x01", id="control_characters"),

@@ -43,6 +43,10 @@ class DecodedHere(decoders.Decoders):
     def most_sent(self) -> int:
         return 6
 
+    @property
+    def answered(self) -> bool:
+        return False
+
     def ready(self, text_to_come: int) -> bool:
         return True
 
@@ -130,6 +134,27 @@ def test_real_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     parts = _always_up(monkeypatch)
     assert kept(text, 20_000, 1 << 30, tmp_path, import_processes=3) == alone
     assert len(parts) > 20
+    assert None not in parts
+
+
+@pytest.mark.processes
+def test_chunks_that_are_decoded_here_instead_of_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = lines(MANY * 20).encode()
+    alone = kept(text, 20_000, 1 << 30, tmp_path)
+    parts = _always_up(monkeypatch)
+    here: list[Part | None] = []
+    decoded = decoders.decoded
+
+    def noted(*chunk: Any) -> Part | None:
+        here.append(decoded(*chunk))
+        return here[-1]
+
+    monkeypatch.setattr(decoders, "decoded", noted)
+    monkeypatch.setattr(decoders.Decoders, "answered", False)
+    assert kept(text, 20_000, 1 << 30, tmp_path, import_processes=2) == alone
+    assert 10 < len(here) < len(parts)
     assert None not in parts
 
 

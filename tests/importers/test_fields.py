@@ -440,3 +440,11 @@ def test_instants_that_were_given_a_length() -> None:
         ["[OutOfMemory]"],
     )
     assert imported["instants"]["phase"].tolist() == [ord("i")]
+
+
+def test_phases_of_no_and_of_odd_letters() -> None:
+    """Joined by line feeds, these are as long as single letters."""
+    phases = ["i", "a\nC", "", "", "i"]  # the last is a batch of its own
+    imported = read(trace(*(span(n, ph=phase) for n, phase in enumerate(phases))))
+    assert names(imported, "instants") == ["op0", "op4"]
+    assert imported.defects[d.UNKNOWN_PHASE] == 3

@@ -14,6 +14,7 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers import walk
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.defects import SKIPPED
 
 EVENTS = ", ".join(span(number) for number in range(20)).encode()
 
@@ -37,12 +38,26 @@ def test_events_behind_skipped_damage_are_read(monkeypatch: pytest.MonkeyPatch) 
     whole = trace(*(span(number) for number in range(20)), "@, " * 500 + "@", *(span(20),) * 9)
     imported = read_text(whole)
     assert imported["spans"].n >= 28
+    assert imported.defects[SKIPPED] > 0
     assert imported.entries <= 20 + 120 + 9
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", '{"traceEvents": [', '{"x": ', '{"traceEvents": [{"ph": "X", "args": ', '{"x": [[],'],
+    ids=["array", "entry", "header", "argument", "array_in_header"],
+)
+def test_brackets_without_end_are_given_up_soon(before: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(NotATrace):
+        read_text(before + "[" * (4 << 20))
+    assert time.process_time() - begin < 1.5
 
 
 def test_a_small_damage_costs_what_it_did() -> None:
     imported = read_text(trace(span(0), *["1"] * 1000, span(1)))
     assert (imported.entries, imported["spans"].n) == (1002, 2)
+    assert not imported.defects[SKIPPED]
 
 
 def test_a_file_that_inflates_to_more_than_the_limit(tmp_path: Path) -> None:

@@ -67,10 +67,19 @@ def test_a_missing_rank_is_waited_for_and_a_broken_one_is_not() -> None:
     found = fleets.of(run.open("run", "rank0", "1"))
     assert [member.state for member in found.members] == ["ready", "waiting", "failed", "ready"]
     assert (len(found.place), found.place, found.complete) == (2, (0, 3), False)
-    assert found.progress == pytest.approx((3 + 0.125) / 4)
+    assert found.progress == round((3 + 0.125) / 4, 3)
     run.waiting = set()
     again = fleets.of(run.open("run", "rank0", "1"))
     assert (len(again.place), again.complete, again.progress) == (3, True, 1.0)
+
+
+def test_one_of_many_that_is_awaited_is_not_rounded_away() -> None:
+    run = run_of(reached(100, 200), reached(100, 200))
+    found = Fleets(run).of(run.open("run", "rank0", "1"))
+    ready = found.members[0]
+    awaited = replace(ready, state="waiting", progress=0.995)
+    assert replace(found, members=(*[ready] * 1023, awaited)).progress == 0.999
+    assert replace(found, members=(ready,) * 1024).progress == 1.0
 
 
 def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
@@ -85,6 +94,7 @@ def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     assert fleets.known(run.open("run", "rank0", "1")) is None
     other = fleets.of(run.open("run", "rank0", "1"))
     assert other is not found
+    assert other.id == found.id, "so that what was answered for it is used again, not kept twice"
     assert other.figures is found.figures, (
         "the content is the same, so that nothing is counted again"
     )
@@ -102,6 +112,7 @@ def test_a_file_that_was_written_anew_is_read_anew() -> None:
         "content of rank1 of version 1",
     ]
     assert other.figures is not found.figures
+    assert other.id != found.id
 
 
 def test_who_is_ready_is_not_asked_again_while_others_are_awaited() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.runs.memo import UNLIMITED, Memo, limit_results
+from torch_tb_profiler.runs.weight import weight_of
 
 
 def test_a_result_is_made_once_by_many_threads() -> None:
@@ -51,3 +53,59 @@ def test_a_dropped_result_is_made_again() -> None:
     memo.get("k", lambda: 1)
     memo.drop("k")
     assert memo.get("k", lambda: 2) == 2
+
+
+@pytest.fixture
+def limited() -> Iterator[None]:
+    """At most a million bytes of results, as a server limits them."""
+    limit_results(1_000_000, weight_of)
+    yield
+    limit_results(UNLIMITED)
+
+
+@pytest.mark.usefixtures("limited")
+def test_results_of_all_traces_together_are_limited_by_their_bytes() -> None:
+    a, b = Memo(), Memo()
+    for memo, key in ((a, 1), (b, 1), (a, 2), (b, 2)):
+        memo.get(key, lambda: b"x" * 300_000)
+    assert a.get(2, lambda: b"new") != b"new"
+    assert (len(a), len(b)) == (1, 2)
+    a.get(3, lambda: b"x" * 600_000)
+    assert (len(a), len(b)) == (2, 0)
+
+
+@pytest.mark.usefixtures("limited")
+def test_what_is_in_use_outlives_what_is_not() -> None:
+    memo = Memo()
+    for key in (1, 2, 3, 1):
+        memo.get(key, lambda: b"x" * 300_000)
+    memo.get(4, lambda: b"y" * 300_000)
+    assert memo.get(1, lambda: b"new") != b"new"
+    assert memo.get(2, lambda: b"new") == b"new"
+
+
+@pytest.mark.usefixtures("limited")
+def test_one_result_is_kept_however_large() -> None:
+    memo = Memo()
+    memo.get(1, lambda: b"x" * 3_000_000)
+    assert memo.get(1, lambda: b"new") != b"new"
+    memo.get(2, lambda: b"")
+    assert memo.get(1, lambda: b"new") == b"new"
+
+
+@pytest.mark.usefixtures("limited")
+def test_the_results_of_a_closed_trace_weigh_no_more() -> None:
+    memo, closed = Memo(), Memo()
+    memo.get(1, lambda: b"x" * 400_000)
+    closed.get(1, lambda: b"x" * 400_000)
+    del closed
+    memo.get(2, lambda: b"x" * 400_000)
+    assert len(memo) == 2
+
+
+@pytest.mark.usefixtures("limited")
+def test_what_is_mapped_is_not_weighed() -> None:
+    mapped = Memo(weighed=False)
+    for key in range(3):
+        mapped.get(key, lambda: b"x" * 900_000)
+    assert len(mapped) == 3

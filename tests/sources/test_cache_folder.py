@@ -33,6 +33,20 @@ def test_a_sidecar_is_found_again_after_a_restart(tmp_path: Path) -> None:
     assert first.parent.is_dir()
 
 
+def test_what_is_written_beside_a_full_folder_does_not_outlast_the_process(tmp_path: Path) -> None:
+    cache = folder(tmp_path / "cache")
+    before = cache.sidecar(FOUND, "v1")
+    before.touch()
+    assert cache.fall_back()
+    assert cache.outlasts(before)
+    assert not cache.outlasts(cache.sidecar(FOUND, "v2"))
+    (tmp_path / "file").touch()
+    without = folder(tmp_path / "file")
+    assert not without.outlasts(without.sidecar(FOUND, "v1"))
+    for each in (cache, without):
+        each.close()
+
+
 def test_every_part_of_the_key_matters(tmp_path: Path) -> None:
     cache = folder(tmp_path)
     others = [

@@ -124,6 +124,41 @@ def test_any_damaged_byte(written: Path) -> None:
         assert "a.safetensors" in caught.value.message
 
 
+def _told(path: Path) -> tuple[object, ...]:
+    trace, facts = sidecar.read_head(path)
+    defects = trace.defects.as_dict(), facts.defects.as_dict()
+    return trace.entries, trace.source, facts.summary, *defects
+
+
+def test_the_head_tells_the_little_that_is_shown_of_a_trace(written: Path) -> None:
+    assert _told(written) == (17, None, {"rank": 3}, {"missing_name": 2}, {"missing_name": 3})
+
+
+def test_a_damaged_head_is_refused_or_tells_the_same(written: Path) -> None:
+    """Of what it tells every bit is verified; the columns are not even read."""
+    whole, told, chance = written.read_bytes(), _told(written), random.Random(3)
+    head = 8 + int.from_bytes(whole[:8], "little")
+    about = range(whole.index(b'{"told"'), whole.index(b',"about"'))
+    for offset in [*range(8), *about, *range(about.stop, len(whole), 197)]:
+        damaged = bytearray(whole)
+        damaged[offset] ^= 1 << chance.randrange(8)
+        written.write_bytes(damaged)
+        try:
+            assert _told(written) == told
+        except SidecarError:
+            assert offset < head
+        else:
+            assert offset not in about
+
+
+def test_a_head_without_the_rest_is_refused(written: Path) -> None:
+    whole = written.read_bytes()
+    for content in (*(whole[:cut] for cut in range(0, len(whole), 97)), whole[:-1], whole + b"x"):
+        written.write_bytes(content)
+        with pytest.raises(SidecarError):
+            sidecar.read_head(written)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"\0" * 8, b"\xff" * 100, b"\x02\0\0\0\0\0\0\0{}", b"\x04\0\0\0\0\0\0\0null", b"text"],
@@ -131,8 +166,9 @@ def test_any_damaged_byte(written: Path) -> None:
 def test_something_else(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
-    with pytest.raises(SidecarError):
-        sidecar.read(path)
+    for read in (sidecar.read, sidecar.read_head):
+        with pytest.raises(SidecarError):
+            read(path)
 
 
 def test_missing(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.flags import Attribution
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
 from torch_tb_profiler.store import fact_schema, schema
 from torch_tb_profiler.store.columns import Table, TableSpec
@@ -50,9 +51,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "has_stacks": True,
         "has_memory": False,
         "vendor": "nvidia" if device else "none",
-        "attribution": {"device_events": 7, "kernels": 6, "with_launch": 6, "with_operator": 5}
-        if device
-        else {"device_events": 0, "kernels": 0, "with_launch": 0, "with_operator": 0},
+        "attribution": _attribution(7, 6, 6, 5) if device else _attribution(0, 0, 0, 0),
         "rank": 1,
         "world_size": 2,
         "backend": "nccl",
@@ -97,6 +96,17 @@ def _steps(texts: StringBuilder) -> Table:
         launched=[3, 2, 2],
         flags=[COLD, 0, ODD],
     )
+
+
+def _attribution(events: int, kernels: int, launched: int, named: int) -> dict[str, object]:
+    by = {kind.name.lower(): {"events": 0, "ns": 0} for kind in Attribution}
+    return {
+        "device_events": events,
+        "kernels": kernels,
+        "with_launch": launched,
+        "with_operator": named,
+        "by": by | {"launch": {"events": events, "ns": 0}},
+    }
 
 
 def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:

@@ -173,5 +173,5 @@ def test_pooled_kernels_keep_the_sums(group: KernelGroup, limit: int) -> None:
 
 
 def test_attribution_is_that_of_the_whole_trace() -> None:
-    counts: dict[str, Any] = msgspec.structs.asdict(kernels().attribution)
+    counts = msgspec.to_builtins(kernels().attribution)
     assert counts == FACTS.summary["attribution"]

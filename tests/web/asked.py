@@ -56,11 +56,13 @@ def operators(
     facts: Facts, group: OperatorGroup = "name"
 ) -> dict[tuple[str, ...], tuple[float, ...]]:
     """By name (and shapes, if grouped by them): calls, device self, device total, host self, host
-    total. Without device work its times count as 0.
+    total; without the rows of work that has no operator. Without device work its times count as 0.
     """
     rows = route(facts, "/operator", group=group)["rows"]
     sums: dict[tuple[str, ...], tuple[float, ...]] = {}
     for at, name in enumerate(rows["name"]):
+        if rows["attribution"][at] in ("annotation", "replay", "none"):
+            continue
         times = (
             rows[key][at]
             for key in ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")

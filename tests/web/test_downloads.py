@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -195,6 +196,22 @@ def test_a_file_that_is_gone() -> None:
         error = error_of(response).error
         assert error.code == "source_error"
         assert "/secret" not in error.message + error.hint
+
+
+def test_a_file_whose_place_fails_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that cuts its reply off: its driver raises an error of its own."""
+
+    class Cut(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise RuntimeError("Response payload is not completed")
+
+    monkeypatch.setattr(download, "open_original", lambda opened: (Cut(), 7))
+    monkeypatch.setattr(download, "version_of", lambda file: "")
+    response = client(catalogue(str(tmp_path / "w0.json"))).get(f"/trace/file?{WHERE}")
+    assert response.status_code == 502
+    assert "payload is not completed" in error_of(response).error.message
 
 
 def test_head_reads_nothing_and_closes_the_file(tmp_path: Path) -> None:

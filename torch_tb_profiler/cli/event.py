@@ -108,6 +108,11 @@ def _blocks(payload: EventPayload, path: EventPathPayload, raw: str | None) -> I
         most=len(payload.arguments),
     )
     yield from _listing(
+        "Captured",
+        [f"{argument.name}: {argument.value}" for argument in payload.captured],
+        most=len(payload.captured),
+    )
+    yield from _listing(
         "Arrows",
         [f"{arrow.label}, {arrow.direction}: {_event(arrow.other)}" for arrow in payload.arrows],
         payload.arrows_total,

@@ -7,18 +7,21 @@ arguments.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
 from torch_tb_profiler.errors import ProfilerError, SidecarError
+from torch_tb_profiler.settings import ONE_THREAD
 
 FAILED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
+    os.environ |= {**ONE_THREAD, **os.environ}
     options = _parser().parse_args(arguments)
     if clash := contradiction(options):
         options.refuse(clash)

@@ -6,7 +6,7 @@ from torch_tb_profiler.importers.chrome_trace import read_chrome_trace
 from torch_tb_profiler.importers.content import PeekedText
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded
+from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded, is_perfetto
 from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.model import Trace
 
@@ -34,6 +34,10 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
         return read_sqlite(
             peeked, stream.path if isinstance(stream, TextStream) else None, progress
         )
+    if is_perfetto(peeked.head):
+        from torch_tb_profiler.importers.perfetto.reading import read_perfetto
+
+        return read_perfetto(peeked, settings, progress)
     if is_folded(peeked.head):
         from torch_tb_profiler.importers.stacks_text import read_stacks
 

@@ -44,7 +44,7 @@ def decode_chunk(text: bytes, offset: int, ledger: Ledger) -> Batch | None:
     try:
         return Batch(EVENTS.decode(text), text, offset, size)
     except msgspec.ValidationError:
-        return _odd(text, offset, size, ledger)
+        return _odd(text, offset, size, ledger) or _mended(text, offset, ledger)
     except UnicodeDecodeError:
         return _mended(text, offset, ledger)
     except msgspec.DecodeError as error:

@@ -222,12 +222,12 @@ class EventReader:
         return True
 
     def _receive(self, all_of_it: bool = True) -> Iterator[Part]:
-        """What was decoded elsewhere, in order: all, or as much as makes room for another chunk.
+        """What was decoded elsewhere, in order: all, or what is there, and as much as makes room for another chunk.
         After one that could not be decoded none is out, and the window is where that one begins.
         """
         assert self._decoders is not None
         most = 0 if all_of_it else self._decoders.most_sent - 1
-        while len(self._sent) > most:
+        while len(self._sent) > most or (self._sent and self._decoders.answered):
             sent = self._sent.popleft()
             part = self._decoders.receive()
             if part is None:

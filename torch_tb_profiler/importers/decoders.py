@@ -1,4 +1,4 @@
-"""Processes that decode chunks of a large trace, for the one that reads it.
+"""Processes that decode chunks of a large trace, beside the one that reads it.
 
 A chunk goes there and its columns come back through memory that all of them map; pipes only say
 that they are there::
@@ -6,7 +6,8 @@ that they are there::
     reader     chunk ─▶ ┌ slot: text │ columns ┐ ─▶ merged, in the order of the text
     process               decode ─▶ gather
 
-Chunk k is decoded by process k mod n in slot k mod 2 n: each has one to decode and the next one.
+Each of n processes has one chunk to decode and the next one: the k-th that is sent goes to process k mod n
+in slot k mod 2 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Mapping
 from typing import IO
 
-from torch_tb_profiler.importers.chunks import decode_chunk
+from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.parts import Part, part_of
 from torch_tb_profiler.importers.walk import Ledger
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.settings import ONE_THREAD, Settings
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, own_roles
 
@@ -51,24 +53,29 @@ _NONE = _COUNT.pack(0)
 _ALIGN = 64
 COLUMNS_PER_TEXT = 2
 """Room for the columns of a chunk, per room for its text."""
-CHUNKS_EACH = 2
+CHUNKS_EACH = 3
 
 
 class Decoders:
     """Processes that are started when they pay. A context manager that ends them; one thread uses it."""
 
     def __init__(self, settings: Settings) -> None:
-        """``settings.import_processes``: how many at most; with one, none is ever started."""
+        """``settings.import_processes``: how many at most, with this one; with one, none is ever started."""
         self._most = settings.import_processes or settings.workers
         if sys.platform == "win32":
             self._most = 1
         self._categories = settings.categories
+        self._roles = own_roles(settings.categories)
         self._text_bytes = 2 * settings.chunk_bytes
         self._processes: list[subprocess.Popen[bytes]] = []
         self._waiting: list[subprocess.Popen[bytes]] = []
         """Those that have not said yet that they are there."""
         self._memory: mmap.mmap | None = None
-        self._begun = self._done = self._refused = 0
+        self._out: deque[int | Part | None] = deque()
+        """Of each chunk that is out, the first that was sent first: which one the processes got it as, or what was decoded
+        of it here.
+        """
+        self._begun = self._refused = 0
 
     def __enter__(self) -> Decoders:
         return self
@@ -78,16 +85,22 @@ class Decoders:
 
     @property
     def most_sent(self) -> int:
-        """How many chunks may be out at once."""
-        return CHUNKS_EACH * len(self._processes)
+        """How many chunks may be out at once, those included that are decoded here."""
+        return 2 * self._slots
+
+    @property
+    def answered(self) -> bool:
+        """Whether the chunk that was sent first is decoded, so that ``receive`` does not wait."""
+        first = self._out[0] if self._out else None
+        return not isinstance(first, int) or _has_answer(self._process_of(first))
 
     def ready(self, text_to_come: int) -> bool:
         """Whether chunks can be sent; starts the processes if that pays for so much text, bytes."""
         if self._most < 2:
             return False
         if not self._processes:
-            processes = min(self._most, text_to_come // PAYS_BYTES)
-            if processes > 1:
+            processes = min(self._most - 1, text_to_come // PAYS_BYTES)
+            if processes > 0:
                 self._start(processes)
             return False
         while self._waiting and _has_answer(self._waiting[-1]):
@@ -99,13 +112,15 @@ class Decoders:
         """Have a chunk decoded that is at an offset of the text; False if it cannot be."""
         if len(chunk) + 2 > self._text_bytes or self._memory is None:
             return False
-        number = self._begun % len(self._processes)
-        slot = self._begun % self.most_sent
+        if sum(isinstance(out, int) for out in self._out) == self._slots:
+            self._out.append(decoded(bracketed(chunk), offset, self._roles))
+            return True
+        slot = self._begun % self._slots
         start, n = slot * _slot_bytes(self._text_bytes), len(chunk)
         self._memory[start : start + 1] = b"["
         self._memory[start + 1 : start + 1 + n] = chunk
         self._memory[start + 1 + n : start + 2 + n] = b"]"
-        pipe = self._processes[number].stdin
+        pipe = self._process_of(self._begun).stdin
         assert pipe is not None
         try:
             pipe.write(_TASK.pack(slot, n + 2, offset))
@@ -113,6 +128,7 @@ class Decoders:
         except OSError:
             self._end()
             return False
+        self._out.append(self._begun)
         self._begun += 1
         return True
 
@@ -122,9 +138,11 @@ class Decoders:
         """
         if self._memory is None:
             return None
-        slot = self._done % self.most_sent
-        process = self._processes[self._done % len(self._processes)]
-        self._done += 1
+        first = self._out.popleft()
+        if not isinstance(first, int):
+            self._refused += first is None
+            return first
+        slot, process = first % self._slots, self._process_of(first)
         count = _read(process, _COUNT.size)
         if count == _NONE:
             self._refused += 1
@@ -143,7 +161,7 @@ class Decoders:
 
     def drop(self) -> None:
         """Forget the chunks that are out; all later ones are decoded here if too many were refused."""
-        while self._processes and self._done < self._begun:
+        while self._out:
             self.receive()
         if self._refused > MOST_REFUSED:
             self._end()
@@ -159,6 +177,13 @@ class Decoders:
             self._end()
         self._waiting = list(self._processes)
 
+    @property
+    def _slots(self) -> int:
+        return CHUNKS_EACH * len(self._processes)
+
+    def _process_of(self, number: int) -> subprocess.Popen[bytes]:
+        return self._processes[number % len(self._processes)]
+
     def _process(self, descriptor: int, size: int) -> subprocess.Popen[bytes]:
         path = [p for p in sys.path if isinstance(p, str)]
         arguments = (descriptor, size, self._text_bytes, self._categories)
@@ -167,6 +192,7 @@ class Decoders:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(descriptor,),
+            env={**ONE_THREAD, **os.environ},
         )
 
     def _end(self) -> None:
@@ -180,6 +206,7 @@ class Decoders:
                     with contextlib.suppress(OSError):
                         pipe.close()
         self._processes, self._waiting, self._memory = [], [], None
+        self._out.clear()
 
 
 def main(descriptor: int, size: int, text_bytes: int, categories: str) -> None:

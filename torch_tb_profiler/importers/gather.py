@@ -394,7 +394,8 @@ def _by_phase(events: list[Event]) -> dict[str, Ints]:
     phases = list(map(attrgetter("ph"), events))
     text = "\n".join(phases)
     codes = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
-    if len(codes) == 2 * len(phases) - 1 and (codes[1::2] == 10).all():
+    single = len(codes) == 2 * len(phases) - 1 and (codes[1::2] == 10).all()
+    if single and not (codes[::2] == 10).any():
         codes = codes[::2]
         return {
             chr(c): np.flatnonzero(codes == c) for c in np.flatnonzero(np.bincount(codes)).tolist()

@@ -1,21 +1,32 @@
 """Walk entry by entry through text that cannot be decoded at once: damage costs only its own entry.
 
-The end of a well-formed entry is exact (``extent``). A damaged one ends where the next one seems to
-begin::
+The end of a well-formed entry is exact (``extent``). One with wrong values ends where its brackets
+balance, its strings being whole. One with broken strings ends where the next event seems to begin::
 
+    {"name": "a", "ts": 01}, 17, {"name": …       brackets balance, and an entry follows
     {"name": "a"b", "args": {…}}, {"name": …
              └┬┘└ the decoder stops here
               └── the boundary is after this string: everything before it was well-formed
+
+So the entries of a text are those that a JSON decoder counts, if all that is wrong is that some
+values are none (``NaN``, ``01``); of other text they are those that were met.
 """
 
 from __future__ import annotations
 
 import re
 
+from torch_tb_profiler.importers.brackets import inside_array, value_end
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENT, Event, decode_loose
 from torch_tb_profiler.importers.extent import extent
-from torch_tb_profiler.importers.repair import WHOLE_STRING, opens, repair, shallow, value_end
-from torch_tb_profiler.store.defects import NOT_AN_EVENT, UNPARSABLE, WRONG_TYPE, DefectCounts
+from torch_tb_profiler.importers.repair import WHOLE_STRING, repair, shallow
+from torch_tb_profiler.store.defects import (
+    NOT_AN_EVENT,
+    SKIPPED,
+    UNPARSABLE,
+    WRONG_TYPE,
+    DefectCounts,
+)
 
 PATIENT_BYTES = 64 << 20
 """A longer entry is given up, to bound memory."""
@@ -33,6 +44,7 @@ SKIPPED_BYTES = 1 << 20
 _CLOSE, _QUOTE = ord("]"), ord('"')
 _GAP = re.compile(rb"[ \t\r\n,]+")
 _SPACE = re.compile(rb"\s*")
+_FOLLOWS = re.compile(rb"""\s*(?:\]|\Z|,\s*(?:[\[{"]|\Z|[^\s,:{}\[\]"]+\s*(?:[,\]]|\Z)))""")
 _NEXT_EVENT = re.compile(rb'\}\s*,\s*\{\s*"')
 _LAST_EVENT = re.compile(
     rb'\}\s*\]\s*(?:\}?\s*\Z|,\s*"(?:traceName|displayTimeUnit|baseTimeNanoseconds|schemaVersion|deviceProperties|distributedInfo|trace_id'
@@ -133,6 +145,8 @@ class Walk:
 
     def _past_damage(self, end: int) -> int:
         """Where an entry ends that is far enough behind a lost one; all that is between is lost with it."""
+        if end < len(self._text):
+            self._ledger.counts.add(SKIPPED)
         far = end + SKIPPED_BYTES
         boundary = self._boundary(far) if far < len(self._text) else -1
         if boundary > 0:
@@ -192,6 +206,7 @@ class Walk:
     def _give_up(self, start: int) -> int:
         self._ledger.lose(self._text[start : start + 1])
         self.gave_up = not self._ended
+        self._ledger.counts.add(SKIPPED, int(self.gave_up))
         return len(self._text)
 
     def _damaged(self, at: int, bad: int) -> int:
@@ -205,11 +220,11 @@ class Walk:
         guess = self._boundary(start)
         if guess > 0 and self._accept(at, guess):
             return guess
-        if guess < 0 or opens(text, at, guess):
-            end = self._tolerant_end(at, min(n, bad + LOOK_BYTES))
-            if end > 0 and self._accept(at, end):
-                return end
-            self._ledger.futile += max(end - at, 0)
+        end = self._balance(at, bad, guess)
+        if end > 0:
+            if end == guess or not self._accept(at, end):
+                self._ledger.lose(text[at : at + 1])
+            return end
         last = self._array_end(start)
         if last > 0 and (guess < 0 or last < guess):
             guess = last
@@ -221,6 +236,19 @@ class Walk:
         if not self._ended and n - at < PATIENT_BYTES:
             return -1
         return self._give_up(at)
+
+    def _balance(self, at: int, bad: int, guess: int) -> int:
+        """Where the brackets of a damaged value balance and an entry, or the end of the array,
+        follows; −1 if not before the ``guess``, or a little later if that is within an array.
+        """
+        text = self._text
+        end = value_end(text, at, guess) if guess > 0 else -1
+        if end < 0 and (guess < 0 or inside_array(text, at, guess)):
+            end = self._tolerant_end(at, min(len(text), bad + LOOK_BYTES))
+        if end > 0 and not _FOLLOWS.match(text, end):
+            self._ledger.futile += end - at
+            return -1
+        return end
 
     def _past_fragments(self, guess: int, limit: int, last: int) -> int:
         """The boundary moved past objects of the lost entry's arguments, which have no phase."""
@@ -241,7 +269,11 @@ class Walk:
         elif text[start : start + 1] == b"[":
             end, bad = self._extent(start)
             if bad > 0:
-                end = self._boundary(bad)
+                if not self._ended and n - bad < LOOK_BYTES:
+                    return -1
+                guess = self._boundary(bad)
+                end = self._balance(start, bad, guess)
+                end = end if end > 0 else guess
         else:
             match = _GARBAGE.match(text, start)
             end = match.end() if match else start + 1

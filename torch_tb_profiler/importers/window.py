@@ -7,14 +7,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from torch_tb_profiler.importers.repair import STRING, WHOLE_STRING
+import numpy as np
+
+from torch_tb_profiler.importers.brackets import brackets
+from torch_tb_profiler.importers.repair import WHOLE_STRING
 
 Progress = Callable[[int, "int | None"], None]
 """Called with (raw bytes read, raw size or None) about once per chunk."""
 READ_BYTES = 4 << 20
 KEY_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_VALUE_TOKENS = re.compile(STRING + rb'|[{}\[\]]|traceEvents(?="\s*:\s*\[)', re.DOTALL)
+_EVENTS_KEY = re.compile(rb'traceEvents(?="\s*:\s*\[)')
 _SCALAR = re.compile(rb"[^\s,\]}\[{]+")
 
 
@@ -188,29 +191,24 @@ class Window:
                 kept.clear()
 
         while True:
-            end, open_string, broken = len(self.buffer), False, False
-            for match in _VALUE_TOKENS.finditer(self.buffer):
-                token = match.group()
-                open_string, broken = match.lastgroup is not None, token == b"traceEvents"
-                if open_string or broken:
-                    end = match.start()
-                    break
-                depth += (token in (b"{", b"[")) - (token in (b"}", b"]"))
-                if depth == 0:
-                    end = match.end()
-                    break
+            found = brackets(self.buffer, 0, len(self.buffer), depth)
+            depth = int(found.depth[-1]) if len(found.depth) else depth
+            closed, string = found.end(), found.open_string
+            end = next((e for e in (closed, string) if e >= 0), len(self.buffer))
+            for match in _EVENTS_KEY.finditer(self.buffer, 0, end):
+                if np.searchsorted(found.quotes, match.start()) % 2 == 0:
+                    # Outside any string: a quote before it is missing or surplus; this key matters.
+                    self.advance(match.start())
+                    return None, True
             take(self.buffer[:end], end)
             self.advance(end)
-            if broken:
-                # Outside any string: a quote before it is missing or surplus; this key matters.
-                return None, True
-            if open_string:
+            if closed >= 0:
+                return (b"".join(kept) if size <= limit else None), True
+            if string >= 0:
                 text, whole = self._long_string(max(0, limit - size))
                 take(text, len(text or b""))
                 if not whole:
                     return None, False
-            elif depth == 0:
-                return (b"".join(kept) if size <= limit else None), True
             elif self.ended:
                 return None, False
             self.fill(len(self.buffer) + (1 << 16))

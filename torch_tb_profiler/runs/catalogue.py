@@ -40,13 +40,13 @@ from torch_tb_profiler.runs.model import (
 )
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
 from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
+from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
-from torch_tb_profiler.store.memory import share_freed_memory
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -107,7 +107,7 @@ class Catalogue:
             if self._threads or self._closing:
                 return
             self.keeper.keep_clean()
-            share_freed_memory()
+            keep_flat(self.keeper.closed)
             if self.keeper.link is not None:
                 self.keeper.link.connect()
             for name in self._logdirs:

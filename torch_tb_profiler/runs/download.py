@@ -23,12 +23,13 @@ from torch_tb_profiler.importers.chunks import Batch
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
+from torch_tb_profiler.importers.perfetto import PERFETTO
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.source_file import changed, open_original, original_text
+from torch_tb_profiler.runs.source_file import changed, open_original, original_text, read_piece
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import version_of
 from torch_tb_profiler.sources.streams import TextStream
@@ -52,7 +53,7 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
     """The file's own bytes, compressed as they are, and their number if it is known.
 
     Raises:
-        SourceError: the file cannot be opened any more.
+        SourceError: the file cannot be opened any more; or, by the pieces, read.
         Outdated: it is not the one that was imported.
     """
     file, size = open_original(opened)
@@ -60,7 +61,7 @@ def original(opened: Opened) -> tuple[Iterator[bytes], int | None]:
 
     def pieces() -> Iterator[bytes]:
         with file:
-            while data := file.read(PIECE_BYTES):
+            while data := read_piece(opened, file, PIECE_BYTES):
                 if version_of(file) != version:
                     # Ends the download before its announced length: nobody takes it for whole.
                     raise changed(opened)
@@ -81,7 +82,8 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
     trace = opened.trace
     # Lists of stacks have no text of events either.
-    if trace.header.get(DATABASE_TABLES) or (trace["spans"].n and not trace["chunks"].n):
+    no_text = trace["spans"].n and not trace["chunks"].n
+    if no_text or trace.header.get(DATABASE_TABLES) or PERFETTO in trace.header:
         return _document(header, events(trace, start, end))
     stream = original_text(opened)
     return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))

@@ -22,12 +22,13 @@ from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, So
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
 from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
+from torch_tb_profiler.importers.perfetto import PERFETTO
 from torch_tb_profiler.importers.sqlite import read_record
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.tracks import id_text
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.source_file import open_original
+from torch_tb_profiler.runs.source_file import open_original, original_text
 from torch_tb_profiler.sources.identity import is_at
 from torch_tb_profiler.sources.inflate import compression_of
 from torch_tb_profiler.sources.places import is_url, local_path, words
@@ -93,6 +94,10 @@ class EventTexts:
                 " in it."
             )
         number = _chunk_number(opened.trace, wanted.ordinal)
+        if PERFETTO in opened.trace.header:
+            # Packets that inflate to many are one place in the file, and several rows.
+            offset = opened.trace["chunks"]["offset"]
+            number = int(np.searchsorted(offset, offset[number]))
         if not self._lock.acquire(timeout=WAIT_SECONDS):
             raise NotReady(
                 "Another event is being read from its file.", "Wait a moment.", progress=0.0
@@ -111,6 +116,9 @@ class EventTexts:
         if last is None or last.number != number or last.of() is not opened.trace:
             self._last = None
             chunks = opened.trace["chunks"]
+            if PERFETTO in opened.trace.header:
+                self._last = _translated(opened, number)
+                return self._last
             text = _text(opened, int(chunks["offset"][number]), int(chunks["size"][number]))
             last = self._last = _cut(opened, number, text)
         return last
@@ -200,6 +208,15 @@ def _text(opened: Opened, offset: int, size: int) -> bytes:
             size -= len(piece)
             parts.append(piece)
     return b"".join(parts)
+
+
+def _translated(opened: Opened, number: int) -> _Chunk:
+    """The entries that packets of a Perfetto trace stand for; those before are read for their names."""
+    from torch_tb_profiler.importers.perfetto.reading import entries_at
+
+    with original_text(opened) as stream:
+        events, texts = entries_at(stream, opened.trace, number)
+    return _Chunk(weakref.ref(opened.trace), number, events, texts)
 
 
 def _cut(opened: Opened, number: int, text: bytes) -> _Chunk:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from hashlib import sha256
 from typing import Literal, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
@@ -36,6 +37,7 @@ ranks it takes their own critical paths.
 """
 GROWTH = 2
 """How many more ranks must be ready for another look at a run that is not complete."""
+NEARLY = 0.999
 MOST_FLEETS = 16
 """Fleets that are kept."""
 MOST_KEPT = 2 * MOST_RANKS
@@ -80,6 +82,26 @@ class Fleet:
     path: RanksPath | None
     open_rank: Callable[[int], RankTrace | None]
 
+    @cached_property
+    def id(self) -> str:
+        """Short; differs for any two fleets of a run that differ, and for no others. Unlike the fleet itself it may be kept
+        with what was made of it.
+        """
+        of_members = [
+            (
+                m.worker.name,
+                m.span.name,
+                m.worker.rank,
+                m.worker.rank_source,
+                m.state,
+                m.message,
+                m.id,
+            )
+            for m in self.members
+        ]
+        content = repr((of_members, self.workers_total, round(self.progress, 3)))
+        return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
     @property
     def names(self) -> list[tuple[str, str]]:
         """(worker, span) of each rank of ``figures``."""
@@ -93,8 +115,11 @@ class Fleet:
 
     @property
     def progress(self) -> float:
-        """How far all of it is, 0 to 1."""
-        return sum(member.progress for member in self.members) / max(1, len(self.members))
+        """How far all of it is, 0 to 1 in thousandths; 1 only when nothing is awaited any more."""
+        if self.complete:
+            return 1.0
+        done = sum(member.progress for member in self.members) / len(self.members)
+        return min(round(done, 3), NEARLY)
 
 
 class Fleets:
@@ -105,7 +130,7 @@ class Fleets:
     def __init__(self, source: Source, most_spans: int | None = MOST_SPANS) -> None:
         """``most_spans``: None all."""
         self._source, self._most_spans = source, most_spans
-        self._figures = Memo(MOST_FLEETS)
+        self._figures = Memo(MOST_FLEETS, weighed=False)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
         self._partial: dict[tuple[str, str, str], Fleet] = {}
         self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
@@ -170,7 +195,7 @@ class Fleets:
             return insight
         rank = fleet.names.index(own)
         told = opened.memoise(
-            (insight.id, "waiting", tuple(member.id for member in fleet.members)),
+            (insight.id, "waiting", fleet.id),
             lambda: with_waiting(opened.trace, opened.facts, insight.insight, fleet.figures, rank),
         )
         return replace(insight, insight=told)

@@ -29,6 +29,7 @@ Report = Callable[[int, "int | None"], None]
 REPORTS_PER_SECOND = 10
 _LEFT_OUT = (
     defects.UNPARSABLE,
+    defects.DAMAGED_PACKET,
     defects.NOT_AN_EVENT,
     defects.NO_TIME,
     defects.UNMATCHED_BEGIN,

@@ -29,6 +29,7 @@ from torch_tb_profiler.runs.products import (
     DerivedProduct,
     Product,
     content_version,
+    read_head,
 )
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.runs.worker import FULL
@@ -104,12 +105,12 @@ class Keeper:
         self._mapped: dict[str, Memo] = {}
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
-        self._closed = threading.Event()
+        self.closed = threading.Event()
         self.queue = WorkQueue(settings, self._hear, _executor(settings, quiet, alone))
 
     def close(self) -> None:
         """End what is being made, of which nothing half-written is left; what is mapped stays."""
-        self._closed.set()
+        self.closed.set()
         self.queue.close()
         with self._changed:
             for making in self._making.values():
@@ -125,7 +126,7 @@ class Keeper:
             while True:
                 with suppress(OSError):
                     self.folder().remove_gone()
-                if self._closed.wait(DAY_SECONDS):
+                if self.closed.wait(DAY_SECONDS):
                     return
 
         # On its own: a file system that does not answer holds up nothing else.
@@ -191,7 +192,7 @@ class Keeper:
         """
         with self._changed:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
-            mapped = self._mapped.setdefault(product.name, Memo(most))
+            mapped = self._mapped.setdefault(product.name, Memo(most, weighed=False))
         if damaged.take(self.located(path)):
             self.folder().condemn(path)
             mapped.drop(path)
@@ -201,15 +202,19 @@ class Keeper:
 
     def read(self, product: Product[T], path: str) -> T:
         """The same, let go when the caller does."""
+        return self._read(product.read, path)
+
+    def _read(self, read: Callable[[str], T], path: str) -> T:
         location = self._copied(path)
         try:
-            return product.read(location)
+            return read(location)
         except SidecarError:
             self.folder().discard(path)
             raise
 
     def outcome(self, path: str) -> Outcome:
-        """What an import says of itself; with a cache at a URL without copying its sidecar.
+        """What an import says of itself, by the header of its sidecar; with a cache at a URL without
+        copying that.
 
         Raises:
             SidecarError: it is not there, or cannot be used.
@@ -219,7 +224,7 @@ class Keeper:
         if told is not None:
             with suppress(msgspec.ValidationError):
                 return msgspec.convert(told, Outcome)
-        return outcome_of(*self.read(IMPORT, path)[:2])
+        return outcome_of(*self._read(read_head, path))
 
     def copy_all(self, paths: Iterable[str]) -> None:
         """Have small sidecars copied here together, where the cache is at a URL."""

@@ -7,6 +7,7 @@ Imports inside functions: a trace is read before what reads sidecars and makes p
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -116,13 +117,25 @@ def content_version(settings: Settings) -> str:
     return program + settings.categories + models.version(settings.models)
 
 
+def read_head(path: str) -> tuple[Trace, Facts]:
+    """See ``store.sidecar.read_head``."""
+    _expect_file(path)
+    from torch_tb_profiler.store import sidecar
+
+    return sidecar.read_head(path)
+
+
 def _read_trace(path: str) -> OpenTrace:
-    # What reads a sidecar takes long to import; that none is there is known at once.
-    if not Path(path).is_file():
-        raise SidecarError("There is no sidecar.", "It is made again.")
+    _expect_file(path)
     from torch_tb_profiler.store import sidecar
 
     return OpenTrace(*sidecar.read(path), Memo())
+
+
+def _expect_file(path: str) -> None:
+    # What reads a sidecar takes long to import; that none is there is known at once.
+    if not os.path.isfile(path):
+        raise SidecarError("There is no sidecar.", "It is made again.")
 
 
 def _late(module: str, function: str) -> Callable[..., Any]:

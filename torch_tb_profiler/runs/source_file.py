@@ -31,13 +31,23 @@ def open_original(opened: Opened) -> tuple[IO[bytes], int | None]:
         )
     except Exception as error:  # drivers raise anything
         file.close()
-        raise SourceError(
-            f"{opened.span.path} could not be read: {words(error)}.", "Check that it may be read."
-        ) from error
+        raise _unreadable(opened, error) from error
     if not same:
         file.close()
         raise changed(opened)
     return file, size
+
+
+def read_piece(opened: Opened, file: IO[bytes], size: int) -> bytes:
+    """The next bytes of the same, at most so many.
+
+    Raises:
+        SourceError: they cannot be read.
+    """
+    try:
+        return file.read(size)
+    except Exception as error:  # drivers raise anything
+        raise _unreadable(opened, error) from error
 
 
 def original_text(opened: Opened) -> TextStream:
@@ -47,6 +57,12 @@ def original_text(opened: Opened) -> TextStream:
         Outdated, SourceError: likewise.
     """
     return text_of(*open_original(opened), opened.span.location)
+
+
+def _unreadable(opened: Opened, error: Exception) -> SourceError:
+    return SourceError(
+        f"{opened.span.path} could not be read: {words(error)}.", "Check that it may be read."
+    )
 
 
 def changed(opened: Opened) -> Outdated:

@@ -170,17 +170,24 @@ class _Work:
 
     def _analyse(self, number: int, trace: MadeTrace, path: str) -> None:
         if self._keeper.folder().has(INSIGHT.path(path, self._keeper.settings)):
-            self._end(trace)
+            self._end(trace, self._lost(path))
             return
         trace.made = True
 
         def hear(making: Making, news: News) -> None:
             if news.outcome is not None:
-                self._end(trace)
+                self._end(trace, self._lost(path))
             elif news.error is not None:
                 self._end(trace, f"The {INSIGHT.label} could not be made: {news.error}")
 
         self._keeper.have_derived(INSIGHT, path, (number, 1), self, hear)
+
+    def _lost(self, path: str) -> str:
+        """Why what was made of a trace is gone when this process ends; empty where it stays."""
+        folder = self._keeper.folder()
+        if all(map(folder.outlasts, (path, INSIGHT.path(path, self._keeper.settings)))):
+            return ""
+        return f"What was made of it does not outlast this command. {folder.note}"
 
     def _end(self, trace: MadeTrace, message: str = "") -> None:
         with self._changed:

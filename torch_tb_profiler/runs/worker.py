@@ -20,14 +20,16 @@ import json
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import IO, Any
 
-from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.errors import OverLimit, ProfilerError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import is_url, words
 
+MEMORY_SETTING = "MAX_IMPORT_MEMORY_BYTES"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 Maker = Callable[[str, str, Settings, Callable[[int, "int | None"], None]], dict[str, Any]]
 
@@ -62,14 +64,20 @@ def _listen(commands: IO[bytes], tasks: queue.Queue[dict[str, Any]]) -> None:
 
 def _serve(task: dict[str, Any], answers: IO[str]) -> None:
     def answer(**message: Any) -> None:
+        if "error" in message:
+            _limit_memory(usual)  # there must be enough to say so
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    do_task(task, answer)
+    limit = task["settings"]["max_import_memory_bytes"]
+    usual = _limit_memory(limit + _own_memory()) if limit else None
+    do_task(task, answer, limit if usual else 0)
+    _limit_memory(usual)
 
 
-def do_task(task: dict[str, Any], answer: Callable[..., None]) -> None:
-    """Have something made; ``answer`` is called with each message, in this or in a worker process.
+def do_task(task: dict[str, Any], answer: Callable[..., None], memory_limit: int = 0) -> None:
+    """Have something made; ``answer`` is called with each message, in this or in a worker process, which
+    may allocate ``memory_limit`` bytes; 0: any number.
 
     Raises:
         ImportError, AttributeError: there is no such maker.
@@ -90,13 +98,44 @@ def do_task(task: dict[str, Any], answer: Callable[..., None]) -> None:
         else:
             outcome = maker(task["location"], task["sidecar"], settings, report)
         answer(outcome=outcome)
+    except OverLimit as error:
+        answer(error=str(error), code=error.code)
     except ProfilerError as error:
         answer(error=error.message, code=error.code)
     except MemoryError:
-        answer(error="The import ran out of memory.", code="memory")
+        if not memory_limit:
+            answer(error="The import ran out of memory.", code="memory")
+            return
+        over = OverLimit(f"It needs more than {memory_limit:,} bytes of memory", MEMORY_SETTING)
+        answer(error=str(over), code=over.code)
     except Exception as error:
         full = isinstance(error, OSError) and error.errno in FULL
         answer(error=_words(error), code="no_space" if full else "raised")
+
+
+def _own_memory() -> int:
+    """Bytes that this process has allocated once it is ready to import, 0 unknown."""
+    importlib.import_module("torch_tb_profiler.importers")
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _limit_memory(limit: int | None) -> int | None:
+    """Let this process allocate so many bytes at most; the limit before, None if there can be none. Only
+    Linux counts all that is allocated, and no mapped files.
+    """
+    if sys.platform != "linux" or limit is None:
+        return None
+    import resource
+
+    before, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if most != resource.RLIM_INFINITY:
+        limit = most if limit == resource.RLIM_INFINITY else min(limit, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+    return before
 
 
 def _words(error: BaseException) -> str:

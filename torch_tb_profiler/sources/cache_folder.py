@@ -111,6 +111,12 @@ class CacheFolder:
         path = Path(sidecar)
         return path if self.spare is None or path.exists() else self.spare / path.name
 
+    def outlasts(self, sidecar: str | Path) -> bool:
+        """Whether a sidecar stays when this process ends."""
+        return self.remote is not None or (
+            self.lasting and self.located(sidecar).parent == self.path
+        )
+
     def copied(self, sidecar: str | Path) -> Path:
         """Where a sidecar is, copied from the remote place if it is not here.
 

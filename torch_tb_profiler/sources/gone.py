@@ -25,7 +25,7 @@ def is_gone(sidecar: Path) -> bool:
         with sidecar.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(min(size, _LONGEST_HEADER)))
-        source = json.loads(header["__metadata__"]["about"])["source"]
+        source = json.loads(header["__metadata__"]["told"])["source"]
         path, device = os.fsdecode(unquote_to_bytes(source["path"])), source["device"]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False

@@ -47,14 +47,14 @@ def inflate(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
         head += data
         if len(head) >= 4:
             break
-    counted = _count(itertools.chain([head] if head else [], raw), state)
+    raw = itertools.chain([head] if head else [], raw)
     kind = compression_of(head)
     if kind == "gzip":
-        yield from _gunzip(_slices(counted), state)
+        yield from _gunzip(_count(_slices(raw), state), state)
     elif kind == "zstd":
-        yield from _unzstd(_slices(counted), state)
+        yield from _unzstd(_count(_slices(raw), state), state)
     else:
-        yield from counted
+        yield from _count(raw, state)
 
 
 def _count(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ frameworks name them; without one of its forms::
     rank0.pickle                             worker "rank0"     span ""                suffix ".pickle"        a memory snapshot
     rank0.raw.json.gz                        worker "rank0"     span ""                suffix ".raw.json.gz"   a memory timeline
     stacks_cuda.txt                          worker "stacks_cuda"   span ""    suffix ".txt"   folded stacks (.txt needs "stack" or "folded")
+    rank0.pftrace.gz                         worker "rank0"     span ""                suffix ".pftrace.gz"    a Perfetto trace
     report1.sqlite                           worker "report1"   span ""                suffix ".sqlite"        a database of Nsight Systems or nvprof
 """
 
@@ -29,11 +30,12 @@ _HANDLER = re.compile(
 )
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
 _STACKS = r"\.txt|\.folded|\.stacks"
+_PERFETTO = r"\.pftrace|\.perfetto-trace|\.pb"
 _OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)"
 """Log folders are full of .txt files; only those named after stacks are traces."""
 _OTHER = re.compile(
-    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS})?\.(?:gz|zst)"
-    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|\.nsys-rep|\.qdrep)$",
+    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?\.(?:gz|zst)"
+    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
 _EXTRA = re.compile(

@@ -38,6 +38,13 @@ _TRACE_KEYS = re.compile(
     rb"|cuda_(?:runtime|driver)_version|trace_id"
 )
 """Top-level keys that Kineto writes beside ``traceEvents``."""
+_JSON = re.compile(rb"\s*[\[{]\s*[\"\[\]{}]")
+"""Such text could be a packet of 91 or 123 bytes."""
+_PACKET, _PACKETS = b"\n", 4
+"""The tag of a packet of a Perfetto trace, and how many are looked at."""
+_LARGEST_PACKET = 128 << 20
+_FIXED = {1: 8, 5: 4}
+"""Protobuf's kind of a field → its bytes."""
 
 
 _KINDS = (
@@ -121,7 +128,7 @@ def judge(head: Head) -> str | None:
         )
     if head.text.startswith(SQLITE):
         return _judge_sqlite(head)
-    if is_folded(head.text):
+    if is_folded(head.text) or is_perfetto(head.text):
         return None
     text = head.text.removeprefix(BYTE_ORDER_MARK).lstrip()
     if not text:
@@ -151,6 +158,56 @@ def is_folded(head: bytes) -> bool:
         and head[:1] not in (b"{", b"[")
         and head.count(b";") >= _FOLDED_FRAMES
     )
+
+
+def is_perfetto(head: bytes) -> bool:
+    """Whether bytes begin like a Perfetto trace: packets, each with its length and known kinds of
+    fields that fill it.
+    """
+    if _JSON.match(head):
+        return False
+    at = 0
+    for _ in range(_PACKETS):
+        if at == len(head) > 0:
+            return True
+        if head[at : at + 1] != _PACKET:
+            return False
+        begin, length = _varint(head, at + 1)
+        if begin < 0 or not 0 < length < _LARGEST_PACKET or not _has_fields(head, begin, length):
+            return False
+        at = begin + length
+        if at > len(head):
+            return True
+    return True
+
+
+def _varint(text: bytes, at: int) -> tuple[int, int]:
+    """Where a number ends, and the number; −1 if it is none, or cut off."""
+    value = 0
+    for place in range(at, min(at + 10, len(text))):
+        value |= (text[place] & 0x7F) << 7 * (place - at)
+        if text[place] < 0x80:
+            return place + 1, value
+    return -1, 0
+
+
+def _has_fields(text: bytes, at: int, length: int) -> bool:
+    """Whether fields fill a packet exactly, as far as it is in the text."""
+    end = at + length
+    while at < min(end, len(text)):
+        after, tag = _varint(text, at)
+        if after < 0:
+            return end > len(text)
+        size = _FIXED.get(tag & 7)
+        if tag < 8 or (size is None and tag & 7 not in (0, 2)):
+            return False
+        if size is None:
+            after, value = _varint(text, after)
+            if after < 0:
+                return end > len(text)
+            size = value if tag & 7 == 2 else 0
+        at = after + size
+    return at == end if end <= len(text) else at <= end
 
 
 def sqlite_bytes(head: bytes) -> int:

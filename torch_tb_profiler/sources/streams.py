@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-from torch_tb_profiler.errors import MissingDriver, NotATrace, SourceError
+from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.archives import ArchiveError, open_member
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
@@ -198,6 +198,8 @@ class TextStream:
                 self._ended = True
             elif isinstance(block, BaseException):
                 self._ended = True
+                if isinstance(block, MemoryError):
+                    raise block
                 raise SourceError(
                     f"Reading failed: {words(block)}.",
                     "Try again; if it persists, check the file system.",
@@ -211,7 +213,7 @@ class TextStream:
         return bytes(out)
 
     def limit(self, settings: Settings) -> None:
-        """From now on ``read`` raises NotATrace beyond the limits of an import."""
+        """From now on ``read`` raises OverLimit beyond the limits of an import."""
         self._limits = settings
 
     def _expect_within(self, limits: Settings) -> None:
@@ -223,10 +225,7 @@ class TextStream:
             seconds = f"{limits.max_import_seconds:g} s"
             what, name = f"Reading the file took more than {seconds}", "MAX_IMPORT_SECONDS"
         if what:
-            raise NotATrace(
-                f"{what}, the limit of an import.",
-                f"If you trust the file, set TORCH_TB_PROFILER_{name} to more.",
-            )
+            raise OverLimit(what, name)
 
     def close(self) -> None:
         """Stop reading ahead and close the source."""

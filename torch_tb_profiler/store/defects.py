@@ -107,6 +107,12 @@ UNPARSABLE = declare(
     "An entry of traceEvents is not valid JSON and was dropped.",
     "counts and totals",
 )
+SKIPPED = declare(
+    "skipped_text",
+    Severity.DATA_LOSS,
+    "Much of the file is damaged: a stretch of it was skipped, and what it held is not counted.",
+    "counts and totals",
+)
 REPAIRED = declare(
     "repaired_text",
     Severity.INFO,
@@ -115,6 +121,12 @@ REPAIRED = declare(
 )
 BAD_UTF8 = declare(
     "invalid_utf8", Severity.INFO, "Text that is not UTF-8 was replaced with U+FFFD."
+)
+DAMAGED_PACKET = declare(
+    "damaged_packet",
+    Severity.DATA_LOSS,
+    "A packet of a Perfetto trace is damaged or inflates to too much; it was dropped.",
+    "counts and totals",
 )
 NOT_AN_EVENT = declare(
     "not_an_event",

@@ -89,8 +89,8 @@ begin).
 
 UNNAMED_STEPS = declared("""
 unnamed_steps: Device work without an operator, per step and what is known of it instead.
-    attribution  u1  Attribution         Compiled 2, annotation 3, replay 4, none 5.
-    name         i4  number of a string  The compiled region or annotation around its launch; -1 none.
+    attribution  u1  Attribution         Capture 1, compiled 2, annotation 3, replay 4, none 5.
+    name         i4  number of a string  The region around its launch, else what is missing, in words.
     step         i4  row of steps        The step; -1 outside all.
     events       i8  events              Kernels, copies and memsets.
     device       i8  ns                  Their time.

@@ -1,8 +1,6 @@
 """The tables of a rank index: what the figures of a run need of each of its ranks.
 
-The index of one rank is made with its insight. Rows of each rank are together and in the order of ``ranks``, and rows refer
-only to rows of the same rank, counted from its first one. So the index of several ranks is theirs put together, in any grouping.
-Times are int64 nanoseconds after the first event of the rank's trace.
+The index of a rank is made with its insight. Times are int64 nanoseconds after the first event of the rank's trace.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 from torch_tb_profiler.store.columns import TableSpec, declared
 
 RANKS = declared("""
-ranks: One row per rank. The last seven columns say how many rows the rank has in the tables of these names.
+ranks: The rank, one row.
     begin             i8  ns                  Unix time of its first event; -1 unknown.
     length            i8  ns                  End of its last event.
     spans             i8  spans               Number of spans of its trace.
@@ -20,13 +18,6 @@ ranks: One row per rank. The last seven columns say how many rows the rank has i
     host_name         i4  number of a string  Its machine; -1 unknown.
     process           i4  number of a string  Id of the process whose threads ran operators; -1 none did.
     backend           i4  number of a string  Backend of its collectives; -1 unknown.
-    rank_collectives  i8  rows                How many.
-    rank_sorts        i8  rows                How many.
-    rank_steps        i8  rows                How many.
-    rank_work         i8  rows                How many.
-    rank_groups       i8  rows                How many.
-    rank_members      i8  rows                How many.
-    rank_devices      i8  rows                How many.
 """)
 
 RANK_COLLECTIVES = declared("""

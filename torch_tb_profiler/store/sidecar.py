@@ -10,7 +10,11 @@ Files are written under a temporary name and renamed, so that readers see a comp
 Every byte has a checksum: one of the header, facts and strings, which is verified on opening, and
 one of each column that grows with the trace, verified when the column is first used::
 
-    __metadata__: {"about": "…", "checksum": "0d4f88a1", "sums": "{\"trace.spans.start\": 1180224, …}"}
+    __metadata__: {"told": "…", "told_sum": "3f0a52c7", "bytes": "1048576", "about": "…",
+                   "checksum": "0d4f88a1", "sums": "{\"trace.spans.start\": 1180224, …}"}
+
+``told`` is the little that a catalogue shows of a trace. It has a checksum of its own, and the arrays' size
+stands beside it, so that it can be read without the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import json
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,13 +45,13 @@ from torch_tb_profiler.store.model import Facts, SourceFile, Trace
 from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
-from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.strings import NO_STRINGS, StringTable
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
 T = TypeVar("T")
 
-LAYOUT = "6"
+LAYOUT = "7"
 """Changes with the tables' columns or the format of this file."""
 TIMELINE_LAYOUT = "timeline 2"
 """The same for timeline sidecars."""
@@ -77,6 +81,20 @@ _NO_SUM = "0" * 8
 _SUM = '"checksum":"%s"'
 _NUMPY = {v: k for k, v in _DTYPES.items()}
 _ADVICE = "It was removed and is made again when it is next needed."
+
+
+class _Told(msgspec.Struct):
+    """Of the metadata what ``read_head`` needs; the rest is skipped, not decoded."""
+
+    told: str
+    told_sum: str
+    bytes: str
+
+
+class _Head(msgspec.Struct):
+    """Of a header the same."""
+
+    metadata: _Told = msgspec.field(name="__metadata__")
 
 
 @dataclass(frozen=True)
@@ -115,19 +133,21 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
         **_arrays_of("trace", trace.tables),
         **_arrays_of("facts", facts.tables),
     }
-    about = {
+    told = {
         "layout": LAYOUT,
-        "header": trace.header,
         "entries": trace.entries,
-        "origin_ns": trace.origin_ns,
-        "base_ns": trace.base_ns,
-        "texts": len(trace.strings),
         "trace_defects": trace.defects.as_dict(),
         "source": asdict(trace.source) if trace.source else None,
         "summary": facts.summary,
         "defects": facts.defects.as_dict(),
     }
-    _write_file(Path(path), arrays, about)
+    about = {
+        "header": trace.header,
+        "origin_ns": trace.origin_ns,
+        "base_ns": trace.base_ns,
+        "texts": len(trace.strings),
+    }
+    _write_file(Path(path), arrays, told, about)
 
 
 def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
@@ -137,7 +157,7 @@ def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
         OSError: the folder is not writable.
     """
     arrays = _arrays_of("timeline", timeline.tables)
-    _write_file(Path(path), arrays, {"layout": TIMELINE_LAYOUT, "about": timeline.about})
+    _write_file(Path(path), arrays, {"layout": TIMELINE_LAYOUT}, {"about": timeline.about})
 
 
 def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
@@ -147,7 +167,7 @@ def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
         OSError: the folder is not writable.
     """
     arrays = {**_arrays_of_texts(insight.strings), **_arrays_of("insight", insight.tables)}
-    _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT, "about": insight.about})
+    _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT}, {"about": insight.about})
 
 
 def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
@@ -157,7 +177,7 @@ def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
         OSError: the folder is not writable.
     """
     arrays = {**_arrays_of_texts(index.strings), **_arrays_of("ranks", index.tables)}
-    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT})
+    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT}, {})
 
 
 def _arrays_of_texts(strings: StringTable) -> dict[str, Array]:
@@ -176,10 +196,19 @@ def _arrays_of(room: str, tables: dict[str, Table]) -> dict[str, Array]:
     }
 
 
-def _write_file(target: Path, arrays: dict[str, Array], about: dict[str, Any]) -> None:
+def _write_file(
+    target: Path, arrays: dict[str, Array], told: dict[str, Any], about: dict[str, Any]
+) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(".part", f"{target.name}.", target.parent)
-    metadata = {"about": json.dumps(about, default=str), "checksum": _NO_SUM}
+    text = json.dumps(told, default=str)
+    metadata = {
+        "told": text,
+        "told_sum": _text_sum(text),
+        "bytes": str(sum(array.nbytes for array in arrays.values())),
+        "about": json.dumps(about, default=str),
+        "checksum": _NO_SUM,
+    }
     try:
         with os.fdopen(handle, "wb") as file:
             _write_arrays(file, arrays, metadata)
@@ -262,6 +291,24 @@ def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
     return _read_file(path, LAYOUT, _rebuild)
 
 
+def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
+    """The same without header, tables and strings, of which nothing is verified, decoded or mapped.
+
+    Raises:
+        SidecarError: as ``read``.
+    """
+    with _usable(path), open(path, "rb", buffering=0) as file:
+        total = os.fstat(file.fileno()).st_size
+        size = _header_size(file.read(8), total)
+        metadata = msgspec.json.decode(file.read(size), type=_Head).metadata
+        if 8 + size + int(metadata.bytes) != total:
+            raise ValueError("the file is truncated or has grown")
+        if _text_sum(metadata.told) != metadata.told_sum:
+            raise ValueError("its checksum does not match")
+        about = _told(metadata.told, LAYOUT) | {"header": {}, "origin_ns": 0, "base_ns": 0}
+        return _rebuild(None, about)
+
+
 def read_timeline(path: str | os.PathLike[str]) -> Timeline:
     """Map a timeline's sidecar.
 
@@ -316,25 +363,46 @@ def _read_file(
     copied: bool = False,
 ) -> T:
     data: mmap.mmap | bytes
-    try:
+    with _usable(path):
         with open(path, "rb") as file:
             data = file.read() if copied else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        size = int.from_bytes(data[:8], "little")
-        if not 0 < size <= min(MAX_HEADER_BYTES, len(data) - 8):
-            raise ValueError("the header length is wrong")
+        size = _header_size(data[:8], len(data))
         header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")
-        about = msgspec.json.decode(metadata["about"])
-        if about["layout"] != layout:
-            raise ValueError(f"its layout is {about['layout']}, expected {layout}")
+        about = _told(metadata["told"], layout) | msgspec.json.decode(metadata["about"])
         arrays = _Arrays({name: _mapped(data, 8 + size, entry) for name, entry in header.items()})
         _verify(os.fspath(path), data, size, metadata, arrays)
         return rebuild(arrays, about)
+
+
+@contextlib.contextmanager
+def _usable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever is wrong with a file as a SidecarError."""
+    try:
+        yield
     except (OSError, ValueError, LookupError, TypeError, AttributeError, MsgspecError) as error:
         raise SidecarError(
             f"{os.path.basename(path)} cannot be used: {error}",
             "Import the trace again to rebuild it.",
         ) from error
+
+
+def _header_size(start: bytes, total: int) -> int:
+    size = int.from_bytes(start, "little")
+    if not 0 < size <= min(MAX_HEADER_BYTES, total - 8):
+        raise ValueError("the header length is wrong")
+    return size
+
+
+def _told(text: str, layout: str) -> dict[str, Any]:
+    told: dict[str, Any] = msgspec.json.decode(text)
+    if told["layout"] != layout:
+        raise ValueError(f"its layout is {told['layout']}, expected {layout}")
+    return told
+
+
+def _text_sum(text: str) -> str:
+    return f"{isal_zlib.crc32(text.encode()):08x}"
 
 
 def _mapped(data: mmap.mmap | bytes, base: int, entry: dict[str, Any]) -> Array:
@@ -360,11 +428,17 @@ def _tables_of(room: str, specs: Sequence[TableSpec], arrays: _Arrays) -> dict[s
     return tables
 
 
-def _rebuild(arrays: _Arrays, about: dict[str, Any]) -> tuple[Trace, Facts]:
-    strings, fact_tables = _texts_of(arrays), _tables_of("facts", FACT_TABLES, arrays)
+def _rebuild(arrays: _Arrays | None, about: dict[str, Any]) -> tuple[Trace, Facts]:
+    if arrays is None:
+        strings, known, tables, fact_tables = NO_STRINGS, NO_STRINGS, {}, {}
+    else:
+        strings = _texts_of(arrays)
+        known = StringTable(strings.offsets[: about["texts"] + 1], strings.blob)
+        tables = _tables_of("trace", TRACE_TABLES, arrays)
+        fact_tables = _tables_of("facts", FACT_TABLES, arrays)
     trace = Trace(
-        StringTable(strings.offsets[: about["texts"] + 1], strings.blob),
-        _tables_of("trace", TRACE_TABLES, arrays),
+        known,
+        tables,
         about["header"],
         DefectCounts(about["trace_defects"]),
         about["entries"],

@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
-from torch_tb_profiler.views.event import LONGEST_NAME, Refs
+from torch_tb_profiler.views.captured import LONGEST_NAME
+from torch_tb_profiler.views.event import Refs
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.timeline_wire import (
     AlignedWorker,

@@ -9,6 +9,12 @@ from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.views.captured import (
+    LONGEST_NAME,
+    captured_arguments,
+    captured_frames,
+    captured_operator,
+)
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments
 from torch_tb_profiler.views.timeline import process_text
 from torch_tb_profiler.views.timeline_wire import (
@@ -18,8 +24,6 @@ from torch_tb_profiler.views.timeline_wire import (
     EventRef,
     Siblings,
 )
-
-LONGEST_NAME = 4096
 
 
 class Refs:
@@ -113,8 +117,12 @@ def event_payload(
         ],
         arrows_total=detail.arrows_total,
         arguments=kept_arguments(trace, facts, event),
-        stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
-        operator_name=_listed(trace, facts["operators"]["name"], detail.operator),
+        captured=captured_arguments(trace, facts, event),
+        stack=[
+            cut(f, LONGEST_NAME) for f in (*captured_frames(trace, facts, event), *detail.stack)
+        ],
+        operator_name=captured_operator(trace, facts, event)
+        or _listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, NoOperator, kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -34,6 +36,6 @@ def kernel_payload(
             for reason, text in NO_OPERATOR_TEXTS.items()
         ],
         pooled=max(rows.n - limit, 0),
-        attribution=Attribution(**facts.summary["attribution"]),
+        attribution=msgspec.convert(facts.summary["attribution"], Attribution),
         missing=missing(absent(facts), ("device", "host")),
     )

@@ -199,7 +199,8 @@ class EventPayload(Wire, frozen=True, kw_only=True):
     device work; ``queue_ns``: the part of it, after the launch call's end, in which the stream was
     busy with earlier work. ``operator_name`` and ``kernel_name``: what to look for in the Operator
     and Kernel views. ``arguments`` are those that the import kept; ``/trace/event/args`` reads all
-    of them from the file again.
+    of them from the file again. ``captured``: of replayed work what its graph captured, and why that
+    is known or not.
     """
 
     ref: EventRef
@@ -223,6 +224,7 @@ class EventPayload(Wire, frozen=True, kw_only=True):
     arrows: list[EventArrow]
     arrows_total: int
     arguments: list[Argument]
+    captured: list[Argument]
     stack: list[str]
     operator_name: str | None
     kernel_name: str | None

@@ -329,6 +329,24 @@ class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
     missing: list[Missing]
 
 
+class AttributedWork(Wire, frozen=True, kw_only=True):
+    """Device events that are named in one way, and their time."""
+
+    events: int
+    ns: int
+
+
+class AttributedBy(Wire, frozen=True, kw_only=True):
+    """All device events by what names them; see ``named_by`` in the definitions."""
+
+    launch: AttributedWork
+    capture: AttributedWork
+    compiled: AttributedWork
+    annotation: AttributedWork
+    replay: AttributedWork
+    none: AttributedWork
+
+
 class Attribution(Wire, frozen=True, kw_only=True):
     """How many of the device events could be followed back to the host."""
 
@@ -336,6 +354,7 @@ class Attribution(Wire, frozen=True, kw_only=True):
     kernels: int
     with_launch: int
     with_operator: int
+    by: AttributedBy
 
 
 class NoOperatorReason(Wire, frozen=True, kw_only=True):

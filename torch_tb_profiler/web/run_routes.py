@@ -65,7 +65,7 @@ def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
 
 def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
     fleet, progress = _fleet(backend.fleets, insight.opened)
-    return (tuple(member.id for member in fleet.members) if fleet else ()), progress
+    return fleet and fleet.id, progress
 
 
 @route("/findings", also=_others, report="steps")
@@ -90,9 +90,9 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:
-    """A complete fleet, which is another one after any change; an incomplete one still grows."""
+    """The content of a complete fleet; an incomplete one still grows."""
     fleet = backend.fleets.of(opened)
-    return fleet if fleet.complete else None
+    return fleet.id if fleet.complete else None
 
 
 @route("/distributed", also=_complete, report="trace")
@@ -108,7 +108,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         _placed(fleet),
         fleet.figures,
         fleet.blames,
-        round(fleet.progress, 3),
+        fleet.progress,
         fleet.workers_total,
     )
 
@@ -125,7 +125,7 @@ def distributed_map(
     largest of several consecutive steps.
     """
     fleet = fleets.of(opened)
-    return distributed_map_payload(_placed(fleet), fleet.figures, measure, round(fleet.progress, 3))
+    return distributed_map_payload(_placed(fleet), fleet.figures, measure, fleet.progress)
 
 
 @route("/distributed/groups", also=_complete, report="trace")
@@ -134,7 +134,7 @@ def process_groups(opened: Opened, fleets: Fleets) -> process_groups_wire.Proces
     matrix of who sends how many bytes to whom, by node where there are more than 64 ranks.
     """
     fleet = fleets.of(opened)
-    return process_groups_payload(_placed(fleet), fleet.figures, round(fleet.progress, 3))
+    return process_groups_payload(_placed(fleet), fleet.figures, fleet.progress)
 
 
 def _placed(fleet: Fleet) -> list[PlacedWorker]:
@@ -166,7 +166,8 @@ def overview_ranks(
 
 
 def _known(backend: Backend, opened: Opened) -> Hashable:
-    return backend.fleets.known_beside(opened)
+    fleet = backend.fleets.known_beside(opened)
+    return fleet and fleet.id
 
 
 @route("/overview/ranks/known", also=_known)
@@ -187,9 +188,7 @@ def _overview_of_ranks(
     rank = fleet.names.index(own) if own in fleet.names else -1
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
-    run = RunOfRanks(
-        _placed(fleet), fleet.figures, common, round(fleet.progress, 3), fleet.workers_total
-    )
+    run = RunOfRanks(_placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total)
     return overview_ranks_payload(run)
 
 
@@ -201,9 +200,8 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
     own = (opened.worker.name, opened.span.name)
     rank = fleet.names.index(own) if own in fleet.names else -1
     selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
-    ids = tuple(member.id for member in fleet.members)
     return opened.memoise(
-        ("ranks path", ids, tuple(selected.tolist())),
+        ("ranks path", fleet.id, tuple(selected.tolist())),
         lambda: RanksOfRun.of(
             fleet.figures,
             path,
@@ -231,7 +229,7 @@ def critical_path_ranks(
     """
     fleet = fleets.of(opened)
     run = _ranks_of(fleet, opened, steps)
-    return ranks_path_payload(run, round(fleet.progress, 3), len(fleet.place), len(fleet.members))
+    return ranks_path_payload(run, fleet.progress, len(fleet.place), len(fleet.members))
 
 
 @route("/critical_path/ranks/rows", also=_complete, report="trace")
@@ -263,7 +261,7 @@ def stragglers(opened: Opened, fleets: Fleets) -> ranks_path_wire.StragglersPayl
     """
     fleet, path = fleets.of(opened), opened.span.path.rpartition("/")[0] or "."
     if not fleet.complete:
-        return without_simulation(path, round(fleet.progress, 3))
+        return without_simulation(path, fleet.progress)
     return stragglers_payload(path, fleet.figures, fleet.open_rank, _workers(fleet), MOST_SPANS)
 
 

@@ -295,6 +295,7 @@ export const OPERATORS: readonly DeclaredColumn[] = [
   {"key": "matrix_eligible", "label": "{Matrix_cores} eligible", "kind": "knowledge", "term": "matrix_eligible", "width": 112},
   {"key": "matrix_self_share", "label": "{Matrix_cores} self", "kind": "share", "term": "matrix_self_share"},
   {"key": "matrix_total_share", "label": "{Matrix_cores} total", "kind": "share", "term": "matrix_total_share"},
+  {"key": "attribution", "label": "Named by", "kind": "text", "term": "named_by", "width": 110, "hidden": true},
 ];
 
 export const KERNELS: readonly DeclaredColumn[] = [

@@ -775,7 +775,7 @@ export interface Argument {
   value: string;
 }
 
-/** Route `/trace/event`: everything about one event. `chain`: outermost first, the event itself included. `launched`: device work that it or what it called launched, the longest first, at most 50 of `launched_total`. `launch_delay_ns`: begin of the launch to begin of the device work; `queue_ns`: the part of it, after the launch call's end, in which the stream was busy with earlier work. `operator_name` and `kernel_name`: what to look for in the Operator and Kernel views. `arguments` are those that the import kept; `/trace/event/args` reads all of them from the file again. */
+/** Route `/trace/event`: everything about one event. `chain`: outermost first, the event itself included. `launched`: device work that it or what it called launched, the longest first, at most 50 of `launched_total`. `launch_delay_ns`: begin of the launch to begin of the device work; `queue_ns`: the part of it, after the launch call's end, in which the stream was busy with earlier work. `operator_name` and `kernel_name`: what to look for in the Operator and Kernel views. `arguments` are those that the import kept; `/trace/event/args` reads all of them from the file again. `captured`: of replayed work what its graph captured, and why that is known or not. */
 export interface EventPayload {
   ref: EventRef;
   category: string;
@@ -798,6 +798,7 @@ export interface EventPayload {
   arrows: EventArrow[];
   arrows_total: number;
   arguments: Argument[];
+  captured: Argument[];
   stack: string[];
   operator_name: string | null;
   kernel_name: string | null;
@@ -1170,12 +1171,29 @@ export interface OperatorStacksPayload {
   missing: Missing[];
 }
 
+/** Device events that are named in one way, and their time. */
+export interface AttributedWork {
+  events: number;
+  ns: number;
+}
+
+/** All device events by what names them; see `named_by` in the definitions. */
+export interface AttributedBy {
+  launch: AttributedWork;
+  capture: AttributedWork;
+  compiled: AttributedWork;
+  annotation: AttributedWork;
+  replay: AttributedWork;
+  none: AttributedWork;
+}
+
 /** How many of the device events could be followed back to the host. */
 export interface Attribution {
   device_events: number;
   kernels: number;
   with_launch: number;
   with_operator: number;
+  by: AttributedBy;
 }
 
 /** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
@@ -1637,6 +1655,7 @@ export interface OperatorsTable {
   matrix_eligible: number[];
   matrix_self_share: (number | null)[];
   matrix_total_share: (number | null)[];
+  attribution: (string | null)[];
 }
 
 /** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */

@@ -303,6 +303,17 @@ export function kernelRows(names: string[], over: Partial<KernelsTable> = {}): K
   });
 }
 
+const NONE = { events: 0, ns: 0 };
+/** Kernels named by their launches. */
+export const NAMED_BY = {
+  launch: { events: 940, ns: 1 },
+  capture: NONE,
+  compiled: NONE,
+  annotation: NONE,
+  replay: NONE,
+  none: NONE,
+};
+
 export function kernels(
   names: string[] = ["void gemm<float>(int)", "vectorized_elementwise_kernel"],
   over: Partial<KernelPayload> = {},
@@ -313,7 +324,13 @@ export function kernels(
     rows: kernelRows(names),
     reasons: [{ key: "no_launch", text: "no launch recorded" }],
     pooled: 0,
-    attribution: { device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 },
+    attribution: {
+      device_events: 1000,
+      kernels: 963,
+      with_launch: 963,
+      with_operator: 940,
+      by: NAMED_BY,
+    },
     missing: [],
     ...over,
   };

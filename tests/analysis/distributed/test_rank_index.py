@@ -20,13 +20,12 @@ from torch_tb_profiler.analysis.distributed.rank_index import (
     peak_memory,
     progressions,
 )
-from torch_tb_profiler.analysis.distributed.run import run_figures
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import MEMORY_CURVE, MEMORY_DEVICES
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.rank_index import RankIndex, joined, separated
+from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.strings import NO_STRINGS
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "synthetic_ddp8"
@@ -76,19 +75,6 @@ def test_a_rank_and_step_need_three_kilobytes_at_most() -> None:
         for column in table.values()
     )
     assert held <= 3072 * index["rank_steps"].n
-
-
-def test_figures_of_a_joined_index_are_those_of_the_ranks() -> None:
-    indexes = [index for *_, index in sample()]
-    apart = run_figures([rank_of(index, number) for number, index in enumerate(indexes)])
-    together = run_figures(
-        [rank_of(index, number) for number, index in enumerate(separated(joined(indexes)))]
-    )
-    assert len(apart.matched.matches) > 0
-    assert apart.operations == together.operations
-    for name in ("waiting", "overlap"):
-        one, other = getattr(apart, name), getattr(together, name)
-        assert all((one[key] == other[key]).all() for key in one)
 
 
 def test_a_trace_of_nothing_has_an_index() -> None:

@@ -106,6 +106,21 @@ worker               [MmBackward0] [AddBackward]
     assert step(simulated, "scale:operator=MmBackward0,factor=0") == 41 - 13
 
 
+def test_a_thread_that_begins_with_a_wait_begins_when_it_did_without_it() -> None:
+    drawing = """
+worker  <run #1>
+main      <cudaStreamSynchronize  >[ProfilerStep#1   ]
+main                                  [aten::mm     ]
+gpu 7            {a #1           }
+"""
+    simulated = simulation(drawing)
+    changed = edits([read_change("no-sync")])
+    assert simulated.replayed.tolist() == [19_000]
+    assert simulated.step_lengths("no-sync", changed).tolist() == [19_000]
+    _, _, steps = simulated._times(simulated.changed(changed))
+    assert steps.start.tolist() == [2000]
+
+
 def test_what_several_changes_save_together_is_not_their_sum() -> None:
     simulated = simulation(DEVICE_BOUND)
     texts = ("scale:kernel=*,factor=0.5", "scale:kernel=b,factor=0.2")

@@ -324,7 +324,8 @@ def stretches(start: Ints, end: Ints, key: Array, bounds: Window) -> tuple[Ints,
     Returns ``(edges, most, place, same)``: the edges of the stretches, and the key of most of the time of each; of each
     segment the stretch that has its middle, and whether that is of its key.
     """
-    edges = np.unique(np.linspace(*bounds, BINS + 1).astype(np.int64))
+    (whole, rest), bins = divmod(bounds[1] - bounds[0], BINS), np.arange(BINS + 1)
+    edges = np.unique(bounds[0] + whole * bins + rest * bins // BINS)
     cuts = np.unique(np.concatenate((edges, start)))
     piece = np.searchsorted(start, cuts[:-1], side="right") - 1
     part = np.searchsorted(edges, cuts[:-1], side="right") - 1
@@ -332,5 +333,5 @@ def stretches(start: Ints, end: Ints, key: Array, bounds: Window) -> tuple[Ints,
     time = sum_by(group, len(first), np.diff(cuts))
     most = key[piece][first[largest_by(part[first], len(edges) - 1, time)]].astype(np.int64)
     begin = np.flatnonzero(np.append(True, most[1:] != most[:-1]))
-    place = np.searchsorted(edges[begin], (start + end) // 2, side="right") - 1
+    place = np.searchsorted(edges[begin], start + (end - start) // 2, side="right") - 1
     return np.append(edges[begin], edges[-1]), most[begin], place, most[begin][place] == key

@@ -51,7 +51,6 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
         ),
         process=text(_process(trace)),
         backend=text(backend),
-        **{name: [table.n] for name, table in tables.items()},
     )
     return RankIndex(texts.table(), tables)
 

@@ -21,6 +21,7 @@ from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringBuilder
 
 _COMPILED = re.compile(
     r"triton_|(?:graph_\d+_)?cpp_fused_|CompiledF|Torch-Compiled Region|## Call CompiledFxGraph"
@@ -64,8 +65,11 @@ def attribute(
     windows: StepWindows,
     replays: Replays,
     replayed: ReplayedCalls,
+    texts: StringBuilder,
 ) -> Attributed:
-    """What names each piece of device work."""
+    """What names each piece of device work; ``texts`` gets what the page calls work without an
+    operator.
+    """
     spans, calls = trace["spans"], trace["captured_calls"]
     name = spans["name"][tree.row]
     compiled = name_mask(trace.strings, name, _COMPILED.match)
@@ -88,7 +92,7 @@ def attribute(
     return Attributed(
         joined(of_node, np.full(len(replayed), Attribution.CAPTURE, np.uint8)),
         operator,
-        _unnamed(trace, caused, windows, operator, how, region),
+        _unnamed(trace, caused, windows, operator, how, _named_rest(how, region, caused, texts)),
         _counts(how, spans["dur"][caused.row]),
     )
 
@@ -106,6 +110,26 @@ def _region(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows) 
     around = np.append(nearest(tree.parent, annotation), np.int32(-1))
     node = np.where(caused.launch >= 0, tree.node[caused.launch], -1)
     return np.asarray(np.append(name, np.int32(-1))[around[node]])
+
+
+def _named_rest(how: Array, region: Array, caused: Causes, texts: StringBuilder) -> Array:
+    """What the page calls each piece of device work that has no operator: the region around its
+    launch, else what is missing; numbers of strings.
+    """
+    rest = {
+        Attribution.CAPTURE: "captured outside operators",
+        Attribution.REPLAY: "graph replay",
+        Attribution.NONE: "launched outside operators",
+    }
+    name = region.astype(np.int32)
+    for kind, text in rest.items():
+        chosen = (how == kind) & (region < 0)
+        if chosen.any():
+            name[chosen] = texts.intern(text)
+    unlaunched = (how == Attribution.NONE) & (caused.launch < 0)
+    if unlaunched.any():
+        name[unlaunched] = texts.intern("no launch recorded")
+    return name
 
 
 def _unnamed(

@@ -31,14 +31,13 @@ workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute, captured_batch
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
@@ -74,7 +73,7 @@ from torch_tb_profiler.analysis.facts.workload_kind import find_workload
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -85,49 +84,45 @@ def derive(trace: Trace) -> Facts:
     """The facts of a trace; any trace has facts, an empty one too."""
     # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(1) as beside:
-        return _derive(trace, beside.submit(enclosing_spans, trace))
+        return _derive(trace, beside, beside.submit(enclosing_spans, trace))
 
 
-def _derive(trace: Trace, nested: Future[Array]) -> Facts:
+def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
-    names = tree.names
-    caused = causes(trace, tree, names)
+    names, caused = tree.names, causes(trace, tree, tree.names)
     windows = find_steps(trace, tree, names, caused)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)
-    replayed = replayed_calls(
-        trace, of_replays, windows.device_step[replays.replay >= 0], is_operator(trace)
-    )
+    replay_step = windows.device_step[replays.replay >= 0]
+    replayed = replayed_calls(trace, of_replays, replay_step, is_operator(trace))
     communication = communication_kernels(trace, tree, names, caused)
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
-    give_back_memory()
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     enclosing = nested.result()
     give_back_memory()
-    graph_launches = tree.node[replays.launch]
-    stacks = call_stacks(trace, tree, enclosing, strings, graph_launches[graph_launches >= 0])
+    active = active_sets(trace, tree, names, caused, communication)
+    breakdown = beside.submit(break_down, active, windows.start, windows.end)
+    links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
+    stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
-    step = joined(
-        host_step(windows.host_start, windows.host_end, spans["start"][tree.row]), replayed.step
-    )
+    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    step = joined(step, replayed.step)
     give_back_memory()
-    named = attribute(trace, tree, caused, windows, replays, replayed)
-    operators = operator_facts(
-        trace, tree, caused, replayed, matrix, step, stacks.of_node, named.of_node
-    )
+    named = attribute(trace, tree, caused, windows, replays, replayed, strings)
+    within = stacks.of_node, named.of_node
+    operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     give_back_memory()
     eligible, device_step = operators.eligible, windows.device_step
     kernels, kernel_steps = kernel_facts(
         trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
-    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
-    give_back_memory()
     tables: dict[str, Table] = {
-        "steps": _steps(windows, flags, active_sets(trace, tree, names, caused, communication)),
+        "steps": _steps(windows, flags, breakdown.result()),
         "devices": devices,
         "device_steps": device_steps,
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
@@ -136,21 +131,26 @@ def _derive(trace: Trace, nested: Future[Array]) -> Facts:
         "unnamed_steps": named.unnamed_steps,
         "kernels": kernels,
         "kernel_steps": kernel_steps,
-        "span_links": span_links(trace, tree, caused, windows, enclosing),
+        "span_links": links.result(),
     } | of_replays
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)
-    kind = find_workload(trace, caused, communication)
-    ranges = match_ranges(trace, tables["span_links"]["parent"], tables["span_links"]["launch"])
+    linked = tables["span_links"]
+    ranges = match_ranges(trace, linked["parent"], linked["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {
         "matrix_eligible_share": operators.eligible_share,
         "touched_ns": touched,
         "profiled_ranges": len(ranges.row),
-        "workload": {"kind": kind.kind.value, "evidence": kind.evidence},
+        "workload": _workload(trace, caused, communication),
     }
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
+    found = find_workload(trace, caused, communication)
+    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:
@@ -180,7 +180,7 @@ def _begun(operator_steps: Table, steps: int) -> Array:
     return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
 
 
-def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> Table:
+def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -190,7 +190,7 @@ def _steps(windows: StepWindows, flags: Array, active: Iterable[Intervals]) -> T
         host_end=windows.host_end,
         launched=windows.launched,
         flags=flags,
-        **break_down(active, windows.start, windows.end),
+        **breakdown,
     )
 
 

@@ -36,10 +36,12 @@ def call_stacks(
 
     enclosing: for every row of spans the innermost enclosing host span, −1 none; shape (spans,).
     strings: frames of ``Call stack`` arguments are added to it.
-    launches: nodes that are no operators and have a stack all the same.
+    launches: rows of graph launches, which have a stack though they are no operators.
     """
     of_node = np.full(len(tree.row), -1, np.int32)
-    node = np.union1d(np.flatnonzero(tree.is_operator), launches)
+    node = np.flatnonzero(tree.is_operator)
+    launching = tree.node[launches]
+    node = np.union1d(node, launching[launching >= 0])
     parent, frame = _from_frames(trace, tree, enclosing, of_node, node)
     parent, frame = _from_arguments(trace, tree, strings, of_node, parent, frame)
     if len(parent):

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
-from torch_tb_profiler.analysis.facts.flags import Within
+from torch_tb_profiler.analysis.facts.flags import Attribution, Within
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
 from torch_tb_profiler.store.model import Facts
@@ -30,6 +31,8 @@ def _matrix_share(part: str, doc: str) -> DisplayColumn:
 _SHAPES = "`Input Dims` as JSON text; missing where not recorded."
 _STACK = "Tuple of `file(line): function`, innermost first; empty where none was recorded."
 _ELIGIBLE = "Whether matrix cores could do its work."
+_NAMED = """What names its device work: `launch`, `capture`, `compiled`; of work without an operator \
+`annotation`, `replay`, `none`; several with commas."""
 _CAN = "{Matrix_cores} eligible"
 _FLOPS = """Floating-point operations of one call (mean, where calls differ in strides or other \
 arguments); missing where not modelled."""
@@ -54,6 +57,7 @@ OPERATORS = DisplaySpec(
         _matrix_share("total", "The same, including the operators that it calls."),
         _C("flops", "FLOP", "FLOPs/call", _FLOPS, optional=True, page=False),
         _C("bytes", "bytes", "Bytes/call", _BYTES, optional=True, page=False),
+        _C("attribution", "text", "Named by", _NAMED, "named_by", width=110, hidden=True),
     ),
 )
 """``input_shapes``, ``input_dtypes`` and ``stack`` are absent where the grouping pools them. Rows are sorted descending by
@@ -133,22 +137,65 @@ def _rows(
         for key in _SUMS
     }
     total["host_self"] += total.pop("runtime")
-    order_key = total["device_self"] if facts.summary.get("has_device") else total["host_self"]
     has_device = operators_have_device_time(facts)
-    rows = OPERATORS.build(
-        facts.strings,
+    columns: dict[str, Array] = {
         **{key: column[first] for key, column in keys.items()},
-        has_stack=np.bincount(group_of[table["stack"][row] >= 0], minlength=n) > 0,
-        calls=total["calls"],
-        device_self_ns=known(total["device_self"], has_device),
-        device_total_ns=known(total["device_total"], has_device),
-        host_self_ns=total["host_self"],
-        host_total_ns=total["host_total"],
-        matrix_eligible=join_knowledge(group_of, n, table["matrix_eligible"][row]),
-        matrix_self_share=_share(total, "self"),
-        matrix_total_share=_share(total, "total"),
-    )
-    return rows.take(np.lexsort((-total["host_self"], -order_key)))
+        "has_stack": np.bincount(group_of[table["stack"][row] >= 0], minlength=n) > 0,
+        "attribution": _kinds(group_of, n, table["attribution"][row]),
+        "calls": total["calls"],
+        "device_self_ns": known(total["device_self"], has_device),
+        "device_total_ns": known(total["device_total"], has_device),
+        "host_self_ns": total["host_self"],
+        "host_total_ns": total["host_total"],
+        "matrix_eligible": join_knowledge(group_of, n, table["matrix_eligible"][row]),
+        "matrix_self_share": _share(total, "self"),
+        "matrix_total_share": _share(total, "total"),
+    }
+    if wanted is True:
+        rest = _unnamed(facts, selection, columns)
+        columns = {key: np.concatenate((column, rest[key])) for key, column in columns.items()}
+    by = "device_self_ns" if facts.summary.get("has_device") else "host_self_ns"
+    order = np.lexsort((-columns["host_self_ns"], -columns[by]))
+    texts = [_KINDS[kinds] for kinds in columns.pop("attribution").tolist()]
+    return OPERATORS.build(facts.strings, attribution=texts, **columns).take(order)
+
+
+_KINDS = [
+    ", ".join(kind.name.lower() for kind in Attribution if kinds >> kind & 1)
+    for kinds in range(1 << len(Attribution))
+]
+"""The words for a set of kinds, which is a bit per kind."""
+
+
+def _kinds(group: Array, groups: int, kind: Array) -> Array:
+    """The set of kinds of each group."""
+    kinds = np.zeros(groups, np.int64)
+    np.bitwise_or.at(kinds, group, 1 << kind.astype(np.int64))
+    return kinds
+
+
+def _unnamed(facts: Facts, selection: Selection, like: dict[str, Array]) -> dict[str, Array]:
+    """Rows of device work without an operator, with the columns of ``like``."""
+    table = facts["unnamed_steps"]
+    taken = np.flatnonzero(mask(selection, table["step"]))
+    first, group = group_rows((table["name"][taken], table["attribution"][taken]))
+    n = len(first)
+    device = sum_by(group, n, table["device"][taken])
+    rows = {
+        "name": table["name"][taken][first],
+        "attribution": 1 << table["attribution"][taken][first].astype(np.int64),
+        "calls": sum_by(group, n, table["events"][taken]),
+        "device_self_ns": device,
+        "device_total_ns": device,
+        "matrix_eligible": np.full(n, Knowledge.UNKNOWN, np.uint8),
+        "matrix_self_share": np.full(n, np.nan),
+        "matrix_total_share": np.full(n, np.nan),
+    }
+    absent = {"has_stack": np.False_, "host_self_ns": 0, "host_total_ns": 0}
+    return {
+        key: rows[key] if key in rows else np.full(n, absent.get(key, -1), column.dtype)
+        for key, column in like.items()
+    }
 
 
 def _sums_per_operator(facts: Facts, selection: Selection) -> dict[str, Array]:

@@ -126,10 +126,8 @@ def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
     if not facts["stacks"].n:
         return np.full(len(tree.row), -1, np.int64)
     enclosing = facts["span_links"]["parent"].astype(np.int64)
-    launches = tree.node[facts["replays"]["launch"]]
-    return call_stacks(
-        trace, tree, enclosing, StringBuilder(facts.strings), launches[launches >= 0]
-    ).of_node
+    launches = facts["replays"]["launch"]
+    return call_stacks(trace, tree, enclosing, StringBuilder(facts.strings), launches).of_node
 
 
 def _lines(

@@ -96,7 +96,9 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     of_host, of_work = np.append(hosts, NONE), np.append(ends, NONE)
     first[hosts] = of_host[points.before]
     second[hosts] = np.where(points.device >= 0, of_work[points.device], of_host[points.other])
-    alone = (first[hosts] == NONE) & (second[hosts] == NONE)
+    # A thread whose first point ends a call that waited had begun before.
+    began = (second[hosts] == NONE) | (points.call >= 0)
+    alone = (first[hosts] == NONE) & began
     first[hosts[alone]] = ROOT
     launch = of_host[points.launch]
     first[ends], lead = _device_first(work, of_work)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { KERNELS } from "../../api/tables.gen";
 import type { KernelPayload } from "../../api/types.gen";
-import { declaredTable } from "../fixtures";
+import { declaredTable, NAMED_BY } from "../fixtures";
 import { matrixTime, rowKey, timeByKernel, unattributed } from "./model";
 
 function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
@@ -34,7 +34,7 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
       { key: "graph", text: "replayed by a graph launch" },
     ],
     pooled,
-    attribution: { device_events: 12, kernels: 10, with_launch: 7, with_operator: 3 },
+    attribution: { device_events: 12, kernels: 10, with_launch: 7, with_operator: 3, by: NAMED_BY },
     missing: [],
   };
 }

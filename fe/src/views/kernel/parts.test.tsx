@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HOSTILE, kernelRows, kernels } from "../fixtures";
+import { HOSTILE, kernelRows, kernels, NAMED_BY } from "../fixtures";
 import { rowsOfKernel } from "./model";
 import {
   AttributionLine,
@@ -43,7 +43,13 @@ describe("AttributionLine", () => {
   it("counts kernels, launches and operators", () => {
     render(
       <AttributionLine
-        attribution={{ device_events: 1000, kernels: 963, with_launch: 963, with_operator: 940 }}
+        attribution={{
+          device_events: 1000,
+          kernels: 963,
+          with_launch: 963,
+          with_operator: 940,
+          by: NAMED_BY,
+        }}
       />,
     );
     const parts = [...document.querySelectorAll(".attribution-part")].map((p) => p.textContent);
@@ -59,7 +65,13 @@ describe("AttributionLine", () => {
     const onWhy = vi.fn();
     render(
       <AttributionLine
-        attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 8 }}
+        attribution={{
+          device_events: 9,
+          kernels: 9,
+          with_launch: 9,
+          with_operator: 8,
+          by: NAMED_BY,
+        }}
         onWhy={onWhy}
       />,
     );
@@ -68,7 +80,13 @@ describe("AttributionLine", () => {
     cleanup();
     render(
       <AttributionLine
-        attribution={{ device_events: 9, kernels: 9, with_launch: 9, with_operator: 9 }}
+        attribution={{
+          device_events: 9,
+          kernels: 9,
+          with_launch: 9,
+          with_operator: 9,
+          by: NAMED_BY,
+        }}
         onWhy={onWhy}
       />,
     );
@@ -77,7 +95,13 @@ describe("AttributionLine", () => {
   it("has no share of nothing", () => {
     render(
       <AttributionLine
-        attribution={{ device_events: 3, kernels: 0, with_launch: 0, with_operator: 0 }}
+        attribution={{
+          device_events: 3,
+          kernels: 0,
+          with_launch: 0,
+          with_operator: 0,
+          by: NAMED_BY,
+        }}
       />,
     );
     expect(text()).not.toContain("%");

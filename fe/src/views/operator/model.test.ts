@@ -30,6 +30,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
       matrix_eligible: [1, 1, 0],
       matrix_self_share: [0.5, null, null],
       matrix_total_share: [0.5, null, null],
+      attribution: ["launch", "launch", "launch"],
     }),
     frames: { parent: [], frame: [] },
     stacks: [null, null, 3],

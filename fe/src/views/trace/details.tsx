@@ -38,6 +38,11 @@ export function Details({ payload, on, go, allArguments, links, children }: Deta
       <Launched payload={payload} go={go} />
       <Same payload={payload} go={go} />
       <Arrows payload={payload} go={go} />
+      {payload.captured.length > 0 && (
+        <Section title="Captured" term="captured">
+          <ArgumentList items={payload.captured} />
+        </Section>
+      )}
       <Arguments payload={payload} allArguments={allArguments} />
       <Stack frames={payload.stack} />
     </div>

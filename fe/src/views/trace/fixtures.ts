@@ -150,6 +150,7 @@ export function event(number: number, over: Partial<EventPayload> = {}): EventPa
     arrows: [],
     arrows_total: 0,
     arguments: [{ name: "grid", value: "[1, 1, 1]" }],
+    captured: [],
     stack: [],
     operator_name: "aten::mm",
     kernel_name: "gemm",

@@ -78,11 +78,12 @@ describe("seenWindow", () => {
     expect(seenWindow({ t0: 0, t1: 50 }, 100, 1000)).toBeNull());
 });
 
-it("windowForPerfetto asks for a whole file that is no plain JSON as a window, and for nothing else so", () => {
+it("windowForPerfetto asks for a whole file that Perfetto does not read as a window, and for nothing else so", () => {
   expect(windowForPerfetto("w.json.zst", null, 100)).toEqual({ t0: 0, t1: 101 });
   expect(windowForPerfetto("report1.sqlite", null, 100)).toEqual({ t0: 0, t1: 101 });
   expect(windowForPerfetto("W.JSON", null, 100)).toBeNull();
   expect(windowForPerfetto("w.json.gz", null, 100)).toBeNull();
+  expect(windowForPerfetto("rank0.pftrace.gz", null, 100)).toBeNull();
   expect(windowForPerfetto("w.json.zst", { t0: 5, t1: 6 }, 100)).toEqual({ t0: 5, t1: 6 });
 });
 

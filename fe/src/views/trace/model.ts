@@ -58,13 +58,13 @@ export function windowOfSteps(
   return { t0: Math.max(0, Math.min(...chosen.map((s) => s.start_ns))), t1: Math.max(...ends) };
 }
 
-/** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is no plain JSON is asked for as a window: gzip of JSON. */
+/** What Perfetto is given for a choice: it reads no zstd and no databases, so a whole file that is neither plain JSON nor its own format is asked for as a window: gzip of JSON. */
 export function windowForPerfetto(
   file: string,
   chosen: TimeRange | null,
   spanNs: number,
 ): TimeRange | null {
-  return chosen === null && !/\.json(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
+  return chosen === null && !/\.(json|pftrace|perfetto-trace|pb)(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
 }
 
 /** The wall clock of the first event in UTC, or `null` where the trace's clock is not one that starts in 1970. */

@@ -1,0 +1,98 @@
+"""What was captured of a replayed event, as it stands in the details of the event."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.facts.replays import Evidence
+from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.views.timeline_wire import Argument
+
+LONGEST_NAME = 4096
+EVIDENCE = {
+    Evidence.NONE: "No capture of its graph was recorded.",
+    Evidence.NODE: "The node of the graph says where it was captured.",
+    Evidence.ONLY: "Its graph runs the kernels of this capture, in this order, and of no other.",
+    Evidence.PLACE: "Several captures have these kernels; its graph has the place of this one in the sequence.",
+    Evidence.BATCH: "Several captures have these kernels; the batch of the iteration decides.",
+    Evidence.LACKING: "Its graph runs the kernels of this capture, but for some that were not recorded.",
+    Evidence.DIFFERENT: "No recorded capture has the kernels of its graph in this order.",
+    Evidence.AMBIGUOUS: "Several captures have these kernels, and nothing decides between them.",
+}
+_OF_ANOTHER = "It fits several launches of the capture, and nothing decides between them."
+
+
+def captured_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
+    """What names a replayed event, and why; empty for what was not replayed."""
+    work = facts["replayed_work"]
+    at = position_of(work["span"], event)
+    if at < 0:
+        return []
+    replay, launch = int(work["replay"][at]), int(work["captured"][at])
+    evidence = Evidence(int(facts["replays"]["evidence"][replay]))
+    graph = int(facts["replays"]["graph"][replay])
+    if launch < 0:
+        why = EVIDENCE[evidence] if graph < 0 else _OF_ANOTHER
+        return [Argument(name="Evidence", value=why)]
+    call = int(trace["captured_launches"]["call"][launch])
+    return [
+        *_said(trace, call),
+        *_recording(trace, graph),
+        Argument(name="Evidence", value=EVIDENCE[evidence]),
+    ]
+
+
+def captured_frames(trace: Trace, facts: Facts, event: int) -> list[str]:
+    """The Python frames around the captured launch of an event, innermost first."""
+    work, calls = facts["replayed_work"], trace["captured_calls"]
+    at = position_of(work["span"], event)
+    launch = int(work["captured"][at]) if at >= 0 else -1
+    call = int(trace["captured_launches"]["call"][launch]) if launch >= 0 else -1
+    frames = []
+    while call >= 0:
+        if calls["role"][call] == Role.PYTHON:
+            frames.append(trace.strings[int(calls["name"][call])])
+        call = int(calls["parent"][call])
+    return frames
+
+
+def captured_operator(trace: Trace, facts: Facts, event: int) -> str | None:
+    """The operator around the captured launch of an event."""
+    told = captured_arguments(trace, facts, event)
+    return next((each.value for each in told if each.name == "Operator"), None)
+
+
+def _said(trace: Trace, call: int) -> list[Argument]:
+    """The innermost operator with its inputs, and the modules around it, outermost first."""
+    calls, strings = trace["captured_calls"], trace.strings
+    said: list[Argument] = []
+    modules: list[str] = []
+    while call >= 0:
+        name = strings[int(calls["name"][call])]
+        if calls["role"][call] == Role.OPERATOR and not said:
+            said.append(Argument(name="Operator", value=cut(name, LONGEST_NAME)))
+            inputs = (("dims", "Input shapes"), ("types", "Input types"), ("concrete", "Inputs"))
+            for key, label in inputs:
+                if (text := strings[int(calls[key][call])]) != "":
+                    said.append(Argument(name=label, value=cut(text, LONGEST_NAME)))
+        elif name.startswith(MODULE):
+            modules.append(name.removeprefix(MODULE).strip())
+        call = int(calls["parent"][call])
+    if modules:
+        said.append(Argument(name="Module", value=cut(" ▸ ".join(reversed(modules)), LONGEST_NAME)))
+    return said
+
+
+def _recording(trace: Trace, graph: int) -> list[Argument]:
+    graphs = trace["graph_captures"]
+    file, batch = trace.strings[int(graphs["file"][graph])], int(graphs["batch"][graph])
+    mode = trace.strings[int(graphs["mode"][graph])]
+    told = [Argument(name="Captured in", value=cut(file, LONGEST_NAME) if file else "this trace")]
+    if batch >= 0:
+        told.append(Argument(name="Captured batch", value=format_count(batch)))
+    if mode:
+        told.append(Argument(name="Mode", value=mode))
+    return told

@@ -20,6 +20,7 @@ VIEWS = (
     "overview",
     "operator",
     "kernel",
+    "iterations",
     "trace",
     "critical_path",
     "memory",

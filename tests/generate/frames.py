@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.distributed.group_table import PROCESS_GROUPS
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
+from torch_tb_profiler.analysis.figures.iterations import ITERATIONS
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.step_table import STEPS
@@ -25,6 +26,7 @@ from torch_tb_profiler.views.pyprof import PYPROF
 
 FRAMES: tuple[DisplaySpec, ...] = (
     STEPS,
+    ITERATIONS,
     CRITICAL_PATH,
     RANKS_PATH,
     OPERATORS,

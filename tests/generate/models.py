@@ -37,13 +37,16 @@ What a call's arguments do not tell stays unknown; its time is shown as not mode
   more than thirty tensors.
 - `aten::index`, `aten::index_put_`: the shapes of the indices are not recorded.
 - `aten::nonzero`, `aten::masked_select`, `aten::unique` and similar: the data decide the size of the result.
-- Attention over pages, or with used lengths (`seqused_k`, `block_table`, vLLM's `unified_attention`): the lengths are in tensors.
-- `vllm::moe_forward` and other custom operators whose weights are not among the arguments.
+- Attention over pages, or with used lengths (`seqused_k`, `block_table`, vLLM's `unified_attention`), where no annotation of the server's step gives
+  the sums of lengths (`execute_…(sq…sk…sqsq…sqsk…)`): the lengths themselves are in tensors. A window that the call does not record is taken as none.
+- `vllm::moe_forward`, the `matmul_ogs` kernels and other operators whose weights are not among the arguments.
+- Sparse attention, and kernels that reduce over rows of unrecorded length (`top_k_per_row_decode`).
 - Inductor's templates (`triton_tem_fused_…`): the name does not tell what was fused into the product.
 - Bytes only: operators on lists of tensors (`aten::cat`, `_foreach_…`, `_fused_adam_`), whose element types are not recorded.
 - Operators on sparse tensors: their number of elements is not recorded.
-- Most operators of AITER, TensorRT-LLM, FlashInfer and torch_npu: their arguments differ between versions, and no schema is recorded. Autograd functions
-  (`FlashAttnFunc`, `LigerSiLUMulFunction`) have no schema at all.
+- Most operators of TensorRT-LLM and torch_npu, and those of AITER and FlashInfer that are not listed: their arguments differ between versions, and no schema is
+  recorded. Autograd functions (`FlashAttnFunc`, `LigerSiLUMulFunction`) have no schema at all.
+- Custom all-reduces: communication has its own bandwidth.
 """
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.importers.reading import read as read_text
 from tests.importers.reading import span, trace
-from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.errors import NotATrace, OverLimit
 from torch_tb_profiler.importers import walk
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
@@ -65,7 +65,7 @@ def test_a_file_that_inflates_to_more_than_the_limit(tmp_path: Path) -> None:
     body = b'{"traceEvents": [' + EVENTS + b'], "x": "' + b" " * (32 << 20)
     path.write_bytes(gzip.compress(body, 9))
     begin = time.process_time()
-    with pytest.raises(NotATrace, match="more than 1,048,576 bytes") as error:
+    with pytest.raises(OverLimit, match="more than 1,048,576 bytes") as error:
         read(str(path), Settings(use_cache=False, max_inflated_bytes=1 << 20))
     assert "TORCH_TB_PROFILER_MAX_INFLATED_BYTES" in error.value.hint
     assert time.process_time() - begin < 10
@@ -76,6 +76,6 @@ def test_a_file_that_inflates_to_more_than_the_limit(tmp_path: Path) -> None:
 def test_an_import_that_takes_longer_than_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "slow.json"
     path.write_bytes(b'{"traceEvents": [' + EVENTS + b"]}")
-    with pytest.raises(NotATrace, match="more than 0 s") as error:
+    with pytest.raises(OverLimit, match="more than 0 s") as error:
         read(str(path), Settings(use_cache=False, max_import_seconds=0.0))
     assert "TORCH_TB_PROFILER_MAX_IMPORT_SECONDS" in error.value.hint

@@ -70,6 +70,8 @@ def _misbehave(orders: dict[str, str]) -> None:
             os._exit(3)
         case "raise":
             raise ValueError("boom")
+        case "allocate":
+            bytearray(512 << 20)
         case "swallow":
             raise MemoryError
         case "refuse":

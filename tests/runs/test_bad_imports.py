@@ -61,6 +61,33 @@ def test_every_end_has_its_words(do: str, message: str, logdir: Path, start: Sta
     until(lambda: states(catalogue)["run/b.json"] == "ready")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts all that is allocated")
+def test_an_import_beyond_the_memory_that_a_setting_allows(
+    logdir: Path, start: Start, settings: Settings
+) -> None:
+    """It ends with that, is not tried again, and its process goes on with other files."""
+    limit = {"max_import_memory_bytes": 256 << 20, "workers": 1}
+    write(logdir / "run" / "a.json", content(do="allocate"))
+    write(logdir / "run" / "b.json", content())
+    catalogue = start(logdir, Settings(**{**vars(settings), **limit}))
+    message = failed(catalogue, "run/a.json")
+    assert message.startswith(
+        "It needs more than 268,435,456 bytes of memory, the limit of an import."
+    )
+    assert "TORCH_TB_PROFILER_MAX_IMPORT_MEMORY_BYTES" in message
+    assert "tried again" not in message
+    until(lambda: states(catalogue)["run/b.json"] == "ready")
+
+
+def test_an_import_within_the_memory_that_a_setting_allows(
+    logdir: Path, start: Start, settings: Settings
+) -> None:
+    write(logdir / "run" / "a.json", content(do="allocate"))
+    limit = {"max_import_memory_bytes": 2 << 30}
+    catalogue = start(logdir, Settings(**{**vars(settings), **limit}))
+    until(lambda: states(catalogue).get("run/a.json") == "ready")
+
+
 def test_a_hanging_import_is_stopped_with_its_children(
     logdir: Path, start: Start, settings: Settings, tmp_path: Path
 ) -> None:

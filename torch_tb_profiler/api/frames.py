@@ -62,9 +62,13 @@ class Frames(ABC):
         """Steps with their times by category."""
         return self._each(tables.steps)
 
+    @property
+    def iterations(self) -> DataFrame:
+        """Iterations of an inference server: phase, requests, tokens and times."""
+        return self._each(tables.iterations)
+
     def operators(self, by: OperatorGroup = "name", steps: Steps = None) -> DataFrame:
-        """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most
-        expensive first.
+        """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most expensive first.
 
         Raises:
             IndexError: there is no such step.
@@ -73,8 +77,7 @@ class Frames(ABC):
         return self._each(lambda context: tables.operators(context, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
-        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``, the largest total
-        first.
+        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``, the largest total first.
 
         Raises:
             IndexError: there is no such step.
@@ -91,8 +94,7 @@ class Frames(ABC):
         return self._each(lambda context: tables.ranges(context, steps))
 
     def critical_path(self, steps: Steps = None) -> DataFrame:
-        """What the end of each step waited for, segment by segment; the segments of a step add up to
-        its wall time.
+        """What the end of each step waited for, segment by segment; the segments of a step add up to its wall time.
 
         Raises:
             IndexError: there is no such step.
@@ -100,8 +102,8 @@ class Frames(ABC):
         return self._each(lambda context: tables.critical_path(context, steps))
 
     def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
-        """What a step would take with all changes at once, e.g. ``"dataloader-ready"`` or
-        ``"scale:operator=aten::mm,factor=0.5"``; without any, each usual change that saves time.
+        """What a step would take with all changes at once, e.g. ``"dataloader-ready"`` or ``"scale:operator=aten::mm,factor=0.5"``;
+        without any, each usual change that saves time.
 
         Raises:
             BadRequest: there is no such change.
@@ -169,9 +171,7 @@ class Frames(ABC):
 
     @property
     def events(self) -> DataFrame:
-        """Every event. Made anew at each use; most columns share memory with the trace and are
-        read-only: use ``.copy()`` to change them.
-        """
+        """Every event. Made anew at each use; most columns share memory with the trace and are read-only: use ``.copy()`` to change them."""
         return self._each(events.events)
 
 
@@ -230,8 +230,7 @@ class TraceFrames(Frames):
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> TraceFrames:
-        """The trace limited to steps ``first`` to ``last``, both included; without ``last`` to one
-        step, without either to all.
+        """The trace limited to steps ``first`` to ``last``, both included; without ``last`` to one step, without either to all.
 
         Raises:
             IndexError: there is no such step.

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.distributed.collective_table import collective_t
 from torch_tb_profiler.analysis.distributed.group_table import group_table
 from torch_tb_profiler.analysis.distributed.groups import Place
 from torch_tb_profiler.analysis.distributed.groups import process_groups as sums_of_groups
+from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
@@ -52,6 +53,11 @@ def steps(context: TraceContext) -> DataFrame:
     """See ``figures.step_table.STEPS``."""
     table = step_table(context.facts, context.selection())
     return table_frame(table.take(context.selection().steps))
+
+
+def iterations(context: TraceContext) -> DataFrame:
+    """See ``figures.iterations.ITERATIONS``."""
+    return table_frame(iteration_table(context.facts, context.selection()))
 
 
 def what_if(context: TraceContext, changes: Sequence[str], chosen: Steps) -> DataFrame:

@@ -16,9 +16,9 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, critical_path, operators, kernels, ranges, modules, memory, memory_blocks, memory_alive, collectives,
-counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or lines (default: lines);
-with trace events"""
+_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, ranges, modules, memory, memory_blocks,
+memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope modules or
+lines (default: lines); with trace events"""
 
 _Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -166,6 +166,18 @@ def _critical_path(parser: argparse.ArgumentParser) -> None:
         "--ranks",
         choices=("all",),
         help="one path per step through all ranks of a run folder, with steps as the run counts them",
+    )
+
+
+def _iterations(parser: argparse.ArgumentParser) -> None:
+    _reports(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=_positive,
+        default=40,
+        help="rows of the text; JSON has all (default: %(default)s)",
     )
 
 
@@ -417,6 +429,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
     Command("ranges", "list annotated ranges", _ranges, ("ranges:run",)),
+    Command(
+        "iterations",
+        "list the iterations of an inference server",
+        _iterations,
+        ("output:print_traces", "iterations:iterations"),
+    ),
     Command(
         "findings",
         "list what costs recoverable time",

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from torch_tb_profiler.hardware.element_types import element_bytes
+from torch_tb_profiler.hardware.server_steps import ServerStep, server_step
 
 T = TypeVar("T")
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
@@ -96,11 +97,15 @@ Input = Tensor | tuple[Tensor, ...] | None
 
 @dataclass(frozen=True)
 class Call:
-    """A call; ``inputs`` and ``values`` (text of non-tensors) have one entry per recorded argument."""
+    """A call; ``inputs`` and ``values`` (text of non-tensors) have one entry per recorded argument.
+
+    ``step`` is the iteration of the server that made the call, None unknown or of no server.
+    """
 
     name: str
     inputs: tuple[Input, ...]
     values: tuple[str, ...] = ()
+    step: ServerStep | None = None
 
     @property
     def recorded(self) -> bool:
@@ -176,9 +181,11 @@ class Call:
 
 
 def read_call(
-    name: str, dims: str, types: str = "", strides: str = "", concrete: str = ""
+    name: str, dims: str, types: str = "", strides: str = "", concrete: str = "", step: str = ""
 ) -> Call | None:
-    """A call from the JSON texts of a trace (empty: not recorded); None without valid shapes."""
+    """A call from the JSON texts of a trace (empty: not recorded) and its server's annotation; None
+    without valid shapes.
+    """
     shapes, names, steps, values = (_list(text) for text in (dims, types, strides, concrete))
     if shapes is None:
         return None
@@ -187,6 +194,7 @@ def read_call(
         name,
         inputs,
         tuple(v if isinstance(v, str) else msgspec.json.encode(v).decode() for v in values or ()),
+        server_step(step) if step else None,
     )
 
 

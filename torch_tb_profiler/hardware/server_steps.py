@@ -34,7 +34,9 @@ _SUMS = r"\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\)"
 _DETAILED = re.compile(
     rf"execute_(\d+)_context_(\d+){_SUMS}_generation_(\d+){_SUMS}(?!\w)", re.ASCII
 )
-_PLAIN = re.compile(r"execute_context_(\d+)\((\d+)\)_generation_(\d+)\((\d+)\)(?!\w)", re.ASCII)
+_PLAIN = re.compile(
+    r"execute_context_(\d+)(?:\((\d+)\))?_generation_(\d+)(?:\((\d+)\))?(?![\w(])", re.ASCII
+)
 _NEW = re.compile(r"execute_new_(\d+)_cached_(\d+)(?!\w)", re.ASCII)
 _SGLANG = re.compile(r"step\[([A-Z][A-Z0-9_]*)((?: [a-z_]+=\d+)*)\]", re.ASCII)
 _ATOM = re.compile(r"(?:eager_)?(prefill|decode)\[([^\]]*)", re.ASCII)

@@ -58,11 +58,15 @@ Function = Callable[[Call], "Work | None"]
 
 @dataclass(frozen=True)
 class Model:
-    """A registered model; ``family`` is a word that the page shows (``gemm``, ``attention`` …)."""
+    """A registered model; ``family`` is a word that the page shows (``gemm``, ``attention`` …).
+
+    ``of_step``: the work depends on the iteration of the server (``Call.step``).
+    """
 
     family: str
     function: Function
     source: str
+    of_step: bool = False
 
 
 _MODELS: dict[str, Model] = {}
@@ -71,10 +75,12 @@ _WARNED: set[str] = set()
 """Operators whose failing model was logged."""
 
 
-def model(family: str, *names: str, source: str) -> Callable[[Function], Function]:
+def model(
+    family: str, *names: str, source: str, of_step: bool = False
+) -> Callable[[Function], Function]:
     """Register a function as the model of operators; ``name*`` matches a prefix.
 
-    A later registration replaces an earlier one, also of our own models. This function is public as
+    ``of_step``: the function reads ``call.step``. A later registration replaces an earlier one, also of our own models. This function is public as
     ``torch_tb_profiler.register_model``.
 
     Raises:
@@ -90,7 +96,7 @@ def model(family: str, *names: str, source: str) -> Callable[[Function], Functio
             _load()
         for name in names:
             table = _PREFIXES if name.endswith("*") else _MODELS
-            table[name.removesuffix("*")] = Model(family, function, source)
+            table[name.removesuffix("*")] = Model(family, function, source, of_step)
         return function
 
     return register

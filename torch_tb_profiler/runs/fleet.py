@@ -99,7 +99,7 @@ class Fleet:
             )
             for m in self.members
         ]
-        content = repr((of_members, self.workers_total, round(self.progress, 3)))
+        content = repr((of_members, self.workers_total, self.progress))
         return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
     @property

@@ -148,4 +148,26 @@ it.
     step      i4  row of steps  The step; -1 outside all.
 """)
 
+ITERATIONS = declared("""
+iterations: Steps that hold an iteration of an inference server, and what its annotation says. Sums
+are over the requests whose prompt is computed (context) and over those that generate.
+    step                      i4  row of steps        The step.
+    name                      i4  number of a string  The annotation; of several the first.
+    phase                     u1  index of PHASES     0 prefill, 1 decode, 2 mixed, 3 other.
+    context_requests          i8  requests            Their number; -1 unknown, here and below.
+    context_query             i8  tokens              Sum of sq: tokens that were computed.
+    context_keys              i8  tokens              Sum of sk: tokens attended to.
+    context_query_squares     i8  -                   Sum of sq squared.
+    context_query_keys        i8  -                   Sum of sq times sk.
+    generation_requests       i8  requests            The same of requests that generate.
+    generation_query          i8  tokens              Sum of sq.
+    generation_keys           i8  tokens              Sum of sk.
+    generation_query_squares  i8  -                   Sum of sq squared.
+    generation_query_keys     i8  -                   Sum of sq times sk.
+    batch                     i8  -                   The batch that the annotation states.
+    host                      i8  ns                  Duration of the annotation.
+    scheduler                 i8  ns                  Host time from the annotation before it; -1 for the first.
+    gap                       i8  ns                  Idleness of the device before its first work; -1 unknown.
+""")
+
 FACT_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

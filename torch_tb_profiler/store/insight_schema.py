@@ -255,7 +255,7 @@ start exactly.
 """)
 
 WORKLOADS = declared("""
-workloads: Distinct (name, input shapes, types, strides, concrete inputs) of operator calls that
+workloads: Distinct (name, input shapes, types, strides, concrete inputs, step) of operator calls that
 launched device work, directly or through callees, or have a performance model; without any device
 work, of all others outside modelled calls as well.
     name        i4  number of a string of the insight  Name of the operator.
@@ -263,6 +263,7 @@ work, of all others outside modelled calls as well.
     types       i4  number of a string of the insight  Input types as JSON text; -1 not recorded.
     strides     i4  number of a string of the insight  Input strides as JSON text; -1 not recorded.
     concrete    i4  number of a string of the insight  Concrete inputs as JSON text; -1 not recorded.
+    step        i4  number of a string of the insight  Annotation of the server's step, if its model asks for it; -1 none.
     family      i4  number of a string of the insight  Family of its performance model; -1 not modelled.
     flops       i8  FLOP                               Of one call; -1 not modelled.
     bytes       i8  bytes                              Least memory traffic of one call; -1 unknown.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch_tb_profiler.analysis.facts.steps import ITERATION
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
@@ -179,6 +180,8 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
         )
     elif summary["step_source"] == "whole span":
         notes.append("The trace marks no steps: the whole recording stands as one.")
+    elif summary["step_source"] == ITERATION:
+        notes.append("The steps are iterations of an inference server, by its annotations.")
     elif summary["step_source"] != "ProfilerStep":
         notes.append(
             f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"

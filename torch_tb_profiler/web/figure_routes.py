@@ -14,6 +14,7 @@ from torch_tb_profiler.views import (
     counters_wire,
     critical_path_wire,
     efficiency_wire,
+    iterations_wire,
     module_wire,
     ranges_wire,
     what_if_wire,
@@ -27,6 +28,7 @@ from torch_tb_profiler.views.critical_path import (
 )
 from torch_tb_profiler.views.efficiency import efficiency_payload, peaks_version
 from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_payload
+from torch_tb_profiler.views.iterations import iterations_payload
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
@@ -60,6 +62,12 @@ def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
 def steps_of(opened: Opened, steps: Steps) -> wire.StepsPayload:
     """The steps of a trace."""
     return steps_payload(opened.facts, chosen(opened, steps))
+
+
+@route("/iterations", report="steps")
+def iterations(opened: Opened, steps: Steps) -> iterations_wire.IterationsPayload:
+    """Iterations of an inference server, their phases compared, and how servers record them."""
+    return iterations_payload(opened.facts, chosen(opened, steps))
 
 
 @route("/overview", also=_workers, report="steps")

@@ -20,6 +20,7 @@ import type {
   FindingsPayload,
   FlamePayload,
   HeatPayload,
+  IterationsPayload,
   KernelPayload,
   MemoryAlivePayload,
   MemoryBlocksPayload,
@@ -75,6 +76,7 @@ export interface Routes {
   diagnosis: DiagnosisPayload;
   definitions: DefinitionsPayload;
   steps: StepsPayload;
+  iterations: IterationsPayload;
   overview: OverviewPayload;
   operator: OperatorPayload;
   "operator/stacks": OperatorStacksPayload;
@@ -128,6 +130,7 @@ export interface Parameters {
   diagnosis: Record<string, never>;
   definitions: Record<string, never>;
   steps: OfTrace & OfSteps;
+  iterations: OfTrace & OfSteps;
   overview: OfTrace & OfSteps;
   operator: OfTrace & OfSteps & {
     /** What a row is one of. */

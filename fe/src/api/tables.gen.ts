@@ -126,6 +126,39 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
 ];
 
+export const ITERATIONS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Iteration", "kind": "text", "term": "iteration", "width": 330},
+  {"key": "phase", "label": "Phase", "kind": "text", "term": "iteration_phase", "width": 72},
+  {"key": "part", "label": "Part", "kind": "text", "term": "steady_state", "width": 88},
+  {"key": "context_requests", "label": "Prompts", "kind": "count", "term": "iteration_requests"},
+  {"key": "context_tokens", "label": "Prompt tokens", "kind": "count", "term": "iteration_tokens"},
+  {"key": "generation_requests", "label": "Generating", "kind": "count", "term": "iteration_requests"},
+  {"key": "generation_tokens", "label": "Generated tokens", "kind": "count", "term": "iteration_tokens"},
+  {"key": "batch", "label": "Batch", "kind": "count", "term": "padded_batch"},
+  {"key": "padding", "label": "Padding", "kind": "share", "term": "padding"},
+  {"key": "begin_ns", "label": "Begin", "kind": "time", "term": "iteration_begin", "hidden": true},
+  {"key": "wall_ns", "label": "Time", "kind": "time", "term": "iteration_time"},
+  {"key": "device_ns", "label": "Device", "kind": "time", "term": "iteration_device"},
+  {"key": "gap_ns", "label": "Gap before", "kind": "time", "term": "gap_before"},
+  {"key": "host_ns", "label": "Host", "kind": "time", "term": "iteration_host"},
+  {"key": "scheduler_ns", "label": "Scheduler", "kind": "time", "term": "scheduler_time"},
+  {"key": "interval_ns", "label": "Interval", "kind": "time", "term": "token_interval"},
+  {"key": "tokens_per_second", "label": "Tokens/s", "kind": "number", "term": "tokens_per_second"},
+  {"key": "odd", "label": "Odd", "kind": "text", "term": "odd_step"},
+];
+
+export const PHASES: readonly DeclaredColumn[] = [
+  {"key": "phase", "label": "Phase", "kind": "text", "term": "iteration_phase"},
+  {"key": "iterations", "label": "Iterations", "kind": "count", "term": "iteration"},
+  {"key": "wall_ns", "label": "Median time", "kind": "time", "term": "iteration_time"},
+  {"key": "interval_ns", "label": "Median interval", "kind": "time", "term": "token_interval"},
+  {"key": "tokens", "label": "Tokens", "kind": "count", "term": "iteration_tokens"},
+  {"key": "tokens_per_second", "label": "Tokens/s", "kind": "number", "term": "tokens_per_second"},
+  {"key": "padding", "label": "Padding", "kind": "share", "term": "padding"},
+  {"key": "device_share", "label": "Device", "kind": "share", "term": "iteration_device"},
+  {"key": "odd", "label": "Odd", "kind": "count", "term": "odd_step"},
+];
+
 export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
   {"key": "operator", "label": "Operator", "kind": "code", "term": "memory_block_operator", "width": 200},
   {"key": "parent", "label": "Called by", "kind": "code", "term": "memory_block_parent", "width": 180},

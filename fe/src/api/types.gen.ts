@@ -376,6 +376,20 @@ export interface FindingsPayload {
   progress: number;
 }
 
+/** A server, and how it records a trace with annotations. */
+export interface HowToRecord {
+  server: string;
+  how: string;
+}
+
+/** Route `/iterations`. `headline`: the answer in a sentence or two. `iterations`: those of the selected steps in time order, none where the trace is of no server; then `recorded_by` says how servers record. */
+export interface IterationsPayload {
+  headline: string;
+  iterations: IterationsTable;
+  phases: PhasesTable;
+  recorded_by: HowToRecord[];
+}
+
 /** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
 export interface MemoryDevice {
   key: number;
@@ -1427,6 +1441,43 @@ export interface EfficiencyTable {
   peak: (number | null)[];
   matrix: number[];
   event: number[];
+}
+
+/** One row per iteration of an inference server. */
+export interface IterationsTable {
+  name: string[];
+  step: number[];
+  phase: string[];
+  part: (string | null)[];
+  context_requests: (number | null)[];
+  context_tokens: (number | null)[];
+  generation_requests: (number | null)[];
+  generation_tokens: (number | null)[];
+  batch: (number | null)[];
+  padding: (number | null)[];
+  begin_ns: number[];
+  wall_ns: number[];
+  device_ns: number[];
+  gap_ns: (number | null)[];
+  host_ns: number[];
+  scheduler_ns: (number | null)[];
+  interval_ns: (number | null)[];
+  tokens_per_second: (number | null)[];
+  odd: boolean[];
+  cut: boolean[];
+}
+
+/** One row per phase of a server's iterations. */
+export interface PhasesTable {
+  phase: string[];
+  iterations: number[];
+  wall_ns: number[];
+  interval_ns: (number | null)[];
+  tokens: (number | null)[];
+  tokens_per_second: (number | null)[];
+  padding: (number | null)[];
+  device_share: (number | null)[];
+  odd: number[];
 }
 
 /** One row per record of the allocator, by device and time: the memory curve. */

@@ -108,17 +108,22 @@ function useTitle(view: string, run: string): void {
 
 function useViewProps(page: PageState): ViewProps {
   return useMemo(() => {
-    const at = (view: ViewId, params: Params = {}, selection?: Selection): PageState =>
+    const at = (
+      view: ViewId,
+      params: Params = {},
+      selection?: Selection,
+      steps = page.steps,
+    ): PageState =>
       selection && !sameTrace(selection, page.selection)
         ? { view, params, selection, steps: allStepsOf(page) }
-        : { ...page, view, params };
+        : { ...page, view, params, steps };
     return {
       selection: page.selection,
       steps: page.steps,
       params: page.params,
       setSteps: (steps) => changePage((state) => ({ ...state, steps }), "replace"),
       setParam,
-      hrefOf: (view, params, selection) => hrefOfPage(at(view, params, selection)),
+      hrefOf: (...to) => hrefOfPage(at(...to)),
     };
   }, [page]);
 }

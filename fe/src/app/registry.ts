@@ -18,6 +18,7 @@ export interface View {
 }
 
 const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
+const IterationsView = lazy(async () => (await import("../views/iterations/view")).IterationsView);
 const MemoryView = lazy(async () => (await import("./later")).MemoryView);
 const ModuleView = lazy(async () => (await import("./later")).ModuleView);
 const DistributedView = lazy(async () => (await import("./later")).DistributedView);
@@ -37,6 +38,7 @@ export const VIEWS: readonly View[] = [
   view("overview", "Overview", OverviewView),
   view("operator", "Operator", OperatorView),
   view("kernel", "Kernel", KernelView),
+  view("iterations", "Iterations", IterationsView, { term: "iterations_view" }),
   view("trace", "Trace", TraceView, { usesSteps: false }),
   view("critical_path", "Critical Path", CriticalPathView, { term: "critical_path_view" }),
   view("memory", "Memory", MemoryView, { term: "memory_view", usesSteps: false }),

@@ -12,6 +12,7 @@ export const VIEW_IDS = [
   "overview",
   "operator",
   "kernel",
+  "iterations",
   "trace",
   "critical_path",
   "memory",
@@ -90,8 +91,8 @@ export interface ViewProps {
   params: Params;
   /** Sets one (`null` or empty: removes it). Replaces the history entry; the back button leaves the view, not the last keystroke. */
   setParam: (key: string, value: string | null) => void;
-  /** The URL of a view with that view's own parameters, e.g. `hrefOf("kernel", {search: "aten::mm"})`. Another trace starts with all of its own steps. */
-  hrefOf: (view: ViewId, params?: Params, selection?: Selection) => string;
+  /** The URL of a view with that view's own parameters, e.g. `hrefOf("kernel", {search: "aten::mm"})`. Another trace starts with all of its own steps; `steps` are others than the chosen ones. */
+  hrefOf: (view: ViewId, params?: Params, selection?: Selection, steps?: StepRange) => string;
 }
 
 /** The text of a step choice in the URL and on the wire: empty (all), `4`, or `2-7`. */

@@ -5,7 +5,7 @@ import { useResource } from "../state/resource";
 import { type Params, type ViewProps, viewQuery } from "../state/view";
 
 /** The given payload until the whole one is there, and where all steps are chosen anyway. */
-export function useAllSteps<R extends "efficiency" | "counters">(
+export function useAllSteps<R extends "efficiency" | "counters" | "iterations">(
   route: R,
   { selection, steps }: ViewProps,
   payload: Routes[R],

@@ -67,14 +67,17 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def drawn(
-    drawing: str, args: Mapping[str, Mapping[str, Any]] | None = None, scale: int = 1, **header: Any
+    drawing: str,
+    args: Mapping[str, Mapping[str, Any]] | None = None,
+    scale: int = 1,
+    names: Mapping[str, str] | None = None,
+    **header: Any,
 ) -> tuple[Trace, Facts, Insight]:
-    """A drawing with the names and inputs above, its facts, and an insight with its workloads
-    alone; a column is 1 µs.
+    """A drawing with the names and inputs above and others, its facts, and an insight with its
+    workloads alone; a column is 1 µs.
     """
-    trace = draw(
-        drawing, NAMES | {"mm32": "aten::mm"}, {**ARGUMENTS, **(args or {})}, scale, **header
-    )
+    known = NAMES | {"mm32": "aten::mm"} | dict(names or {})
+    trace = draw(drawing, known, {**ARGUMENTS, **(args or {})}, scale, **header)
     facts = derive(trace)
     texts = StringBuilder()
     tables, _ = build_workloads(trace, facts, {}, texts, call_tree(trace))

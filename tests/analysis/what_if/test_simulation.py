@@ -116,7 +116,9 @@ gpu 7            {a #1           }
     simulated = simulation(drawing)
     changed = edits([read_change("no-sync")])
     assert simulated.replayed.tolist() == [19_000]
-    assert simulated.step_lengths("no-sync", changed).tolist() == [19_000]
+    lengths = simulated.step_lengths("no-sync", changed)
+    assert lengths is not None
+    assert lengths.tolist() == [19_000]
     _, _, steps = simulated._times(simulated.changed(changed))
     assert steps.start.tolist() == [2000]
 

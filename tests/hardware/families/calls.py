@@ -37,9 +37,9 @@ def _shape(text: str) -> list[int]:
     return [int(n) for n in text.split("x")] if text else []
 
 
-def call(name: str, *arguments: Argument) -> Call:
+def call(name: str, *arguments: Argument, step: str = "") -> Call:
     """The call as recorded; a list of strings is a list of tensors, without types as in most
-    versions.
+    versions. ``step``: the server's annotation.
     """
     dims: list[object] = []
     types: list[object] = []
@@ -66,21 +66,21 @@ def call(name: str, *arguments: Argument) -> Call:
                 if isinstance(argument, Other)
                 else str(argument)
             )
-    call = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
+    call = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values), step)
     assert call is not None
     return call
 
 
-def work(name: str, *arguments: Argument) -> Work:
+def work(name: str, *arguments: Argument, step: str = "") -> Work:
     """The work of a call that is modelled."""
-    cost = work_of(call(name, *arguments))
+    cost = work_of(call(name, *arguments, step=step))
     assert cost is not None, f"{name} is not modelled"
     return cost
 
 
-def unknown(name: str, *arguments: Argument) -> bool:
+def unknown(name: str, *arguments: Argument, step: str = "") -> bool:
     """Whether nothing is known of the work of a call."""
-    return work_of(call(name, *arguments)) is None
+    return work_of(call(name, *arguments, step=step)) is None
 
 
 def amounts(arguments: tuple[Argument, ...]) -> tuple[int, int]:

@@ -56,14 +56,26 @@ VALUE = st.sampled_from(
         "[1e400]",
     ]
 )
+STEPS = (
+    "",
+    "execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk16sqsq2sqsk16)",
+    "execute_9_context_2(sq7sk9sqsq25sqsk31)_generation_2(sq2sk16sqsq2sqsk16)",
+    "execute_9_context_2(sq7sk9sqsq25sqsk31)_generation_2(sq2sk0sqsq2sqsk99999999999999999)",
+)
 
 
 @examples(400)
-@given(st.sampled_from(NAMES), DIMS, st.lists(TYPE, max_size=16), st.lists(VALUE, max_size=16))
+@given(
+    st.sampled_from(NAMES),
+    DIMS,
+    st.lists(TYPE, max_size=16),
+    st.lists(VALUE, max_size=16),
+    st.sampled_from(STEPS),
+)
 def test_an_answer_or_none(
-    name: str, dims: list[object], types: list[str], values: list[str]
+    name: str, dims: list[object], types: list[str], values: list[str], step: str
 ) -> None:
-    call = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values))
+    call = read_call(name, json.dumps(dims), json.dumps(types), "", json.dumps(values), step)
     assert call is not None
     work = work_of(call)
     if work is not None:
@@ -75,7 +87,7 @@ def test_an_answer_or_none(
 
 def test_every_model_has_a_family_and_a_source() -> None:
     families = Counter(model.family for model in modelled().values())
-    assert len(families) == 21
+    assert len(families) == 22
     assert all(len(model.source) > 20 for model in modelled().values())
 
 

@@ -11,6 +11,7 @@ import csv
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -44,28 +45,33 @@ the right one.
 
 def rows() -> Iterator[Row]:
     """(run, sheet, call, GFLOPs, MiB) of every row with a model."""
-    csv.field_size_limit(1 << 24)
     for path in sorted(ORACLES.glob("*/*.csv")):
-        if path.stem not in SHEETS or path.parent.name not in RUNS:
-            continue
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if row.get("has_perf_model", "True") != "True":
-                    continue
-                # The sheets of one category call the columns "…_first".
-                texts = (
-                    json.dumps(ast.literal_eval(row.get(f"{key}_first") or row[key]))
-                    for key in ARGUMENTS
-                )
-                call = read_call(row["name"], *texts)
-                assert call is not None
-                yield (
-                    path.parent.name,
-                    path.stem,
-                    call,
-                    float(row.get("GFLOPS_first") or row["GFLOPS"]),
-                    float(row.get("Data Moved (MB)_first") or row["Data Moved (MB)"]),
-                )
+        if path.stem in SHEETS and path.parent.name in RUNS:
+            for row, call in calls(path):
+                if row.get("has_perf_model", "True") == "True":
+                    gflops, mebibytes = amounts(row)
+                    yield path.parent.name, path.stem, call, gflops, mebibytes
+
+
+def calls(path: Path) -> Iterator[tuple[dict[str, str], Call]]:
+    """The rows of a sheet, and the calls that they are about."""
+    csv.field_size_limit(1 << 24)
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            # The sheets of one category call the columns "…_first".
+            recorded = [row.get(f"{key}_first") or row[key] for key in ARGUMENTS]
+            texts = (json.dumps(ast.literal_eval(text)) if text else "" for text in recorded)
+            call = read_call(row["name"], *texts)
+            if call is not None:
+                yield row, call
+
+
+def amounts(row: dict[str, str]) -> tuple[float, float]:
+    """(GFLOPs, MiB) of a row."""
+    return (
+        float(row.get("GFLOPS_first") or row["GFLOPS"]),
+        float(row.get("Data Moved (MB)_first") or row["Data Moved (MB)"]),
+    )
 
 
 @pytest.fixture(scope="module")

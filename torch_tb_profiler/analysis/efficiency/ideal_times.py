@@ -28,7 +28,8 @@ class IdealTimes:
     """Arrays with one entry per piece of device work.
 
     time: shortest time that the device's peaks allow, ns, float64, NaN unknown.
-    workload: representative row of ``workloads``, ignoring strides and concrete inputs; −1 none.
+    workload: representative row of ``workloads``, ignoring strides, concrete inputs and the server's
+        step; −1 none.
     """
 
     time: Array
@@ -43,7 +44,7 @@ def ideal_times(
     ``in_half``: as if all float32 products ran in a 16-bit type on matrix cores, with half the
         bytes.
     """
-    rows = kernel_rows(insight, everything())
+    rows = kernel_rows(insight, everything(), by_step=True)
     # Fast algorithms (Winograd, FFT) beat this time, so any excess is a true loss.
     rows = replace(rows, fast=np.zeros(len(rows.fast), np.bool_))
     if in_half:
@@ -62,14 +63,17 @@ def ideal_times(
     # Transfers of host libraries have none.
     own = np.append(insight["device_workloads"]["workload"].astype(np.int64), NONE)
     workload = own[positions_of(device_rows(trace), row)]
-    workload = np.append(representatives(insight["workloads"]), NONE)[workload]
+    exact, merged = (
+        np.append(representatives(insight["workloads"], by_step=by_step), NONE)[workload]
+        for by_step in (True, False)
+    )
     number_in_insight = np.full(len(trace.strings) + 1, NONE, np.int64)
     name = trace["spans"]["name"][row]
     used = distinct(name, trace.strings)
     number_in_insight[used] = [insight.strings.number(trace.strings[number]) for number in used]
     kernel = np.concatenate((rows.kernel, number_in_insight[name]))
-    _, group = group_rows((np.concatenate((rows.workload, workload)), kernel))
+    _, group = group_rows((np.concatenate((rows.workload, exact)), kernel))
     n = len(rows.time)
     time = np.full(int(group.max(initial=-1)) + 1, np.nan)
     time[group[:n]] = per_launch
-    return IdealTimes(time[group[n:]], workload)
+    return IdealTimes(time[group[n:]], merged)

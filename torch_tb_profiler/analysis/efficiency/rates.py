@@ -41,8 +41,8 @@ class Rows:
     """Workloads, or kernels of workloads, of the selected steps; arrays of shape (n,), sorted by
     ``time`` descending.
 
-    workload: example row of ``workloads`` (rows merge those that differ only in strides or concrete
-        inputs), −1 none.
+    workload: example row of ``workloads`` (rows merge those that differ only in strides, concrete
+        inputs or the server's step), −1 none.
     kernel: insight string; −1 in rows of workloads.
     calls: counted calls, or launches.
     time: ns.
@@ -91,9 +91,15 @@ class Shares:
     bound: list[str]
 
 
-def representatives(workloads: Table) -> Ints:
-    """The first row of ``workloads`` that equals each but for strides and values; int64."""
-    first, group = group_rows([workloads[key] for key in _FAMILIAR])
+def representatives(workloads: Table, *, by_step: bool = False) -> Ints:
+    """The first row of ``workloads`` that equals each but for strides and values and, unless
+    ``by_step``, for the server's step with what that decides; int64.
+    """
+    columns = {key: workloads[key] for key in _FAMILIAR}
+    if not by_step:
+        of_step = workloads["step"] >= 0
+        columns |= {key: np.where(of_step, NONE, workloads[key]) for key in ("flops", "bytes")}
+    first, group = group_rows(tuple(columns.values()))
     return first[group] if len(group) else group
 
 
@@ -117,19 +123,28 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
         steps["event"][chosen],
         np.argsort(steps["counted_time"][chosen] / steps["counted"][chosen], kind="stable"),
     )
-    flops, moved = (
-        _known(insight["workloads"][key][workload]) * calls for key in ("flops", "bytes")
-    )
+    own = steps["workload"][chosen]
+    of_step = insight["workloads"]["step"][workload] >= 0
+
+    def amounts(key: str) -> Array:
+        each = _known(insight["workloads"][key])
+        total = np.bincount(group, weights=each[own] * steps["counted"][chosen], minlength=n)
+        # A product is exact where a sum is not.
+        return np.where(of_step, total, each[workload] * calls)
+
+    flops, moved = amounts("flops"), amounts("bytes")
     return _ordered(
         Rows(workload, np.full(n, NONE), calls, time, flops, moved, matrix, event, link, fast)
     )
 
 
-def kernel_rows(insight: Insight, selection: Selection) -> Rows:
-    """The kernels of the workloads in the selected steps, including those without an operator."""
+def kernel_rows(insight: Insight, selection: Selection, *, by_step: bool = False) -> Rows:
+    """The kernels of the workloads in the selected steps, including those without an operator;
+    ``by_step`` as for ``representatives``.
+    """
     kernels = insight["workload_kernels"]
     chosen = np.flatnonzero(mask(selection, kernels["step"]))
-    representative = np.append(representatives(insight["workloads"]), NONE)
+    representative = np.append(representatives(insight["workloads"], by_step=by_step), NONE)
     first, group = group_rows(
         (representative[kernels["workload"][chosen]], kernels["kernel"][chosen])
     )

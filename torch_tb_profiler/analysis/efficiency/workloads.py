@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.efficiency.attribution import (
     lost_calls,
     main_pieces,
 )
+from torch_tb_profiler.analysis.efficiency.served import server_steps
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
@@ -53,6 +54,7 @@ class _Operators:
     host, self_time: host time, and that outside the calls beneath, ns; 0 for replayed calls.
     launched: for every device event the operator that launched it, −1 none.
     marked: has device work, its own or beneath.
+    served: string number of the annotation of the server's step around it, −1 none.
     """
 
     row: Ints
@@ -65,6 +67,7 @@ class _Operators:
     self_time: Ints
     launched: Ints
     marked: Mask
+    served: Array
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,9 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
     marked[launched[launched >= 0]] = True
     nothing = np.zeros(len(replayed.call), np.int64)
     host = spans["dur"][row]
+    called = joined(row, replayed.launch)
     return _Operators(
-        row=joined(row, replayed.launch),
+        row=called,
         own=n,
         name=joined(spans["name"][row], trace["captured_calls"]["name"][replayed.call]),
         captured=replayed.call,
@@ -144,15 +148,17 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
         self_time=joined(np.maximum(host - tree.children[node], 0), nothing),
         launched=launched,
         marked=with_ancestors(above, marked),
+        served=server_steps(trace, tree)[tree.node[called]],
     )
 
 
 def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringBuilder) -> _Works:
     """The distinct calls and their work."""
     name = operators.name
-    known = np.zeros(len(trace.strings) + 1, np.bool_)
-    used = distinct(name, trace.strings)
-    known[used] = [model_of(trace.strings[number]) is not None for number in used]
+    known, of_step = np.zeros((2, len(trace.strings) + 1), np.bool_)
+    for number in distinct(name, trace.strings):
+        model = model_of(trace.strings[number])
+        known[number], of_step[number] = model is not None, model is not None and model.of_step
     relevant = np.flatnonzero(
         operators.marked | known[name] if has_device else np.ones(len(name), np.bool_)
     )
@@ -164,6 +170,7 @@ def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringB
         key: joined(np.append(arguments[key], np.int32(NONE))[argument_row], captured[key][again])
         for key in _ARGUMENTS
     }
+    columns["step"] = np.where(of_step[columns["name"]], operators.served[relevant], NONE)
     first, group = group_rows(tuple(columns.values()))
     signatures = {key: column[first] for key, column in columns.items()}
     table = _workloads_table(trace, signatures, texts)

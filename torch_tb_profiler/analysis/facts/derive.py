@@ -8,7 +8,7 @@
 ``Facts.summary`` holds, as plain values:
 
 =====================  ======================================================================================
-step_source            ``ProfilerStep``, the name of the annotation that repeats, or ``whole span``
+step_source            ``ProfilerStep``, ``iteration of a server``, the name of the annotation that repeats, or ``whole span``
 span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
 device_identified      whether no device has a recorded name, and one is known by its units and memory
@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,13 @@ from torch_tb_profiler.analysis.facts.header import (
     vendor,
     versions,
 )
+from torch_tb_profiler.analysis.facts.iterations import (
+    ServerIterations,
+    iteration_table,
+    phase_of_steps,
+    server_iterations,
+    short_names,
+)
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
@@ -63,6 +71,7 @@ from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, repla
 from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
 from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
 from torch_tb_profiler.analysis.facts.steps import (
+    ITERATION,
     StepWindows,
     find_steps,
     flag_steps,
@@ -91,7 +100,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
     names, caused = tree.names, causes(trace, tree, tree.names)
-    windows = find_steps(trace, tree, names, caused)
+    iterations = server_iterations(trace)
+    windows = find_steps(trace, tree, names, caused, iterations)
     replays = match_replays(trace, caused, names, captured_batch(trace, tree))
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -120,9 +130,11 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
-    flags = flag_steps(windows, _begun(operators.operator_steps, len(windows.start)))
+    windows, iterated = _iterated(trace, iterations, windows, caused, strings)
+    flags = _flags(windows, operators.operator_steps, iterated)
     tables: dict[str, Table] = {
         "steps": _steps(windows, flags, breakdown.result()),
+        "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
@@ -139,13 +151,25 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     linked = tables["span_links"]
     ranges = match_ranges(trace, linked["parent"], linked["launch"])
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
-    summary |= {
-        "matrix_eligible_share": operators.eligible_share,
-        "touched_ns": touched,
-        "profiled_ranges": len(ranges.row),
-        "workload": _workload(trace, caused, communication),
-    }
+    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
+    summary["profiled_ranges"] = len(ranges.row)
+    summary["workload"] = _workload(trace, caused, communication)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _iterated(
+    trace: Trace,
+    iterations: ServerIterations,
+    windows: StepWindows,
+    caused: Causes,
+    strings: StringBuilder,
+) -> tuple[StepWindows, Table]:
+    """The steps, with short names where they are iterations, and ``ITERATIONS``."""
+    host = (windows.host_start, windows.host_end)
+    table = iteration_table(trace, iterations, *host, caused, windows.device_step)
+    if windows.source == ITERATION:
+        windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
+    return windows, table
 
 
 def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
@@ -174,10 +198,11 @@ def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
 
 
-def _begun(operator_steps: Table, steps: int) -> Array:
-    """The number of operators that started in each step."""
+def _flags(windows: StepWindows, operator_steps: Table, iterated: Table) -> Array:
+    steps = len(windows.start)
     inside = operator_steps["step"] >= 0
-    return sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
+    begun = sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
+    return flag_steps(windows, begun, phase_of_steps(iterated, steps))
 
 
 def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -> Table:

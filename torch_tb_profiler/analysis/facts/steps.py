@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.iterations import ServerIterations, phase_of_steps
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -41,13 +42,14 @@ NORMAL_MAD = 1.4826
 """Standard deviation of a normal distribution / its median absolute deviation."""
 
 WHOLE_SPAN = "whole span"
+ITERATION = "iteration of a server"
 
 
 @dataclass(frozen=True)
 class StepWindows:
     """Steps in time order, arrays of shape (steps,), times int64 ns.
 
-    source: ``ProfilerStep``, the name of the annotation, or ``whole span``.
+    source: ``ProfilerStep``, ``iteration of a server``, the name of the annotation, or ``whole span``.
     name: string numbers; −1 for the whole span.
     number: N of ``ProfilerStep#N``; −1.
     host_start, host_end: the annotation.
@@ -67,10 +69,14 @@ class StepWindows:
     device_step: Ints
 
 
-def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> StepWindows:
+def find_steps(
+    trace: Trace, tree: CallTree, names: HostNames, caused: Causes, iterations: ServerIterations
+) -> StepWindows:
     """The steps of a trace; a trace without any host or device work has none."""
     spans = trace["spans"]
     node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
+    if not len(node) and len(iterations.row):
+        return _extended(trace, caused, _iterations(trace, tree, iterations))
     if not len(node):
         node = _repeated_annotations(trace, tree, names, _extent(trace))
         if not len(node):
@@ -86,6 +92,28 @@ def find_steps(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -
     return _extended(trace, caused, host)
 
 
+def _iterations(trace: Trace, tree: CallTree, found: ServerIterations) -> StepWindows:
+    """Iterations as steps. Each also owns what its thread calls before the next one begins (sampling, copies of
+    results); the last one as far as the others usually reach.
+    """
+    spans = trace["spans"]
+    name = spans["name"][found.row].astype(np.int64)
+    start = spans["start"][found.row]
+    end = start + spans["dur"][found.row]
+    if len(start) > 1:
+        following = np.append(start[1:], start[-1] + int(np.median(np.diff(start))))
+        call = tree.row[spans["track"][tree.row] == spans["track"][found.row[0]]]
+        owner = np.searchsorted(start, spans["start"][call], side="right") - 1
+        own = (owner >= 0) & (spans["start"][call] < following[owner])
+        begun, reached = owner[own], (spans["start"][call] + spans["dur"][call])[own]
+        end = np.minimum(
+            np.maximum(end, extreme_by(np.maximum, begun, len(end), reached)), following
+        )
+        end = np.maximum(end, start + spans["dur"][found.row])
+    unknown, none = np.full(len(name), -1, np.int64), np.zeros(0, np.int64)
+    return StepWindows(ITERATION, name, unknown, start, end, start, end, none, none)
+
+
 def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
     """The step whose host window contains each time, −1 outside; int32."""
     result = np.full(len(time), -1, np.int32)
@@ -98,16 +126,32 @@ def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
     return result
 
 
-def flag_steps(windows: StepWindows, operators: Array) -> Array:
+def flag_steps(windows: StepWindows, operators: Array, phase: Array | None = None) -> Array:
     """``StepFlag`` of every step, uint8 of shape (steps,), by the rules in docs/definitions.md.
 
-    ``operators``: how many started in each step.
+    ``operators``: how many started in each step. ``phase``: a number per step; steps are compared with those of the
+        same number.
     """
     n = len(windows.start)
     flags = np.zeros(n, np.uint8)
     if windows.source == WHOLE_SPAN:
         flags[:] = StepFlag.WHOLE
         return flags
+    for number in [None] if phase is None else np.unique(phase).tolist():
+        rows = np.arange(n) if number is None else np.flatnonzero(phase == number)
+        like = replace(
+            windows,
+            start=windows.start[rows],
+            end=windows.end[rows],
+            launched=windows.launched[rows],
+        )
+        flags[rows] = _flags_of_like(like, operators[rows])
+    return flags
+
+
+def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
+    """Marks of steps that do the same work."""
+    flags = np.zeros(len(windows.start), np.uint8)
     flags[min(_first_cut(windows.launched), _first_empty(windows.launched + operators)) :] |= (
         np.uint8(StepFlag.CUT)
     )
@@ -131,18 +175,19 @@ def flag_steps(windows: StepWindows, operators: Array) -> Array:
 
 
 def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
-    """Row of each ODD step → the category that exceeds its median most, and by how many ns."""
+    """Row of each ODD step → the category that exceeds most its median among steps of the same phase, and by how many ns."""
     table = facts["steps"]
+    phase = phase_of_steps(facts["iterations"], table.n)
+    counted = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
     odd = np.flatnonzero(table["flags"] & StepFlag.ODD)
-    if not len(odd):
-        return {}
-    others = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
-    excess = np.array([table[key][odd] - np.median(table[key][others]) for key in CATEGORIES])
-    worst = excess.argmax(axis=0)
-    return {
-        row: (CATEGORIES[key], float(excess[key, column]))
-        for column, (row, key) in enumerate(zip(odd.tolist(), worst.tolist(), strict=True))
-    }
+    found = {}
+    for number in np.unique(phase[odd]).tolist():
+        rows, others = odd[phase[odd] == number], counted & (phase == number)
+        excess = np.array([table[key][rows] - np.median(table[key][others]) for key in CATEGORIES])
+        worst = excess.argmax(axis=0)
+        for column, (row, key) in enumerate(zip(rows.tolist(), worst.tolist(), strict=True)):
+            found[row] = (CATEGORIES[key], float(excess[key, column]))
+    return found
 
 
 def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:

@@ -6,8 +6,9 @@ from functools import lru_cache
 from importlib import import_module
 
 _FAMILIES = (
-    "gemm quantized_gemm convolution attention elementwise movement sorting reduction normalization"
-    " embedding loss optimizer recurrent pooling quantization moe triton fft factorization"
+    "gemm quantized_gemm served_gemm grouped_gemm convolution paged_attention attention elementwise"
+    " activation rotary movement kv_cache sorting reduction normalization rms_norm embedding loss"
+    " sampling optimizer recurrent pooling quantization moe triton fft factorization"
 )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
-from torch_tb_profiler.hardware.work import Work, matrix_work, model
+from torch_tb_profiler.hardware.families import paged_attention
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 SOURCE = (
     "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
@@ -73,6 +74,10 @@ class _Schema:
     window: int = -1
     secret: tuple[int, ...] = ()
     """Tensors whose values select the keys (used lengths, pages): with one, the work is unknown."""
+    paged: tuple[int, ...] = ()
+    """The same where a server's step tells the lengths."""
+    beside: int = -1
+    """A second part of the query, whose keys are the values (``qv``)."""
     local: int = -1
     """Window size of CUTLASS kernels, whose ``causal`` is a custom_mask_type."""
     heads_last: bool = False
@@ -83,7 +88,9 @@ class _Schema:
 _flash = partial(_Schema, heads_last=True, bottom_right=True)
 _gradient = partial(_Schema, first=1)
 _flash_gradient = partial(_flash, first=1, out=4)
-_FLASH_3 = _flash(causal=24, lengths=7, longest=12, window=25, secret=(3, 10, 11, 14))
+_FLASH_3 = _flash(
+    causal=24, lengths=7, longest=12, window=25, secret=(3, 10), paged=(11, 14), beside=5
+)
 _FORWARD: dict[str, _Schema] = {
     "aten::scaled_dot_product_attention": _Schema(causal=5, mask=3),
     "aten::_scaled_dot_product_attention_math": _Schema(causal=5, mask=3),
@@ -112,10 +119,22 @@ _FORWARD: dict[str, _Schema] = {
     ),
     **dict.fromkeys(
         ("flash_attn::_flash_attn_varlen_forward", "flashattn::_flash_attn_varlen_forward"),
-        _flash(causal=9, lengths=3, longest=5, window=10, secret=(15, 17)),
+        _flash(causal=9, lengths=3, longest=5, window=10, paged=(15, 17)),
     ),
-    "flash_attn_3::_flash_attn_forward": _FLASH_3,
-    "flash_attn_3::fwd": _FLASH_3,
+    **dict.fromkeys(
+        (
+            "flash_attn_3::_flash_attn_forward",
+            "flash_attn_3::fwd",
+            "_vllm_fa3_C::fwd",
+            "sgl_kernel::fwd",
+        ),
+        _FLASH_3,
+    ),
+    "_vllm_fa2_C::varlen_fwd": _flash(
+        causal=15, lengths=4, longest=10, window=16, secret=(7,), paged=(6, 8)
+    ),
+    "_vllm_fa2_C::fwd_kvcache": _flash(causal=14, window=15, secret=(3, 8, 9), paged=(5, 10)),
+    "aiter::mha_batch_prefill": _flash(causal=12, lengths=3, longest=6, window=13, paged=(4, 5)),
 }
 _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
@@ -157,11 +176,64 @@ _BACKWARDS: dict[str, _Schema] = {
 }
 
 
-@model("attention", *_FORWARD, source=SOURCE + _VARIABLE)
+_SERVED = [name for name, schema in _FORWARD.items() if schema.paged]
+_SERVED_SOURCE = f"{SOURCE}{_VARIABLE}; with pages or used lengths, {paged_attention.SOURCE}"
+
+
+@model("attention", *_SERVED, source=_SERVED_SOURCE, of_step=True)
+def served(call: Call) -> Work | None:
+    """``flash_attn_varlen_func(Q, K, V, …)`` as vLLM, SGLang and AITER call it, also with a block
+    table.
+    """
+    return _served(call, _FORWARD[call.name])
+
+
+@model(
+    "attention",
+    *named("aiter", "mha_varlen_fwd fmha_v3_varlen_fwd"),
+    source=_SERVED_SOURCE,
+    of_step=True,
+)
+def aiter_varlen(call: Call) -> Work | None:
+    """``mha_varlen_fwd(Q, K, V, lengths, longest, …, zero, causal, window, …, flags, out, block
+    table)``: its versions have more or fewer numbers before the flags.
+    """
+    flags = [i for i in range(7, len(call.inputs)) if isinstance(call.value(i), bool)]
+    if len(flags) < 4 or flags[1] != flags[0] + 1:
+        return None
+    causal, pages = flags[1], flags[3] + (3 if "_v3_" in call.name else 2)
+    schema = _flash(causal=causal, lengths=3, longest=5, window=causal + 1, paged=(pages,))
+    return _served(call, schema)
+
+
+def _served(call: Call, schema: _Schema) -> Work | None:
+    q, k, v = (call.need(i) for i in range(3))
+    if all(call.tensor(index) is None for index in schema.paged):
+        return _forward(call, schema)
+    window = known(_window(call, schema))
+    if any(call.tensor(index) is not None for index in schema.secret):
+        return None
+    if window.right not in (0, WHOLE):
+        return None
+    beside = call.tensor(schema.beside)
+    return paged_attention.with_pages(
+        call,
+        [q] if beside is None else [q, beside],
+        k,
+        v,
+        causal=window.right == 0,
+        left=None if window.left == WHOLE else window.left,
+    )
+
+
+@model("attention", *(name for name in _FORWARD if name not in _SERVED), source=SOURCE + _VARIABLE)
 def forward(call: Call) -> Work | None:
     """``scaled_dot_product_attention(Q, K, V, …)`` in any of its schemas."""
     arity, scaled = _QUANTIZED.get(call.name, (-1, _FORWARD[call.name]))
-    schema = scaled if len(call.inputs) == arity else _FORWARD[call.name]
+    return _forward(call, scaled if len(call.inputs) == arity else _FORWARD[call.name])
+
+
+def _forward(call: Call, schema: _Schema) -> Work | None:
     q, k, v = (call.need(schema.first + i) for i in range(3))
     shape = known(_shape(call, schema, q, k, v))
     # No attention has an eight-bit result.
@@ -253,16 +325,37 @@ def _packed(
     if tokens == sequences * longest and key_tokens == sequences * key_longest:
         pairs = sequences * window.pairs(longest, key_longest)
     elif tokens == key_tokens and longest == key_longest:
-        pairs = _least(window, tokens, sequences, min(longest, tokens))
-        notes |= {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
+        least = _least(window, tokens, sequences, min(longest, tokens))
+        pairs = _of_prompts(call, window, tokens, key_tokens)
+        if pairs < least:
+            pairs = least
+            notes |= {"lengths": "not recorded: FLOPs are the least possible", "longest": longest}
     else:
-        return None
+        pairs = _of_prompts(call, window, tokens, key_tokens)
+        if not pairs:
+            return None
     heads, kv_heads = q.shape[-2], k.shape[-2]
     if kv_heads and heads % kv_heads:
         return None
     queries, keys = tokens // sequences, key_tokens // sequences
     d_qk, d_v = q.shape[-1], v.shape[-1]
     return _Shape(sequences, heads, kv_heads, queries, keys, d_qk, d_v, pairs, notes)
+
+
+def _of_prompts(call: Call, window: Window, tokens: int, key_tokens: int) -> int:
+    """Pairs of prompts with themselves or with all their keys, by the server's step; 0 unknown."""
+    prompts = call.step.context if call.step is not None else None
+    if prompts is None or prompts.query != tokens or window.left < WHOLE:
+        return 0
+    squares, products = prompts.query_squares, prompts.query_keys
+    if squares < tokens:
+        return 0
+    if key_tokens == tokens:
+        products = squares
+    elif key_tokens != prompts.keys or not window.bottom_right:
+        return 0
+    masked = (squares - tokens) // 2
+    return max({0: products - masked, WHOLE: products}.get(window.right, 0), 0)
 
 
 def _least(window: Window, tokens: int, sequences: int, longest: int) -> int:

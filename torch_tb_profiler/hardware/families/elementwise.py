@@ -243,54 +243,6 @@ def prelu_backward(call: Call) -> Work | None:
 
 @model(
     "elementwise",
-    *named("_C", "gelu_new gelu_fast gelu_quick relu_squared"),
-    source="one FLOP per element (vLLM)",
-)
-def activation(call: Call) -> Work | None:
-    """``gelu_new(out, x)``."""
-    out, x = call.need(0), call.need(1)
-    return vector_work(x.elements, x.dtype, [x], [out], {"shape": out.shape})
-
-
-@model(
-    "elementwise",
-    *named("_C", "silu_and_mul gelu_and_mul gelu_tanh_and_mul"),
-    *named("sgl_kernel", "silu_and_mul gelu_and_mul gelu_tanh_and_mul"),
-    "_moe_C::silu_and_mul",
-    *named("_C", "mul_and_silu fatrelu_and_mul"),
-    source="two FLOPs per element of the result: the activation and the product (vLLM, SGLang)",
-)
-def gated(call: Call) -> Work | None:
-    """``silu_and_mul(out, x)``: x holds gate and value side by side."""
-    out, x = call.need(0), call.need(1)
-    return vector_work(2 * out.elements, x.dtype, [x], [out], {"shape": out.shape})
-
-
-@model(
-    "elementwise",
-    "_C::rotary_embedding",
-    source=(
-        "three FLOPs per rotated element (six per pair: four products, two sums); positions and"
-        " their rows read"
-    ),
-)
-def rotary(call: Call) -> Work | None:
-    """``rotary_embedding(positions, q, k, head_size, cos_sin_cache, is_neox)``, in place."""
-    positions, q, k, table = call.need(0), call.need(1), call.tensor(2), call.need(4)
-    if len(table.shape) != 2:
-        return None
-    rows = Tensor((positions.elements, table.shape[1]), table.dtype)
-    head = call.value(3)
-    rotated = q.elements + (k.elements if k is not None else 0)
-    if isinstance(head, int) and head > table.shape[1]:
-        # Only the first elements of a head are rotated.
-        rotated = rotated // head * table.shape[1]
-    part = Tensor((rotated,), q.dtype)
-    return vector_work(3 * rotated, q.dtype, [positions, part, rows], [part], {"shape": q.shape})
-
-
-@model(
-    "elementwise",
     "aten::_transform_bias_rescale_qkv",
     source=(
         "1 FLOP per element for the bias, 1 more per element of the queries; all read and written"

@@ -1,4 +1,4 @@
-"""Normalizations: batch, layer, group, instance and RMS norm, forward and backward."""
+"""Normalizations: batch, layer, group and instance norm, forward and backward."""
 
 from __future__ import annotations
 
@@ -12,17 +12,12 @@ SOURCE = (
     " output once, per channel 2 values (1 more for the weight, 1 for the bias, 2 for computed"
     " statistics)"
 )
-_RMS = (
-    "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and"
-    " 2 per row; input, weight and output once"
-)
 _BACKWARD = (
     "TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5"
     " more (2 with given statistics), 3 per channel; dy, the input, the weight and the statistics"
     " read once, the asked gradients written once"
 )
 
-_GEMMA = "; 1 per element of the weight where 1 is added to it (Gemma)"
 _WEIGHT = (
     "3 FLOPs per element: square, sum, quotient; 4 per element backward: product, sum, product,"
     " difference; all read, the results written once"
@@ -75,77 +70,6 @@ def group_norm(call: Call) -> Work | None:
     return _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
 
 
-@model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
-def rms_norm(call: Call) -> Work | None:
-    """``rms_norm(x, normalized_shape, weight, eps)``."""
-    x, weight = call.need(0), call.tensor(2)
-    shape = call.integers(1) or (weight.shape if weight is not None else None)
-    if not shape:
-        return None
-    return _rms(x, math.prod(shape), weight, [x], [x.dense])
-
-
-@model(
-    "normalization",
-    "_C::rms_norm",
-    *named("sgl_kernel", "rmsnorm gemma_rmsnorm"),
-    source=_RMS + " (vLLM, SGLang)" + _GEMMA,
-)
-def vllm_rms_norm(call: Call) -> Work | None:
-    """``rms_norm(out, x, weight, eps)``."""
-    out, x, weight = call.need(0), call.need(1), call.tensor(2)
-    return _rms(x, x.shape[-1], weight, [x], [out], extra=_of_gemma(call, weight))
-
-
-@model(
-    "normalization",
-    "_C::fused_add_rms_norm",
-    *named("sgl_kernel", "fused_add_rmsnorm gemma_fused_add_rmsnorm"),
-    source=_RMS + "; 1 more per element for the residual, read and written too" + _GEMMA,
-)
-def added_rms_norm(call: Call) -> Work | None:
-    """``fused_add_rms_norm(x, residual, weight, eps)``, in place."""
-    x, residual, weight = call.need(0), call.need(1), call.tensor(2)
-    both, extra = [x, residual], x.elements + _of_gemma(call, weight)
-    return _rms(x, x.shape[-1], weight, both, both, extra)
-
-
-def _of_gemma(call: Call, weight: Tensor | None) -> int:
-    return weight.elements if weight is not None and "gemma" in call.name else 0
-
-
-@model(
-    "normalization",
-    *named(
-        "_C",
-        "rms_norm_static_fp8_quant fused_add_rms_norm_static_fp8_quant"
-        " rms_norm_dynamic_per_token_quant",
-    ),
-    source=_RMS
-    + "; 2 more per element to scale and clamp, 2 for a dynamic scale, 1 for a residual, which is"
-    " read and written too (vLLM)",
-)
-def quantized_rms_norm(call: Call) -> Work | None:
-    """``rms_norm_static_fp8_quant(out, x, weight, scale, eps)``, ``fused_add_…(out, x, residual, …)``,
-    ``rms_norm_dynamic_per_token_quant(out, x, weight, scales, eps, upper bound, residual)``.
-    """
-    added, dynamic = "fused_add" in call.name, "dynamic" in call.name
-    out, x, weight = call.need(0), call.need(1), call.tensor(3 if added else 2)
-    scale = call.need(4 if added else 3)
-    residual = call.tensor(2) if added else call.tensor(6) if dynamic else None
-    others = [residual] if residual is not None else []
-    extra = (2 + 2 * dynamic + len(others)) * x.elements
-    read, written = ([], [scale]) if dynamic else ([scale], [])
-    return _rms(x, x.shape[-1], weight, [x, *others, *read], [out, *others, *written], extra)
-
-
-@model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
-def npu_rms_norm(call: Call) -> Work | None:
-    """``npu_rms_norm(x, weight, eps)``."""
-    x, weight = call.need(0), call.need(1)
-    return _rms(x, weight.elements, weight, [x], [x.dense])
-
-
 @model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
 def layer_norm_backward(call: Call) -> Work | None:
     """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias,
@@ -187,25 +111,6 @@ def library_batch_norm_backward(call: Call) -> Work | None:
     """``cudnn_batch_norm_backward(x, dy, weight, …)`` in training; always all three gradients."""
     x, dy, *others = call.need(0), call.need(1), *map(call.tensor, (2, 5, 6))
     return _backward(dy, x, others[0], x.shape[1], (True, True, True), others[1:], training=True)
-
-
-@model(
-    "normalization",
-    "aten::_fused_rms_norm_backward",
-    source=(
-        "TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy, x, weight"
-        " and deviations read once, the gradients written once"
-    ),
-)
-def rms_norm_backward(call: Call) -> Work | None:
-    """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
-    gradient, x, weight, asked = call.need(0), call.need(1), call.tensor(4), known(call.flags(5, 2))
-    gradients = [
-        t.dense for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None
-    ]
-    return per_element(
-        6 * asked[0] + 2 * asked[1], x, [gradient, x, call.tensor(3), weight], gradients
-    )
 
 
 @model(
@@ -320,21 +225,6 @@ def _forward(
     parameters = {"shape": x.shape, "channels": channels, "training": training}
     read = [x, Tensor((values * channels,), x.dtype)]
     return vector_work(flops, x.dtype, read, [x.dense], parameters)
-
-
-def _rms(
-    x: Tensor,
-    channels: int,
-    weight: Tensor | None,
-    read: list[Tensor],
-    written: list[Tensor],
-    extra: int = 0,
-) -> Work | None:
-    rows = x.elements // max(channels, 1)
-    flops = rows * (2 * channels + 2) + x.elements * (2 if weight is not None else 1) + extra
-    return vector_work(
-        flops, x.dtype, [*read, weight], written, {"shape": x.shape, "channels": channels}
-    )
 
 
 def _backward(

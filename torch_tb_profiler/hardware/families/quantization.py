@@ -77,9 +77,14 @@ def observed(call: Call) -> Work | None:
         "static_scaled_fp8_quant dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant"
         " static_scaled_int8_quant dynamic_scaled_int8_quant",
     ),
+    *named(
+        "aiter",
+        "static_per_tensor_quant dynamic_per_tensor_quant dynamic_per_token_scaled_quant"
+        " dynamic_per_group_scaled_quant dynamic_per_group_scaled_quant_fp4",
+    ),
     source=(
         "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input"
-        " read, result and scales once (vLLM)"
+        " read, result and scales once (vLLM, AITER)"
     ),
 )
 def scaled(call: Call) -> Work | None:
@@ -121,6 +126,8 @@ def of_collectives(call: Call) -> Work | None:
     *named("_C", "per_token_group_fp8_quant per_token_group_quant_int8"),
     *named("sgl_kernel", "sgl_per_token_group_quant_fp8 sgl_per_token_group_quant_int8"),
     *named("sgl_kernel", "sgl_per_token_quant_fp8 sgl_per_tensor_quant_fp8"),
+    *named("sgl_kernel", "sgl_per_token_group_quant_8bit sgl_per_token_group_quant_8bit_v2"),
+    *named("_C", "per_token_group_fp8_quant_packed"),
     source=(
         "4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read,"
         " result and scales once (vLLM, SGLang)"
@@ -139,15 +146,72 @@ def by_groups(call: Call) -> Work | None:
 @model(
     "quantization",
     "sgl_kernel::scaled_fp4_quant",
+    "_C::scaled_fp4_quant",
     source=(
         "4 FLOPs per element: magnitude, maximum, scale, clamp; input and its scale read, result"
-        " and scales of blocks written once (SGLang)"
+        " and scales of blocks (an eight-bit float per 16 elements) written once (vLLM, SGLang)"
     ),
 )
 def to_fp4(call: Call) -> Work | None:
-    """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``."""
+    """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``; vLLM returns both in
+    ``scaled_fp4_quant(x, scale of x, swizzled)``.
+    """
+    if call.tensor(2) is None:
+        x, scale = call.need(0), call.tensor(1)
+        out = Tensor((x.elements // 2,), "uint8")
+        return per_element(4, x, [x, scale], [out, Tensor((x.elements // 16,), "uint8")])
     out, x, blocks, scale = call.need(0), call.need(1), call.need(2), call.tensor(3)
+    if 2 * out.elements != x.elements:
+        # SGLang's attention has an operator of this name with the input first.
+        return None
     return per_element(4, x, [x, scale], [out, blocks])
+
+
+@model(
+    "quantization",
+    *named("_C", "scaled_fp4_experts_quant"),
+    *named("sgl_kernel", "scaled_fp4_experts_quant"),
+    source=(
+        "4 FLOPs per element: magnitude, maximum, scale, clamp; input and scales of experts read,"
+        " result and scales of blocks written once (vLLM, SGLang)"
+    ),
+)
+def experts_to_fp4(call: Call) -> Work | None:
+    """``scaled_fp4_experts_quant(out, scales of blocks, x, scales of experts, offsets, …)``."""
+    out, x, scales = call.need(0), call.need(2), call.tensor(3)
+    blocks = Tensor((x.elements // 16,), "uint8")
+    return per_element(4, x, [x, scales], [out, blocks])
+
+
+@model(
+    "quantization",
+    "vllm::triton_per_token_group_quant_fp8",
+    source=(
+        "4 FLOPs per element: magnitude, maximum, scale, clamp; input read, a byte per element and a"
+        " float32 per group written once (vLLM)"
+    ),
+)
+def returned_by_groups(call: Call) -> Work | None:
+    """``triton_per_token_group_quant_fp8(x, group)``."""
+    x, group = call.need(0), call.integer(1)
+    if group < 1:
+        return None
+    scales = Tensor((-(-x.elements // group),), "float32")
+    return per_element(4, x, [x], [Tensor(x.shape, "uint8"), scales])
+
+
+@model(
+    "quantization",
+    "aiter::smoothquant_fwd",
+    source=(
+        "5 FLOPs per element: smooth, magnitude, maximum, scale, clamp; input and its scales read,"
+        " result and its scales written once (AITER)"
+    ),
+)
+def smoothed(call: Call) -> Work | None:
+    """``smoothquant_fwd(out, x, x scales, scales)``."""
+    out, x, smooth, scales = (call.need(i) for i in range(4))
+    return per_element(5, x, [x, smooth], [out, scales])
 
 
 @model(

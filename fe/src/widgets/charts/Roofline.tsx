@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { adoptStyles } from "../../base/styles";
-import { format, formatNumber } from "../../base/units";
+import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
 import { MOVES } from "./moves";
@@ -34,6 +34,8 @@ interface RooflineProps {
   /** Bytes per second; null: not known, then there is no slope. */
   bandwidth: number | null;
   onSelect: (key: string) => void;
+  /** What is drawn instead of FLOP/s over FLOP per byte; all marks are of one size then. */
+  axes?: { x: string; y: Unit };
 }
 
 const HEIGHT = 400;
@@ -83,7 +85,7 @@ export function Roofline(props: RooflineProps) {
     else return;
     event.preventDefault();
   };
-  const largest = drawn[0]?.size ?? 0;
+  const largest = props.axes ? Infinity : (drawn[0]?.size ?? 0);
   return (
     <div class="stacked roofline" ref={root}>
       <MarkLegend groups={groups} />
@@ -96,7 +98,7 @@ export function Roofline(props: RooflineProps) {
         onKeyDown={onKeyDown}
         onPointerLeave={() => setActive(null)}
       >
-        <Ticks axes={axes} area={area} />
+        <Ticks axes={axes} area={area} words={props.axes} />
         {drawn.map((point) => (
           <Point
             key={point.key}
@@ -147,7 +149,13 @@ export function Mark({ group, color }: { group: number; color: string }) {
   );
 }
 
-function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area }) {
+interface TicksProps {
+  axes: { x: LogAxis; y: LogAxis };
+  area: Area;
+  words: RooflineProps["axes"];
+}
+
+function Ticks({ axes, area, words }: TicksProps) {
   const bottom = TOP + area.height;
   const every = (axis: LogAxis, room: number, least: number): readonly number[] => {
     const step = Math.max(1, Math.ceil((axis.ticks.length * least) / room));
@@ -173,12 +181,12 @@ function Ticks({ axes, area }: { axes: { x: LogAxis; y: LogAxis }; area: Area })
             y2={area.y(tick)}
           />
           <text x={LEFT - 8} y={area.y(tick) + 4} text-anchor="end">
-            {format(tick, "FLOP/s").replace(/\.0+ /, " ")}
+            {format(tick, words?.y ?? "FLOP/s").replace(/\.0+ /, " ")}
           </text>
         </g>
       ))}
       <text class="axis-unit" x={LEFT + area.width} y={bottom + 33} text-anchor="end">
-        FLOP per byte of memory traffic
+        {words?.x ?? "FLOP per byte of memory traffic"}
       </text>
     </g>
   );

@@ -1,0 +1,348 @@
+"""Tables of a server's iterations, and of its phases.
+
+The steady state is the longest stretch of iterations that generate for nearly as many requests as any one does; iterations
+that only compute prompts say nothing of how many others wait, and neither interrupt it nor begin it::
+
+    requests   1  2  4  4  p  4  4  4  3  1        p: only prompts; 4 is the most
+               ramp-up ┃    steady     ┃ ramp-down
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.hardware.server_steps import PHASES
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.strings import NO_STRINGS
+
+PARTS = ("ramp-up", "steady", "ramp-down")
+STEADY_SHARE = 0.9
+"""Of the most requests that an iteration generates for."""
+LEAST_STEADY = 5
+"""Iterations that generate in a stretch that is called steady."""
+_FACTOR_AT = {"mm": 0, "_int_mm": 0, "_scaled_mm": 0, "linear": 0, "addmm": 1}
+"""Products of matrices, by name without its library → which input has a row per token."""
+_C = DisplayColumn
+_BATCH = "What the batch was padded to: rows of the matrix products where shapes were recorded, else what the annotation states."
+ITERATIONS = DisplaySpec(
+    "iterations",
+    "One row per iteration of an inference server.",
+    (
+        _C("name", "text", "Iteration", "Its annotation.", "iteration", width=330),
+        _C("step", "id", "", "Number of the step that it is, from 0."),
+        _C(
+            "phase",
+            "text",
+            "Phase",
+            "`prefill`, `decode`, `mixed` or `other`.",
+            "iteration_phase",
+            width=72,
+        ),
+        _C(
+            "part",
+            "text",
+            "Part",
+            "`ramp-up`, `steady` or `ramp-down`.",
+            "steady_state",
+            True,
+            width=88,
+        ),
+        _C(
+            "context_requests",
+            "count",
+            "Prompts",
+            "Requests whose prompt is computed.",
+            "iteration_requests",
+            True,
+            unit="requests",
+        ),
+        _C(
+            "context_tokens",
+            "count",
+            "Prompt tokens",
+            "Tokens that are computed of them.",
+            "iteration_tokens",
+            True,
+            unit="tokens",
+        ),
+        _C(
+            "generation_requests",
+            "count",
+            "Generating",
+            "Requests that generate.",
+            "iteration_requests",
+            True,
+            unit="requests",
+        ),
+        _C(
+            "generation_tokens",
+            "count",
+            "Generated tokens",
+            "Tokens that are computed of them, drafts included.",
+            "iteration_tokens",
+            True,
+            unit="tokens",
+        ),
+        _C("batch", "count", "Batch", _BATCH, "padded_batch", True),
+        _C("padding", "share", "Padding", "Rows of the batch that hold no token.", "padding", True),
+        _C(
+            "begin_ns",
+            "time",
+            "Begin",
+            "Begin, after the first event of the trace.",
+            "iteration_begin",
+            hidden=True,
+        ),
+        _C("wall_ns", "time", "Time", "From its begin to its end, as of a step.", "iteration_time"),
+        _C("device_ns", "time", "Device", "Time with device work, of it.", "iteration_device"),
+        _C(
+            "gap_ns",
+            "time",
+            "Gap before",
+            "Idleness of the device before its first work, since the last work of the iterations before.",
+            "gap_before",
+            True,
+        ),
+        _C("host_ns", "time", "Host", "Duration of the annotation.", "iteration_host"),
+        _C(
+            "scheduler_ns",
+            "time",
+            "Scheduler",
+            "Host time between the annotation before and this one.",
+            "scheduler_time",
+            True,
+        ),
+        _C(
+            "interval_ns",
+            "time",
+            "Interval",
+            "From the end of the iteration before to its end: the time between tokens of requests that generate.",
+            "token_interval",
+            True,
+        ),
+        _C(
+            "tokens_per_second",
+            "number",
+            "Tokens/s",
+            "Its tokens by its interval, of the first one by its time.",
+            "tokens_per_second",
+            True,
+            unit="tokens/s",
+        ),
+        _C(
+            "odd",
+            "flag",
+            "Odd",
+            "Slower than others of its phase by far more than they differ.",
+            "odd_step",
+        ),
+        _C("cut", "flag", "", "The end of the recording cut its device work off."),
+    ),
+)
+PHASE_TABLE = DisplaySpec(
+    "phases",
+    "One row per phase of a server's iterations.",
+    (
+        _C("phase", "text", "Phase", "The phase.", "iteration_phase"),
+        _C("iterations", "count", "Iterations", "How many.", "iteration", unit="iterations"),
+        _C("wall_ns", "mean time", "Median time", "Median of their times.", "iteration_time"),
+        _C(
+            "interval_ns",
+            "time",
+            "Median interval",
+            "Median of their intervals.",
+            "token_interval",
+            True,
+        ),
+        _C("tokens", "count", "Tokens", "All tokens.", "iteration_tokens", True, unit="tokens"),
+        _C(
+            "tokens_per_second",
+            "number",
+            "Tokens/s",
+            "All tokens by the sum of the intervals.",
+            "tokens_per_second",
+            True,
+            unit="tokens/s",
+        ),
+        _C("padding", "share", "Padding", "Rows of all batches without a token.", "padding", True),
+        _C("device_share", "share", "Device", "Device time of their time.", "iteration_device"),
+        _C("odd", "count", "Odd", "Odd ones.", "odd_step", unit="iterations"),
+    ),
+)
+
+
+def has_iterations(facts: Facts) -> bool:
+    """Whether the trace is of a server whose annotations tell its iterations."""
+    return facts["iterations"].n > 0
+
+
+def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
+    """Iterations of the selected steps in time order."""
+    table, steps = facts["iterations"], facts["steps"]
+    step = table["step"].astype(np.int64)
+    start, end = steps["start"][step], steps["end"][step]
+    interval = np.append(-1, end[1:] - end[:-1])[: len(end)]
+    tokens = total_tokens(table)
+    rows = padded_rows(facts, tokens)
+    batch = np.where(rows >= 0, rows, table["batch"])
+    known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
+    over = np.where(interval >= 0, interval, end - start)
+    counted = (tokens >= 0) & (over > 0)
+    made = ITERATIONS.build(
+        facts.strings,
+        name=table["name"],
+        step=step,
+        phase=[PHASES[number] for number in table["phase"].tolist()],
+        part=parts(table),
+        **{f"{key}_requests": table[f"{key}_requests"] for key in ("context", "generation")},
+        **{f"{key}_tokens": table[f"{key}_query"] for key in ("context", "generation")},
+        batch=batch,
+        padding=_ratio(batch - tokens, batch, known),
+        begin_ns=start,
+        wall_ns=end - start,
+        device_ns=sum(steps[key][step] for key in ("kernel", "memcpy", "memset", "communication")),
+        gap_ns=table["gap"],
+        host_ns=table["host"],
+        scheduler_ns=table["scheduler"],
+        interval_ns=interval,
+        tokens_per_second=_ratio(tokens * 1e9, over, counted),
+        odd=(steps["flags"][step] & StepFlag.ODD) != 0,
+        cut=(steps["flags"][step] & StepFlag.CUT) != 0,
+    )
+    return made if selection.whole else made.take(np.isin(step, selection.steps))
+
+
+def phase_table(iterations: DisplayTable) -> DisplayTable:
+    """The phases of some iterations, those that the recording cut off left out."""
+    phases = [phase for phase in PHASES if phase in iterations["phase"]]
+    columns: dict[str, list[object]] = {column.name: [] for column in PHASE_TABLE.columns}
+    phase = np.array(iterations["phase"])
+    for name in phases:
+        rows = iterations.take((phase == name) & ~iterations["cut"])
+        if rows.n:
+            for key, value in _phase(rows).items():
+                columns[key].append(value)
+            columns["phase"].append(name)
+    numbers = {key: np.array(values) for key, values in columns.items() if key != "phase"}
+    return PHASE_TABLE.build(NO_STRINGS, phase=columns["phase"], **numbers)
+
+
+def _phase(rows: DisplayTable) -> dict[str, float]:
+    tokens = np.where(
+        (rows["context_tokens"] >= 0) & (rows["generation_tokens"] >= 0),
+        rows["context_tokens"] + rows["generation_tokens"],
+        -1,
+    )
+    interval = np.where(rows["interval_ns"] >= 0, rows["interval_ns"], rows["wall_ns"])
+    between = rows["interval_ns"][rows["interval_ns"] >= 0]
+    padded = ~np.isnan(rows["padding"])
+    batch = rows["batch"][padded].astype(np.float64)
+    counted = tokens >= 0
+    wall = float(rows["wall_ns"].sum())
+    return {
+        "iterations": rows.n,
+        "wall_ns": float(np.median(rows["wall_ns"])),
+        "interval_ns": round(float(np.median(between))) if len(between) else -1,
+        "tokens": int(tokens.sum()) if counted.all() else -1,
+        "tokens_per_second": _rate(tokens[counted], interval[counted]),
+        "padding": float((rows["padding"][padded] * batch).sum() / batch.sum())
+        if len(batch)
+        else np.nan,
+        "device_share": float(rows["device_ns"].sum()) / wall if wall else np.nan,
+        "odd": int(rows["odd"].sum()),
+    }
+
+
+def _rate(tokens: Ints, over: Ints) -> float:
+    total = float(over.sum())
+    return float(tokens.sum()) * 1e9 / total if total > 0 else np.nan
+
+
+def _ratio(part: Array, whole: Array, known: Mask) -> Array:
+    """part / whole where that is known, else NaN."""
+    return np.where(known, part / np.where(known, whole, 1), np.nan)
+
+
+def total_tokens(table: Table) -> Ints:
+    """Tokens of every iteration; −1 where those of a kind are unknown."""
+    context, generation = table["context_query"], table["generation_query"]
+    return np.where((context >= 0) & (generation >= 0), context + generation, -1)
+
+
+def parts(table: Table) -> list[str | None]:
+    """Ramp-up, steady state or ramp-down of every iteration; None where no steady state is found."""
+    first, last = steady_state(table)
+    if last < first:
+        return [None] * table.n
+    return [
+        PARTS[0] if row < first else PARTS[1] if row <= last else PARTS[2] for row in range(table.n)
+    ]
+
+
+def steady_state(table: Table) -> tuple[int, int]:
+    """``(first, last)`` row of the steady state; ``(0, -1)`` where there is none."""
+    prompts, generating = table["context_requests"], table["generation_requests"]
+    row = np.flatnonzero(generating > 0)
+    if not len(row):
+        return 0, -1
+    requests = generating[row] + np.maximum(prompts[row], 0)
+    most = int(requests.max())
+    enough = requests >= min(STEADY_SHARE * most, most - 1 if most > LEAST_STEADY else most)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], enough.astype(np.int8), [0]))))
+    begin, end = edges[::2], edges[1::2]
+    longest = int(np.argmax(end - begin))
+    if end[longest] - begin[longest] < LEAST_STEADY:
+        return 0, -1
+    return int(row[begin[longest]]), int(row[end[longest] - 1])
+
+
+def padded_rows(facts: Facts, tokens: Ints) -> Ints:
+    """Rows of the matrix products of every iteration, the most frequent number that holds its tokens; −1 where no
+    shapes were recorded, as of a replayed graph, or the tokens are unknown.
+    """
+    table, steps, operators = facts["iterations"], facts["operator_steps"], facts["operators"]
+    rows_of = _rows_of_operators(facts)
+    sized = rows_of[steps["operator"]]
+    taken = np.flatnonzero((sized > 0) & (steps["step"] >= 0)) if operators.n else np.zeros(0, int)
+    place = positions_of(table["step"], steps["step"][taken])
+    result = np.full(table.n, -1, np.int64)
+    inside = place >= 0
+    place, size, calls = place[inside], sized[taken][inside], steps["calls"][taken][inside]
+    holds = (tokens[place] > 0) & (size >= tokens[place])
+    place, size, calls = place[holds], size[holds], calls[holds]
+    pairs, group = np.unique(np.stack((place, size)), axis=1, return_inverse=True)
+    total = np.bincount(group.ravel(), weights=calls, minlength=pairs.shape[1])
+    order = np.argsort(total, kind="stable")
+    result[pairs[0][order]] = pairs[1][order]
+    return result
+
+
+def _rows_of_operators(facts: Facts) -> Ints:
+    """Rows of the factor that has one per token, by row of ``operators``; −1 of what is no product of matrices."""
+    operators, strings = facts["operators"], facts.strings
+
+    @cache
+    def factor(number: int) -> int:
+        return _FACTOR_AT.get(strings[number].rpartition("::")[2], -1)
+
+    @cache
+    def rows(number: int, at: int) -> int:
+        try:
+            shape = json.loads(strings[number])[at]
+            return int(np.prod(shape[:-1])) if 2 <= len(shape) <= 3 else -1
+        except (ValueError, TypeError, IndexError, OverflowError, RecursionError):
+            return -1
+
+    found = [
+        rows(dims, at) if dims >= 0 and (at := factor(name)) >= 0 else -1
+        for name, dims in zip(operators["name"].tolist(), operators["dims"].tolist(), strict=True)
+    ]
+    return np.array(found, np.int64)

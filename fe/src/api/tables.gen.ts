@@ -242,7 +242,7 @@ export const PROCESS_GROUPS: readonly DeclaredColumn[] = [
 
 export const RANGES: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Range", "kind": "code", "term": "range_name", "width": 320},
-  {"key": "kind", "label": "Recorded on", "kind": "code", "term": "range_kind", "width": 110, "hidden": true},
+  {"key": "kind", "label": "Recorded on", "kind": "text", "term": "range_kind", "width": 110, "hidden": true},
   {"key": "calls", "label": "Calls", "kind": "count", "term": "range_calls"},
   {"key": "host_ns", "label": "Host", "kind": "time", "term": "range_host", "bar": true},
   {"key": "device_ns", "label": "{Device}", "kind": "time", "term": "range_device", "bar": true},

@@ -26,7 +26,7 @@ RANGES = DisplaySpec(
     "One row per name of an annotation: `record_function`, NVTX, `gpu_user_annotation`. Steps are left out.",
     (
         _C("name", "code", "Range", "Name of the range.", "range_name", width=320, pool="other"),
-        _C("kind", "category", "Recorded on", _KIND, "range_kind", width=110, hidden=True),
+        _C("kind", "text", "Recorded on", _KIND, "range_kind", width=110, hidden=True),
         _C("calls", "count", "Calls", "How many.", "range_calls", pool="sum", unit="calls"),
         _C("host_ns", "time", "Host", _HOST, "range_host", True, bar=True),
         _C("device_ns", "time", "{Device}", _DEVICE, "range_device", True, bar=True),

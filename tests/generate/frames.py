@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.generate.columns import table_text
+from torch_tb_profiler.analysis.compiled.table import COMPILED
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
@@ -19,7 +20,8 @@ from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.api.events import EVENTS
-from torch_tb_profiler.api.joined import PLACE, WORKERS
+from torch_tb_profiler.api.joined import PLACE
+from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views.findings_table import FINDINGS
 from torch_tb_profiler.views.pyprof import PYPROF
@@ -31,6 +33,7 @@ FRAMES: tuple[DisplaySpec, ...] = (
     RANKS_PATH,
     OPERATORS,
     KERNELS,
+    COMPILED,
     MODULES,
     RANGES,
     MEMORY,

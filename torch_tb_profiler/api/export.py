@@ -57,6 +57,7 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "operators": _by(lambda frames, by: frames.operators(by=by), "name"),
     "kernels": _by(lambda frames, by: frames.kernels(by=by), "name"),
     "ranges": _plain(lambda frames: frames.ranges()),
+    "compiled": _plain(lambda frames: frames.compiled()),
     "modules": _plain(lambda frames: frames.modules),
     "memory": _plain(lambda frames: frames.memory),
     "memory_blocks": _plain(lambda frames: frames.memory_blocks),

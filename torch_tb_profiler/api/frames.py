@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.frame import table_frame
-from torch_tb_profiler.api.joined import WORKERS, joined
+from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import (
@@ -31,6 +31,7 @@ from torch_tb_profiler.api.waiting import (
     one_fleet,
     waiting_columns,
 )
+from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
@@ -86,12 +87,18 @@ class Frames(ABC):
         return self._each(lambda context: tables.kernels(context, by, steps))
 
     def ranges(self, steps: Steps = None) -> DataFrame:
-        """Annotated ranges by name, the busiest on the device first.
+        """Annotated ranges by name, the busiest on the device first. Raises as ``critical_path`` does."""
+        return self._each(lambda context: tables.ranges(context, steps))
+
+    def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
+        """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
+        lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand beside the trace or in the folder ``provenance``.
 
         Raises:
             IndexError: there is no such step.
+            SourceError: there are no logs in the folder.
         """
-        return self._each(lambda context: tables.ranges(context, steps))
+        return self._each(lambda context: tables.compiled(context, provenance, steps))
 
     def critical_path(self, steps: Steps = None) -> DataFrame:
         """What the end of each step waited for, segment by segment; the segments of a step add up to its wall time.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
 from torch_tb_profiler.analysis.critical_path.table import critical_path_table
 from torch_tb_profiler.analysis.distributed.collective_table import collective_table
@@ -34,6 +35,7 @@ from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
 from torch_tb_profiler.api.waiting import FleetPlace, one_fleet, path_insight
 from torch_tb_profiler.errors import BadRequest, NotReady
+from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
@@ -222,6 +224,17 @@ def ranges(context: TraceContext, chosen: Steps) -> DataFrame:
     """See ``analysis.ranges.table.RANGES``."""
     selection = context.selection(chosen)
     return table_frame(range_table(context.facts, context.insight, selection))
+
+
+def compiled(context: TraceContext, provenance: str | None, chosen: Steps) -> DataFrame:
+    """See ``analysis.compiled.table.COMPILED``. ``attrs["problems"]``: what could not be used of the
+    logs.
+    """
+    logged = provenance_of(context.opened, provenance)
+    selection = context.selection(chosen)
+    frame = table_frame(compiled_table(context.trace, context.facts, logged, selection))
+    frame.attrs["problems"] = dict(logged.problems)
+    return frame
 
 
 def modules(context: TraceContext, chosen: Steps) -> DataFrame:

@@ -16,9 +16,9 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, ranges, modules, memory, memory_blocks,
-memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope
-modules or lines (default: lines); with trace events"""
+_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
+memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
+and speedscope modules or lines (default: lines); with trace events"""
 
 _Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -92,12 +92,8 @@ def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def _event(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        type=_path,
-        help="trace file, or folder with one trace: a path or a URL",
-    )
+    text = "trace file, or folder with one trace: a path or a URL"
+    parser.add_argument("path", metavar="PATH", type=_path, help=text)
     parser.add_argument(
         "ids", metavar="ID", nargs="+", type=_id, help="event ids, like 1234 or '#1234'"
     )
@@ -126,18 +122,14 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
 
 
 def _order(parser: argparse.ArgumentParser, default: str) -> None:
-    parser.add_argument(
-        "--sort",
-        metavar="COLUMN",
-        help=f"numeric column of --json, largest first (default: {default})",
-    )
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        default=20,
-        help="rows to print, with --json too (default: %(default)s)",
-    )
+    text = f"numeric column of --json, largest first (default: {default})"
+    parser.add_argument("--sort", metavar="COLUMN", help=text)
+    _limit(parser)
+
+
+def _limit(parser: argparse.ArgumentParser, what: str = "rows to print, with --json too") -> None:
+    text = f"{what} (default: %(default)s)"
+    parser.add_argument("--limit", metavar="N", type=_positive, default=20, help=text)
 
 
 def _operators(parser: argparse.ArgumentParser) -> None:
@@ -155,13 +147,7 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
 def _critical_path(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
     _steps(parser)
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        default=20,
-        help="rows of the text; JSON has all (default: %(default)s)",
-    )
+    _limit(parser, "rows of the text; JSON has all")
     parser.add_argument(
         "--ranks",
         choices=("all",),
@@ -197,6 +183,19 @@ def _what_if(parser: argparse.ArgumentParser) -> None:
 
 def _kernels(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "properties"))
+
+
+def _compiled(parser: argparse.ArgumentParser) -> None:
+    _reports(parser)
+    _steps(parser)
+    parser.add_argument(
+        "--provenance",
+        metavar="FOLDER",
+        type=_path,
+        help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
+        " trace)",
+    )
+    _limit(parser)
 
 
 def _pyprof(parser: argparse.ArgumentParser) -> None:
@@ -429,6 +428,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
     Command("ranges", "list annotated ranges", _ranges, ("ranges:run",)),
+    Command(
+        "compiled",
+        "list what torch.compile made, what it fuses, and its source lines",
+        _compiled,
+        ("output:print_traces", "compiled:compiled"),
+    ),
     Command(
         "iterations",
         "list the iterations of an inference server",

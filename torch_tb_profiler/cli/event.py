@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.output import Printer, Report, identity
 from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import insight_of, timeline_of
@@ -58,9 +59,10 @@ def print_events(opened: Opened, settings: Settings, options: argparse.Namespace
 
 
 def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[EventPayload]:
+    logged = provenance_of(opened)
     try:
         return [
-            event_payload(opened.trace, opened.facts, timeline, event, opened.memoise)
+            event_payload(opened.trace, opened.facts, timeline, event, opened.memoise, logged)
             for event in dict.fromkeys(ids)
         ]
     except NotFound as error:

@@ -108,7 +108,7 @@ def _report(
     data = {**identity(opened), "rows": len(frame), "sorted_by": by}
     return Report(
         lambda: _document(opened, selection, word, by, frame, shown, columns),
-        lambda: {**data, word: _records(shown)},
+        lambda: {**data, word: records(shown)},
     )
 
 
@@ -151,7 +151,8 @@ def _document(
     )
 
 
-def _records(frame: DataFrame) -> list[dict[str, Any]]:
+def records(frame: DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as plain values; None is unknown."""
     columns = {str(name): _plain(frame[name].tolist()) for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

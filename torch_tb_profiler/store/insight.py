@@ -18,7 +18,8 @@ class Insight:
         tables: all of ``insight_schema.INSIGHT_TABLES`` by name, possibly empty.
         about: plain values:
 
-            ``module_source``  where modules come from: ``python`` (frames), ``hierarchy`` (arguments), ``lightning`` (annotations), or empty
+            ``module_source``  where modules come from: ``python`` (frames), ``hierarchy`` (arguments), ``lightning`` (annotations),
+                               ``compiled`` (regions and graphs of torch.compile alone), or empty
             ``backward``       ``{"tied", "untied", "outside"}``: backward functions attributed to a module, without a forward, outside modules
             ``paths_pooled``   calls too deep or on too many distinct paths, pooled in an enclosing path
             ``memory_source``  ``records``, ``snapshot``, ``timeline`` or empty

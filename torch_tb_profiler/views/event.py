@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.compiled.calls import CompiledCalls, compiled_calls, origin_of_event
 from torch_tb_profiler.analysis.timeline.detail import Memoise, event_detail, is_event
 from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.provenance import Provenance
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.captured import (
@@ -15,9 +17,10 @@ from torch_tb_profiler.views.captured import (
     captured_frames,
     captured_operator,
 )
-from torch_tb_profiler.views.event_arguments import cut, kept_arguments
+from torch_tb_profiler.views.event_arguments import cut, kept_arguments, origin_arguments
 from torch_tb_profiler.views.timeline import process_text
 from torch_tb_profiler.views.timeline_wire import (
+    Argument,
     ChainLink,
     EventArrow,
     EventPayload,
@@ -69,9 +72,14 @@ def expect_event(trace: Trace, timeline: Timeline, event: int) -> None:
 
 
 def event_payload(
-    trace: Trace, facts: Facts, timeline: Timeline, event: int, memoise: Memoise
+    trace: Trace,
+    facts: Facts,
+    timeline: Timeline,
+    event: int,
+    memoise: Memoise,
+    provenance: Provenance,
 ) -> EventPayload:
-    """Everything about one event.
+    """Everything about one event; ``provenance``: what logs of torch.compile tell.
 
     Raises:
         NotFound: there is no such event on the timeline.
@@ -79,12 +87,11 @@ def event_payload(
     expect_event(trace, timeline, event)
     detail = event_detail(trace, facts, timeline, event, memoise)
     ref, around, kinds = Refs(trace, timeline), detail.around, timeline.about["arrow_kinds"]
-    table, row = (
-        (trace["spans"], event)
-        if event < trace["spans"].n
-        else (trace["instants"], event - trace["spans"].n)
-    )
-    on_device = event < trace["spans"].n and int(table["role"][row]) in DEVICE_ROLES
+    at = trace, facts, event
+    is_span = event < trace["spans"].n
+    table = trace["spans" if is_span else "instants"]
+    row = event if is_span else event - trace["spans"].n
+    on_device = is_span and int(table["role"][row]) in DEVICE_ROLES
     step = int(facts["steps"]["name"][detail.step]) if detail.step >= 0 else -1
     process, thread = track_text(trace, facts, int(table["track"][row]), on_device)
     return EventPayload(
@@ -116,15 +123,22 @@ def event_payload(
             for arrow in detail.arrows
         ],
         arrows_total=detail.arrows_total,
-        arguments=kept_arguments(trace, facts, event),
-        captured=captured_arguments(trace, facts, event),
-        stack=[
-            cut(f, LONGEST_NAME) for f in (*captured_frames(trace, facts, event), *detail.stack)
-        ],
-        operator_name=captured_operator(trace, facts, event)
+        arguments=kept_arguments(*at) + _logged(*at, provenance, memoise),
+        captured=captured_arguments(*at),
+        stack=[cut(f, LONGEST_NAME) for f in (*captured_frames(*at), *detail.stack)],
+        operator_name=captured_operator(*at)
         or _listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )
+
+
+def _logged(
+    trace: Trace, facts: Facts, event: int, provenance: Provenance, memoise: Memoise
+) -> list[Argument]:
+    def calls() -> CompiledCalls:
+        return memoise("compiled calls", lambda: compiled_calls(trace, facts))
+
+    return origin_arguments(origin_of_event(trace, facts, event, provenance, calls))
 
 
 def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:

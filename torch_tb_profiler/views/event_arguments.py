@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.compiled.calls import Origin
+from torch_tb_profiler.analysis.figures.kernels import fused_operators
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
@@ -50,7 +52,9 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     spans = trace["spans"]
     if event >= spans.n:
         return _members(trace.strings[int(trace["instants"]["args"][event - spans.n])])
+    fused = fused_operators(trace.strings[int(spans["name"][event])])
     arguments = [
+        *([Argument(name="Fused operators", value=fused)] if fused else ()),
         *_texts(trace, "operator_args", event, _OPERATOR),
         *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
         *_of_device(trace, facts, event),
@@ -63,6 +67,24 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
         if spans[column][event] >= 0:
             arguments.append(Argument(name=name, value=str(int(spans[column][event]))))
     return arguments
+
+
+def origin_arguments(origin: Origin | None) -> list[Argument]:
+    """What a log of torch.compile says of an event."""
+    if origin is None:
+        return []
+    kernel = origin.kernel
+    if kernel is None:
+        text = "several compiled kernels have this name, and the trace does not say which it is"
+        return [Argument(name="Source lines", value=text)]
+    texts = {
+        "Computes": ", ".join(kernel.functions),
+        "Source lines": "\n".join(origin.lines),
+        "Kernel source": kernel.path,
+    }
+    return [
+        Argument(name=name, value=cut(text, LONGEST_VALUE)) for name, text in texts.items() if text
+    ]
 
 
 def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.module.compiled_modules import GRAPH
 from torch_tb_profiler.analysis.module.modules import (
     ModuleSums,
     ModuleTree,
@@ -75,6 +78,14 @@ def _totals(sums: ModuleSums, backward: dict[str, int]) -> ModuleTotals:
     )
 
 
+def _reruns(insight: Insight) -> bool:
+    """Whether modules ran again in the backward pass; the graphs of torch.compile run only there."""
+    paths = insight["paths"]
+    again = (paths["backward"] == 1) & (paths["kind"] == PathKind.MODULE)
+    names = insight.strings.many(np.unique(paths["name"][again]))
+    return any(not name.startswith(GRAPH) for name in names)
+
+
 def _notes(insight: Insight) -> list[str]:
     about, paths = insight.about, insight["paths"]
     source = about["module_source"]
@@ -89,7 +100,12 @@ def _notes(insight: Insight) -> list[str]:
         notes.append("The modules are those that Lightning's profiler recorded.")
     if source and not backward.any():
         notes.append("No backward pass was recorded.")
-    if (backward & (paths["kind"] == PathKind.MODULE)).any():
+    if source == "compiled":
+        notes.append(
+            "The modules are the regions and graphs of torch.compile; no module of the program was"
+            " recorded."
+        )
+    if _reruns(insight):
         notes.append(
             "Modules that ran again within the backward pass (activation checkpoints) count as"
             " backward there."

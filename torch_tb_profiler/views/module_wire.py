@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
-ModuleSource = Literal["python", "hierarchy", "lightning", ""]
+ModuleSource = Literal["python", "hierarchy", "lightning", "compiled", ""]
 FlameTree = Literal["module", "line"]
 
 

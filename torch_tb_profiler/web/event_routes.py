@@ -12,6 +12,7 @@ from torch_tb_profiler.runs.aligned_run import (
     match_in,
 )
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.views import critical_path_wire, timeline_wire
@@ -36,7 +37,10 @@ def event(timeline: OpenedTimeline, event: Asked) -> timeline_wire.EventPayload:
     device, its rank among events of its name, arrows and call stack. Other events come in short.
     """
     opened = _expect(timeline, event)
-    return event_payload(opened.trace, opened.facts, timeline.timeline, event, opened.memoise)
+    logged = provenance_of(opened)
+    return event_payload(
+        opened.trace, opened.facts, timeline.timeline, event, opened.memoise, logged
+    )
 
 
 @route("/trace/event/args")

@@ -334,6 +334,7 @@ export const OPERATORS: readonly DeclaredColumn[] = [
 export const KERNELS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Kernel", "kind": "code", "term": "kernel", "width": 320},
   {"key": "operator", "label": "Operator", "kind": "code", "term": "kernel_operator", "width": 236},
+  {"key": "fused", "label": "Fused operators", "kind": "code", "term": "fused", "width": 200},
   {"key": "calls", "label": "Calls", "kind": "count", "term": "calls"},
   {"key": "total_ns", "label": "Total", "kind": "time", "term": "total", "bar": true},
   {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "mean"},

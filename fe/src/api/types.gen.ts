@@ -23,7 +23,7 @@ export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
 export type MemoryGroup = "module" | "operator";
 
-export type ModuleSource = "" | "hierarchy" | "lightning" | "python";
+export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
 export type FlameTree = "line" | "module";
 
@@ -1715,6 +1715,7 @@ export interface KernelsTable {
   short_name: string[];
   operator: (string | null)[];
   no_operator: (string | null)[];
+  fused: (string | null)[];
   calls: number[];
   total_ns: number[];
   mean_ns: number[];

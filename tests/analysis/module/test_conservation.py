@@ -24,6 +24,7 @@ from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
 
 Opened = tuple[Trace, Facts, Insight]
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -67,12 +68,20 @@ def test_device_time_of_paths_is_that_of_the_events(trace: Opened) -> None:
     )
 
 
+def is_operator(trace: Trace, insight: Insight) -> Any:
+    """Paths of operators; compiled regions are operators that count as modules."""
+    paths = insight["paths"]
+    region = [text.startswith("Torch-Compiled") for text in insight.strings.many(paths["name"])]
+    recorded = trace["spans"]["role"][paths["event"]] == Role.OPERATOR
+    return (paths["kind"] == PathKind.OPERATOR) | (np.array(region, np.bool_) & recorded)
+
+
 def test_operators_are_those_of_the_operator_view(trace: Opened) -> None:
     found, facts, insight = trace
     table, theirs = insight["path_steps"], facts["operator_steps"]
     known = table["path"] >= 0
     operator = known.copy()
-    operator[known] = insight["paths"]["kind"][table["path"][known]] == PathKind.OPERATOR
+    operator[known] = is_operator(found, insight)[table["path"][known]]
     for key in ("calls", "host_total"):
         ours = per_step(facts, table["step"][operator], table[key][operator])
         assert np.array_equal(ours, per_step(facts, theirs["step"], theirs[key])), key

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.hardware.families.calls import Argument, amounts, unknown, work
-from torch_tb_profiler.hardware.families.triton import _functions
 from torch_tb_profiler.hardware.work import Work
 
 LISTS: tuple[Argument, ...] = tuple([["fp32 4x5", "fp32 7"]] * 4)
@@ -239,22 +238,6 @@ def test_experts() -> None:
     assert cost.precision == "fp8"
     hit = experts * (1 - (1 - topk / experts) ** m)
     assert cost.bytes == 2 * 2 * m * k + 8 * m * topk + round(hit * 3 * n * k)
-
-
-@pytest.mark.parametrize(
-    ("words", "functions"),
-    [
-        ("_unsafe_view_add_mean_mul_pow_rsqrt", "unsafe_view add mean mul pow rsqrt"),
-        ("native_layer_norm_gelu", "native_layer_norm gelu"),
-        ("_to_copy_add", "to_copy add"),
-        ("native_layer_norm_backward_sum", "native_layer_norm_backward sum"),
-        ("convert_element_type_cos_sin", "convert_element_type cos sin"),
-        ("_softmax_something_new", "_softmax something new"),
-        ("masked_fill_where_gelu_backward", "masked_fill where gelu_backward"),
-    ],
-)
-def test_names_of_fused_functions(words: str, functions: str) -> None:
-    assert " ".join(_functions(words)) == functions
 
 
 def test_fused_kernels() -> None:

@@ -15,12 +15,13 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.hardware.fused_names import fused_operators
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts
 
-__all__ = ["KERNELS", "KernelGroup", "NoOperator", "kernel_rows", "short_name"]
+__all__ = ["KERNELS", "KernelGroup", "NoOperator", "fused_operators", "kernel_rows", "short_name"]
 
 KernelGroup = Literal["name", "properties"]
 _PROPERTIES = {
@@ -34,6 +35,7 @@ _PROPERTIES = {
 _C = DisplayColumn
 _OPERATOR = "The operator that launched it."
 _REASON = "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`."
+_FUSED = "The operators that a kernel of torch.compile fuses, by its name; None of other kernels."
 _BLOCK = "Block as JSON text."
 _SHARED = "Shared memory of a block."
 _BLOCKS = "Blocks per {multiprocessor}"
@@ -50,6 +52,7 @@ KERNELS = DisplaySpec(
         _C("short_name", "code", "", "The name without its template arguments.", pool="other"),
         _C("operator", "code", "Operator", _OPERATOR, "kernel_operator", True, width=236),
         _C("no_operator", "code", "", _REASON, optional=True),
+        _C("fused", "code", "Fused operators", _FUSED, "fused", True, width=200),
         _C("calls", "count", "Calls", "Number of launches.", "calls", unit="launches", pool="sum"),
         _C("total_ns", "time", "Total", "Sum of durations.", "total", pool="sum", bar=True),
         _C("mean_ns", "mean time", "Mean", "Mean duration.", "mean", pool="mean"),
@@ -91,10 +94,12 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
     )
     distinct, number = np.unique(name[first], return_inverse=True)
     short = [short_name(text) for text in facts.strings.many(distinct)]
+    fused = [fused_operators(text) for text in facts.strings.many(distinct)]
     rows = KERNELS.build(
         facts.strings,
         name=name[first],
         short_name=[short[i] for i in number.tolist()],
+        fused=[fused[i] for i in number.tolist()],
         **properties,
         calls=calls,
         total_ns=total,

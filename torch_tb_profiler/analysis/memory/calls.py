@@ -40,7 +40,7 @@ def calls_in(
     if window is None:
         module = paths["kind"] == PathKind.MODULE
         return sum_by(paths["name"][module], texts, insight["path_sums"]["calls"][module])
-    if insight.about["module_source"] not in ("python", ""):
+    if insight.about["module_source"] not in ("python", "compiled", ""):
         return None
     row = _rows(trace, facts, insight, window, PathKind.MODULE)
     return np.asarray(
@@ -53,9 +53,12 @@ def _rows(trace: Trace, facts: Facts, insight: Insight, window: Window, kind: Pa
     spans = trace["spans"]
     path = insight["span_paths"]["path"]
     parent = facts["span_links"]["parent"]
-    role = Role.OPERATOR if kind == PathKind.OPERATOR else Role.PYTHON
+    # Compiled regions and graphs, which are modules, are recorded as operators or annotations.
+    roles: tuple[Role, ...] = (Role.OPERATOR,)
+    if kind == PathKind.MODULE:
+        roles = (Role.PYTHON, Role.OPERATOR, Role.ANNOTATION)
     before = int(np.searchsorted(spans["start"], window[1]))
-    row = np.flatnonzero(spans["role"][:before] == role)
+    row = np.flatnonzero(np.isin(spans["role"][:before], roles))
     start, dur = spans["start"][row], spans["dur"][row]
     row = row[(start + dur > window[0]) | ((dur == 0) & (start == window[0]))]
     row = row[np.append(insight["paths"]["kind"] == kind, False)[path[row]]]

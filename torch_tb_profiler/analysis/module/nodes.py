@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.module.compiled_modules import compiled_names
 from torch_tb_profiler.analysis.module.named_modules import LIGHTNING
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -51,6 +52,7 @@ def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     kind, runtime = _calls(trace, tree)
     frames = module[name] & (role == Role.PYTHON)
     kind[frames if frames.any() else module[name] & (kind >= 0)] = PathKind.MODULE
+    kind[compiled_names(trace)[name] & (kind >= 0)] = PathKind.MODULE
     row = np.flatnonzero(kind >= 0)
     position = np.full(spans.n, -1, np.int32)
     position[row] = np.arange(len(row), dtype=np.int32)

@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.facts.replayed import joined
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.backward import attribute_backward
+from torch_tb_profiler.analysis.module.compiled_modules import compiled_names, compiled_title
 from torch_tb_profiler.analysis.module.launch_lines import launch_lines
 from torch_tb_profiler.analysis.module.named_modules import (
     LIGHTNING,
@@ -86,13 +87,8 @@ def build_paths(
     lines, line_steps = launch_lines(trace, facts, work)
     row = joined(nodes.row, replayed.calls.launch)
     paths = _paths(trace, row, numbered, kinds, texts, len(modules))
-    source = ""
-    if (written.inside >= 0).any():
-        source = "hierarchy"
-    elif (nodes.kind == PathKind.MODULE).any() or (replayed.kind == PathKind.MODULE).any():
-        source = "lightning" if settled.any() else "python"
     about = {
-        "module_source": source,
+        "module_source": _source(trace, nodes, replayed, written),
         "backward": backward.counts,
         "paths_pooled": int(numbered.pooled.sum()),
     }
@@ -107,11 +103,25 @@ def build_paths(
     return tables | operator_sums(facts), about
 
 
+def _source(trace: Trace, nodes: Nodes, replayed: ReplayedNodes, written: _Written) -> str:
+    """Where modules come from: ``module_source`` of ``Insight.about``."""
+    if (written.inside >= 0).any():
+        return "hierarchy"
+    module = nodes.kind == PathKind.MODULE
+    again = (replayed.kind == PathKind.MODULE).any()
+    if not module.any() and not again:
+        return ""
+    if not again and compiled_names(trace)[trace["spans"]["name"][nodes.row[module]]].all():
+        return "compiled"
+    return "lightning" if (written.itself >= 0).any() else "python"
+
+
 def _written(trace: Trace, nodes: Nodes) -> _Written:
     tree = NamedModules()
     none = np.full(len(nodes.row), -1, np.int64)
     module_of_text = np.full(len(trace.strings) + 1, -1, np.int64)
     module = nodes.kind == PathKind.MODULE
+    module &= ~compiled_names(trace)[trace["spans"]["name"][nodes.row]]
     if module.any():
         called = [
             trace.strings[number]
@@ -146,7 +156,7 @@ def _codes(
     used = distinct(name, trace.strings)
     own = np.full(len(trace.strings) + 1, texts.intern(""), np.int64)
     own[used] = texts.intern_all(
-        [trace.strings[number].removeprefix(MODULE).lstrip() for number in used]
+        [compiled_title(trace.strings[number].removeprefix(MODULE).lstrip()) for number in used]
     )
     modules = np.array(texts.intern_all(written.tree.name), np.int64)
     kind = np.concatenate((nodes.kind, replayed.kind, np.full(len(modules), PathKind.MODULE)))

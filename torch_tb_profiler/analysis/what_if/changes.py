@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.names import named
+from torch_tb_profiler.analysis.what_if.fusion import fusions
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.errors import BadRequest
@@ -358,6 +360,14 @@ _WAIT, _LOCK = "*multiprocessing/connection.py(*): wait", "<built-in method acqu
 )
 def _network(scene: Scene, durations: Durations, values: Values) -> None:
     scene.of_cause(PathCause.COMMUNICATION).scale(durations, float(values["factor"]))
+
+
+@_change("fuse-chains", "Chains of memory-bound operators run as one kernel each")
+def _fuse_chains(scene: Scene, durations: Durations, values: Values) -> None:
+    """Each kernel keeps the share of its time that its remaining bytes are of all."""
+    found = fusions(scene)
+    place = positions_of(scene.graph.work.row, found.row)
+    durations.work[place[place >= 0]] *= found.kept[place >= 0]
 
 
 @_change("overlap", "Communication runs wholly beside computation")

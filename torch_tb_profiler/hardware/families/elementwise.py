@@ -134,7 +134,20 @@ _WITH_FACTOR = named("aten", "add sub subtract rsub add_ sub_ subtract_")
 @model("elementwise", *_FUNCTIONS, source=SOURCE)
 def elementwise(call: Call) -> Work | None:
     """Any elementwise function: the tensors among its arguments are the operands."""
-    function, own = _FUNCTIONS[call.name], _own(call, _FUNCTIONS[call.name].arity)
+    function, described = _FUNCTIONS[call.name], _described(call)
+    if described is None:
+        return None
+    own, operands, computed, result = described
+    each = function.each + (own.name in _WITH_FACTOR and own.value(2) not in (None, 1))
+    return vector_work(
+        each * result.elements, computed, operands, [result], shown(result.shape, operands)
+    )
+
+
+def _described(call: Call) -> tuple[Call, list[Tensor], str, Tensor] | None:
+    """The call with its own arguments, its operands, in which type it computes, and its result."""
+    function = _FUNCTIONS[call.name]
+    own = _own(call, function.arity)
     if own is None:
         return None
     call = own
@@ -154,12 +167,30 @@ def elementwise(call: Call) -> Work | None:
     shape = broadcast(tensor.shape for tensor in operands)
     result = Tensor(shape, "bool" if function.result == "bool" else computed)
     out = call.last(function.arity)
-    if call.name.endswith("_") and not call.name.endswith("__"):
+    if _in_place(call.name):
         result = operands[0]
     elif out is not None:
         result = Tensor(shape, out.dtype, out.strides if out.shape == shape else None)
-    each = function.each + (call.name in _WITH_FACTOR and call.value(2) not in (None, 1))
-    return vector_work(each * result.elements, computed, operands, [result], shown(shape, operands))
+    return call, operands, computed, result
+
+
+def _in_place(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")
+
+
+def operands_and_result(call: Call) -> tuple[tuple[Tensor, ...], Tensor] | None:
+    """The tensors that an elementwise call reads, and its result; None of any other call, and of one
+    that writes to a tensor that it was given.
+    """
+    if call.name not in _FUNCTIONS or _in_place(call.name):
+        return None
+    try:
+        described = _described(call)
+    except ValueError:
+        return None
+    if described is None or described[0].last(_FUNCTIONS[call.name].arity) is not None:
+        return None
+    return tuple(described[1]), described[3]
 
 
 _SEVERAL = frozenset(

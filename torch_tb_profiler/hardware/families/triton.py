@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.families.elementwise import flops_of, knows
+from torch_tb_profiler.hardware.families.elementwise import flops_of
+from torch_tb_profiler.hardware.fused_names import fused_name
 from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import Work, model, vector_work
 
@@ -14,7 +14,6 @@ SOURCE = (
     "elements (xnumel, times rnumel of a reduction) times one FLOP per fused function of elements"
     " or reduction, none for views and copies; every tensor argument moved once"
 )
-_NAME = re.compile(r"triton_(poi|red|per)_fused_(?P<words>.*?)_?\d*$")
 _MOVING = (
     "view unsafe_view reshape clone copy t transpose permute expand squeeze unsqueeze slice select"
     " cat stack split split_with_sizes unbind repeat alias detach to to_copy convert_element_type"
@@ -52,8 +51,6 @@ _SEVERAL = {
     "mse_loss": 2,
 }
 """FLOPs per element of functions with more than one."""
-_LONGEST = 6
-"""Most words in a function's name, between underscores."""
 
 
 @model("triton", "triton_poi_fused_*", "triton_red_fused_*", "triton_per_fused_*", source=SOURCE)
@@ -61,16 +58,18 @@ def fused(call: Call) -> Work | None:
     """Arguments: tensors, then sizes, ending with ``xnumel`` (``ynumel, xnumel``; reductions:
     ``xnumel, rnumel``).
     """
-    named = _NAME.match(call.name)
+    named = fused_name(call.name)
     tensors = [tensor for i in range(len(call.inputs)) if (tensor := call.tensor(i)) is not None]
-    count = None if named is None else _elements(call, named.group(1), tensors)
-    if named is None or not tensors or count is None:
+    if named is None or not tensors:
         return None
-    each = sum(_flops(word) for word in _functions(named.group("words")))
+    count = _elements(call, named.kind, tensors)
+    if count is None:
+        return None
+    each = sum(_flops(function) for function in named.functions)
     parameters: dict[str, object] = {
         "elements": count,
         "tensors": len(tensors),
-        "fuses": " ".join(_functions(named.group("words"))),
+        "fuses": " ".join(named.functions),
     }
     return vector_work(each * count, promoted(tensors), tensors, [], parameters)
 
@@ -83,9 +82,9 @@ def _elements(call: Call, kind: str, tensors: list[Tensor]) -> int | None:
         if call.tensor(i) is not None or not isinstance(value, int) or isinstance(value, bool):
             break
         sizes.insert(0, value)
-    if not sizes or (kind != "poi" and len(sizes) < 2):
+    if not sizes or (kind != "pointwise" and len(sizes) < 2):
         return None
-    if kind != "poi":
+    if kind != "pointwise":
         return sizes[-1] * sizes[-2]
     largest = max((tensor.elements for tensor in tensors), default=0)
     # A tiled kernel has two sizes; those of dynamic shapes come before.
@@ -93,20 +92,5 @@ def _elements(call: Call, kind: str, tensors: list[Tensor]) -> int | None:
     return largest if largest in products else sizes[-1]
 
 
-def _functions(words: str) -> list[str]:
-    """The fused functions of a name joined by underscores: the longest known ones first."""
-    # A function with a leading underscore leaves two in a row.
-    parts, functions, start = words.split("_"), list[str](), 0
-    while start < len(parts):
-        for length in range(min(_LONGEST, len(parts) - start), 0, -1):
-            name = "_".join(parts[start : start + length])
-            if length == 1 or name.strip("_") in _MOVES or name in _SEVERAL or knows(name):
-                break
-        start += length
-        if name:
-            functions.append(name.strip("_") if name.strip("_") in _MOVES else name)
-    return functions
-
-
 def _flops(name: str) -> int:
-    return 0 if name in _MOVES else _SEVERAL.get(name) or flops_of(name)
+    return 0 if name.strip("_") in _MOVES else _SEVERAL.get(name) or flops_of(name)

@@ -64,7 +64,9 @@ export function windowForPerfetto(
   chosen: TimeRange | null,
   spanNs: number,
 ): TimeRange | null {
-  return chosen === null && !/\.(json|pftrace|perfetto-trace|pb)(\.gz)?$/i.test(file) ? { t0: 0, t1: spanNs + 1 } : chosen;
+  return chosen === null && !/\.(json|pftrace|perfetto-trace|pb)(\.gz)?$/i.test(file)
+    ? { t0: 0, t1: spanNs + 1 }
+    : chosen;
 }
 
 /** The wall clock of the first event in UTC, or `null` where the trace's clock is not one that starts in 1970. */

@@ -1,0 +1,119 @@
+"""A live ``torch.compile`` run on the CPU: every kernel that inductor made leads to operators and to
+the lines of the program.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.test_key_averages import torch
+from tests.loading import load
+from torch_tb_profiler.analysis.compiled.table import compiled_table
+from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
+from torch_tb_profiler.hardware.fused_names import fused_name
+from torch_tb_profiler.importers.provenance import logs_beside
+from torch_tb_profiler.runs.compile_logs import provenance_of
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.display import DisplayTable
+
+__all__ = ["torch"]
+PROGRAM = """\
+import torch
+from torch.nn.functional import gelu
+torch.set_num_threads(1)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm, self.b = torch.nn.Linear(8, 8), torch.nn.LayerNorm(8), torch.nn.Linear(8, 8)
+    def forward(self, x):
+        y = gelu(self.a(x))
+        y = self.norm(y)
+        return torch.softmax(self.b(y) + x, -1).sum(-1)
+net = torch.compile(Net())
+x = torch.randn(4, 8, requires_grad=True)
+net(x).sum().backward()
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as recording:
+    net(x).sum().backward()
+recording.export_chrome_trace("cpu.pt.trace.json")
+"""
+FORWARD = {9, 10, 11}
+"""Lines of the program."""
+
+
+@pytest.fixture(scope="module")
+def compiled(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> DisplayTable:
+    """The compiled kernels of the program, with its logs beside the trace."""
+    if shutil.which("g++") is None and shutil.which("c++") is None:
+        pytest.skip("no C++ compiler is installed")
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "program.py").write_text(PROGRAM)
+    environment = {
+        **os.environ,
+        "TORCH_TRACE": str(folder / "logs"),
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
+        "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1",
+        "INDUCTOR_PROVENANCE": "1",
+    }
+    command = [sys.executable, "program.py"]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
+    path = folder / "cpu.pt.trace.json"
+    if not path.exists() or not logs_beside(str(path)):
+        pytest.skip(f"this PyTorch compiles or logs nothing here: {done.stderr[-500:]}")
+    opened = load(str(path), Settings(use_cache=False))
+    return compiled_table(opened.trace, opened.facts, provenance_of(opened), select(opened.facts))
+
+
+def test_each_kernel_leads_to_operators_and_lines(compiled: DisplayTable) -> None:
+    names = [str(name) for name in compiled.texts("name")]
+    kernels = [row for row, name in enumerate(names) if "cpp_fused" in name]
+    assert len(kernels) >= 3, names
+    for row, fused in enumerate(compiled.texts("fused")):
+        functions = (fused or "").split(", ")
+        assert set(functions) <= ATEN_NAMES, (names[row], fused)
+        assert compiled["matched"][row] == "graph", names[row]
+        lines = compiled["lines"][row] or ()
+        assert lines, names[row]
+        for line in lines:
+            path, _, rest = line.rpartition("(")
+            assert Path(path).name == "program.py", line
+            assert int(rest.partition(")")[0]) in FORWARD, line
+
+
+def test_lines_are_those_of_the_functions(compiled: DisplayTable) -> None:
+    """Forward and backward of each line are in kernels that name its functions."""
+    at_line: dict[int, set[str]] = {}
+    for name, fused, lines in zip(
+        compiled.texts("name"), compiled.texts("fused"), compiled["lines"], strict=True
+    ):
+        for line in lines if "cpp_fused" in str(name) else ():
+            number = int(line.rpartition("(")[2].partition(")")[0])
+            at_line.setdefault(number, set()).update((fused or "").split(", "))
+    assert {"gelu", "gelu_backward"} <= at_line[9]
+    assert {"native_layer_norm", "native_layer_norm_backward"} <= at_line[10]
+    assert {"_softmax", "_softmax_backward_data"} <= at_line[11]
+
+
+def test_forward_and_backward_are_in_the_region(compiled: DisplayTable) -> None:
+    assert set(compiled.texts("region")) == {"0/0"}
+    assert len(set(compiled.texts("graph"))) == 2
+
+
+def test_the_functions_of_pytorch_are_known(torch: Any) -> None:
+    """Each is found again in the name of a kernel that fuses it with another."""
+    listed = torch._C._dispatch_get_all_op_names()
+    present = {name.partition("::")[2].partition(".")[0] for name in listed}
+    for function in sorted(ATEN_NAMES & present):
+        first, second = sorted((function, "zeros_like"))
+        fused = fused_name(f"triton_poi_fused_{first}_{second}_0")
+        assert fused is not None
+        assert function in fused.functions, fused

@@ -1,0 +1,208 @@
+"""Calls of what torch.compile made: fused kernels, and what compiled graphs call of libraries.
+
+::
+
+    Torch-Compiled Region: 0/0
+      ## Call CompiledFxGraph fal4… ##        graph fal4…
+        triton_poi_fused_add_relu_0           a call
+        aten::mm                              a call (of a library)
+          aten::as_strided
+    triton_poi_fused_add_cos_sin_0            a call, of an unknown graph
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.attribution import latest_before
+from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.hardware.fused_names import fused_name
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+
+_GRAPH = re.compile(r"## Call CompiledFxGraph (\S+) ##")
+_REGION = re.compile(r"Torch-Compiled Region: (\S+)")
+_OF_GRAPH = re.compile(r"graph_\d+_(?=cpp_)")
+_ATEN = "aten::"
+_FUNCTION, _BACKWARD = "CompiledFunction", "CompiledFunctionBackward"
+
+
+@dataclass(frozen=True)
+class CompiledCalls:
+    """Arrays of shape (calls,), ordered by row.
+
+    row: of spans: the host call; of a fused kernel without one, the kernel.
+    within: row of the run of its graph, −1 unknown.
+    graph: name of the annotation of its graph, −1 unknown.
+    region: name of the region around it, −1 unknown.
+    device: ns of device work launched within it; −1 if the trace has no device work.
+    """
+
+    row: Ints
+    within: Ints
+    graph: Ints
+    region: Ints
+    device: Ints
+
+
+def compiled_calls(trace: Trace, facts: Facts) -> CompiledCalls:
+    """All calls of a trace; none if nothing was compiled."""
+    spans, links = trace["spans"], facts["span_links"]
+    name, role = spans["name"], spans["role"]
+    fused, graphs, regions = _kinds(trace)
+    if not (fused.any() or graphs.any()):
+        none = np.zeros(0, np.int64)
+        return CompiledCalls(none, none, none, none, none)
+    parent = links["parent"]
+    around = {
+        key: nearest(parent, wanted[name] & (role != Role.DEVICE_ANNOTATION))
+        for key, wanted in (("graph", graphs), ("region", regions))
+    }
+    operator = role == Role.OPERATOR
+    # Python frames may stand in between.
+    outer = nearest(parent, operator | (graphs[name] & (role == Role.ANNOTATION)))
+    outer = np.append(outer, -1)[parent]
+    direct = operator & (outer >= 0) & graphs[name[outer]] & ~regions[name]
+    is_call = (operator & fused[name]) | direct
+    call = nearest(parent, is_call)
+    work = np.flatnonzero(np.isin(role, DEVICE_ROLES))
+    launcher = np.append(call, -1)[links["operator"][work]]
+    device = np.zeros(spans.n, np.int64)
+    np.add.at(device, launcher[launcher >= 0], spans["dur"][work[launcher >= 0]])
+    # What a graph calls besides kernels makes tensors and views; without a device, any may compute.
+    if len(work):
+        is_call &= fused[name] | (device > 0)
+    alone = work[(launcher < 0) & fused[name[work]]]
+    device[alone] = spans["dur"][alone]
+    row = np.union1d(np.flatnonzero(is_call), alone)
+    place = {
+        key: np.where(at[row] >= 0, name[at[row]], -1).astype(np.int64)
+        for key, at in around.items()
+    }
+    region = np.where(
+        place["region"] >= 0,
+        place["region"],
+        _regions_of_backward(trace, facts, around["region"])[row],
+    )
+    device = device[row] if len(work) else np.full(len(row), -1)
+    return CompiledCalls(row, around["graph"][row], place["graph"], region, device)
+
+
+def _regions_of_backward(trace: Trace, facts: Facts, region: Array) -> Ints:
+    """Per span within the backward of a compiled function, the name of its forward's region; −1
+    elsewhere. Both have one sequence number.
+    """
+    spans, arguments = trace["spans"], trace["operator_args"]
+    row, number = arguments["span"].astype(np.int64), arguments["sequence"]
+    name = spans["name"][row]
+    made = name_mask(trace.strings, name, lambda text: text.startswith(_FUNCTION))[name]
+    undone = name_mask(trace.strings, name, lambda text: text.startswith(_BACKWARD))[name]
+    forward = np.flatnonzero(made & ~undone & (number >= 0) & (region[row] >= 0))
+    backward = np.flatnonzero(undone & (number >= 0))
+    start = spans["start"]
+    tied = latest_before(
+        number[forward], start[row[forward]], number[backward], start[row[backward]]
+    )
+    backward, forward = backward[tied >= 0], forward[tied[tied >= 0]]
+    of_function = np.full(spans.n + 1, -1, np.int64)
+    of_function[row[backward]] = spans["name"][region[row[forward]]]
+    is_function = np.zeros(spans.n, np.bool_)
+    is_function[row[backward]] = True
+    return of_function[nearest(facts["span_links"]["parent"], is_function)]
+
+
+def _kinds(trace: Trace) -> tuple[Array, Array, Array]:
+    """Of strings (and −1): names of fused kernels, of graphs, of regions."""
+    kinds = np.zeros((3, len(trace.strings) + 1), np.bool_)
+    for number in distinct(trace["spans"]["name"], trace.strings):
+        text = trace.strings[number]
+        fused = fused_name(text)
+        kinds[0, number] = fused is not None and fused.backend != "extern"
+        kinds[1, number] = _GRAPH.match(text) is not None
+        kinds[2, number] = _REGION.match(text) is not None
+    return kinds[0], kinds[1], kinds[2]
+
+
+def graph_of(text: str) -> str:
+    """The key of a graph in the name of its annotation; empty without one."""
+    match = _GRAPH.match(text)
+    return match[1] if match else ""
+
+
+def region_of(text: str) -> str:
+    """The frame and number of a compiled region, like ``0/0``, in its name; empty without one."""
+    match = _REGION.match(text)
+    return match[1] if match else ""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a log says of a kernel. ``by``: ``graph`` if graph and name lead to one kernel, ``name``
+    if the name alone does, ``several`` if it leads to more than one, which are not told apart.
+    ``lines``: source lines of one call where the log tells calls apart, else of all.
+    """
+
+    by: str
+    kernel: CompiledKernel | None
+    lines: tuple[str, ...] = ()
+
+
+def origin_of(name: str, graph: str, provenance: Provenance) -> Origin | None:
+    """What the log says of the kernel of this name in this graph; None if nothing.
+
+    ``graph``: the key; empty unknown.
+    """
+    plain = _OF_GRAPH.sub("", name)
+    if plain.startswith(_ATEN):
+        # Operators have this name everywhere.
+        if not graph:
+            return None
+        plain = f"extern_kernels.{plain.removeprefix(_ATEN)}"
+    found = provenance.find(plain, graph)
+    if len(found) != 1:
+        return Origin("several", None) if found else None
+    by = "graph" if graph and found[0].graph == graph else "name"
+    return Origin(by, found[0], found[0].lines)
+
+
+def origin_of_event(
+    trace: Trace,
+    facts: Facts,
+    event: int,
+    provenance: Provenance,
+    calls: Callable[[], CompiledCalls],
+) -> Origin | None:
+    """What the log says of an operator, a launch or device work within a compiled call; None if
+    nothing. ``calls``: gives ``compiled_calls`` of the trace.
+    """
+    spans, links = trace["spans"], facts["span_links"]
+    if not provenance.kernels or event >= spans.n:
+        return None
+    found = calls()
+    is_work = spans["role"][event] in (*DEVICE_ROLES, Role.RUNTIME)
+    row = int(links["operator"][event]) if is_work else event
+    row = row if row >= 0 else event
+    while row >= 0 and (at := position_of(found.row, row)) < 0:
+        row = int(links["parent"][row])
+    if row < 0:
+        return None
+    name = int(spans["name"][row])
+    origin = origin_of(
+        trace.strings[name], graph_of(trace.strings[int(found.graph[at])]), provenance
+    )
+    if origin is None or origin.kernel is None or found.within[at] < 0:
+        return origin
+    # Each run of a graph calls the same kernels in the same order.
+    same = found.row[(found.within == found.within[at]) & (spans["name"][found.row] == name)]
+    logged = origin.kernel.calls
+    if len(same) != len(logged):
+        return origin
+    return replace(origin, lines=logged[int(np.searchsorted(same, row))])

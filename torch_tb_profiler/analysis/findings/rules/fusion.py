@@ -1,0 +1,76 @@
+"""Chains of memory-bound operators, one kernel each, that write and read tensors which nothing else
+needs.
+
+Evidence: operators that follow each other in one module, thread, stream and step, of which one reads
+what another one wrote, by shape, element type and order; kernels of torch.compile are none. Change:
+kernels of at least 5 µs keep the share of their time that their remaining bytes are of all; what a
+backward pass may read is still written. Likely.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.workloads import beyond_least
+from torch_tb_profiler.analysis.what_if.fusion import fusions
+from torch_tb_profiler.hardware.fusion import title_of
+
+
+def _claim(case: Case) -> Candidate | None:
+    found = fusions(case.scene)
+    saves = found.kept < 1
+    judged = np.isin(found.row, case.within(found.row)) & np.isin(found.row, case.work.row)
+    chosen = np.unique(found.chain[saves & judged])
+    if not len(chosen):
+        return None
+    mine = np.isin(found.chain, chosen) & judged
+    row, order = np.unique(found.row[mine], return_index=True)
+    kept = found.kept[mine][order]
+    dur = case.trace["spans"]["dur"][row]
+    some = case.work.take(np.isin(case.work.row, row))
+    titles: dict[tuple[str, ...], float] = {}
+    gained = np.bincount(found.chain[mine][order], (1 - kept) * dur, len(found.names))
+    for number in chosen.tolist():
+        names = found.names[number]
+        titles[names] = titles.get(names, 0) + float(gained[number])
+    largest = max(titles, key=lambda names: titles[names])
+    steps = len(case.steps)
+    return Candidate(
+        *beyond_least(case, some, kept * dur),
+        {
+            "chains": len(chosen) / steps,
+            "kernels": len(row) / steps,
+            "saved": float(found.saved[chosen].sum()) / steps,
+            "operators": len(largest),
+        },
+        {"largest": title_of(largest)},
+        change="fuse-chains",
+    )
+
+
+RULE = Rule(
+    place=205,
+    claim=_claim,
+    title="Memory-bound operators could be fused",
+    sentence="""{chains} chains of memory-bound operators per {step} run as {kernels} kernels; as one
+    kernel each they move {saved} less, and the {step} is {gain} ({share}) shorter.""",
+    details=(("largest", "The costliest is {largest} in {operators} operators."),),
+    attempt="""Compile the module (torch.compile), or use a fused implementation of what the chain
+    computes.""",
+    caveat="""Which tensor an operator reads is told from shapes and order; a tensor that is read
+    again later still has to be written.""",
+    views=("kernel", "module", "efficiency"),
+    certainty="likely",
+    cause="""Memory-bound operators run one by one: {path} of {the_step}{where}""",
+    causes=DEVICE,
+    without="With these chains fused",
+    links=(links.COMPILE,),
+    numbers={
+        "chains": ("Chains", "count"),
+        "kernels": ("Kernels", "count"),
+        "saved": ("Bytes not moved", "bytes"),
+        "operators": ("Operators of the costliest", "count"),
+    },
+)

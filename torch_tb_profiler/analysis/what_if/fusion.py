@@ -1,0 +1,159 @@
+"""What it would save to run chains of memory-bound operators as one kernel each.
+
+::
+
+    gpu    {mul  }{neg }{cat  }{mul  }{add   }     one module, thread, stream and step
+            w      r w   r w    r w    r r          tensors between them: written and read in vain
+
+A kernel keeps the share of its time that its remaining bytes are of all. A tensor that a backward
+pass may read is still written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.hardware.call import read_call
+from torch_tb_profiler.hardware.fusion import Inner, Step, chains_of, inner_tensors, step_of
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.roles import Role
+
+LEAST = 5_000
+"""ns; shorter kernels take as long whatever they move, and keep their time."""
+MOST_KERNELS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Fusions:
+    """Kernels of chains, arrays of shape (kernels,), in order.
+
+    row: of spans. kept: share of its time that stays. chain: number of its chain.
+    names: operators of each chain, one per call. saved: bytes of each chain, of shape (chains,).
+    """
+
+    row: Ints
+    kept: Array
+    chain: Ints
+    names: tuple[tuple[str, ...], ...]
+    saved: Ints
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Calls that could be fused, in order; arrays of shape (calls,).
+
+    begin, end: their kernels among ``row``. run: equal for calls that follow each other. writes:
+    whether their results are written all the same.
+    """
+
+    row: Ints
+    begin: Ints
+    end: Ints
+    workload: Ints
+    run: Array
+    writes: Array
+
+
+def fusions(scene: Scene) -> Fusions:
+    """The chains of a trace."""
+    steps = _steps(scene)
+    calls = _calls(scene, np.array([step is not None for step in steps], np.bool_))
+    table, texts = scene.insight["workloads"], scene.insight.strings
+    moved, named = table["bytes"], texts.many(table["name"])
+    known: dict[tuple[int, ...], list[Inner]] = {}
+    row, kept, chain = list[Ints](), list[Array](), list[Ints]()
+    names, saved = list[tuple[str, ...]](), list[int]()
+    for first, last in _runs(calls.run):
+        workload = calls.workload[first:last]
+        key = tuple(workload.tolist())
+        if key not in known:
+            known[key] = inner_tensors([step for n in key if (step := steps[n]) is not None])
+        inner = known[key]
+        less = np.zeros(last - first, np.int64)
+        for tensor in inner:
+            less[tensor.reader] += tensor.bytes
+            less[tensor.writer] += 0 if calls.writes[first + tensor.writer] else tensor.bytes
+        bytes_ = moved[workload]
+        share = np.where(bytes_ > 0, np.clip(1 - less / np.maximum(bytes_, 1), 0, 1), 1.0)
+        for members in chains_of(inner):
+            for call in members:
+                kernels = calls.row[calls.begin[first + call] : calls.end[first + call]]
+                row.append(kernels)
+                long = scene.trace["spans"]["dur"][kernels] >= LEAST
+                kept.append(np.where(long, share[call], 1.0))
+                chain.append(np.full(len(kernels), len(names)))
+            names.append(tuple(named[key[call]] for call in members))
+            saved.append(int(less[list(members)].sum()))
+    return Fusions(
+        _joined(row, np.int64),
+        _joined(kept, np.float64),
+        _joined(chain, np.int64),
+        tuple(names),
+        np.array(saved, np.int64),
+    )
+
+
+def _joined(parts: list[Array], dtype: type) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype)
+
+
+def _steps(scene: Scene) -> list[Step | None]:
+    """Per workload the step of a chain that it is, None if it is none."""
+    table, texts = scene.insight["workloads"], scene.insight.strings
+    steps: list[Step | None] = []
+    columns = (table[key].tolist() for key in ("name", "dims", "types", "strides", "concrete"))
+    for numbers in zip(*columns, strict=True):
+        name, *recorded = (texts[number] if number >= 0 else "" for number in numbers)
+        call = read_call(name, *recorded)
+        steps.append(None if call is None else step_of(call))
+    return steps
+
+
+def _calls(scene: Scene, fits: Array) -> _Calls:
+    """Calls whose workload ``fits``; whatever lies between two of them ends a run."""
+    trace, facts, insight = scene.trace, scene.facts, scene.insight
+    spans, links = trace["spans"], facts["span_links"]
+    work = device_rows(trace)
+    workload = insight["device_workloads"]["workload"][positions_of(device_rows(trace), work)]
+    order = np.lexsort((spans["start"][work], spans["track"][work]))[:MOST_KERNELS]
+    row, workload = work[order], workload[order].astype(np.int64)
+    operator, launch = links["operator"][row], links["launch"][row]
+    good = np.append(fits, False)[workload] & (operator >= 0) & (launch >= 0)
+    good &= spans["role"][row] == Role.KERNEL
+    path = insight["span_paths"]["path"][operator]
+    places = (
+        spans["track"][row],
+        spans["track"][launch],
+        links["step"][row],
+        modules_of_paths(insight["paths"])[path],
+        good,
+    )
+    changes = np.zeros(len(row), np.bool_)
+    for place in places:
+        changes[1:] |= place[1:] != place[:-1]
+    changes |= ~good
+    run = np.cumsum(changes)
+    # Kernels of one operator that follow each other are one call.
+    new = np.ones(len(row), np.bool_)
+    new[1:] = (operator[1:] != operator[:-1]) | (run[1:] != run[:-1])
+    begin = np.flatnonzero(new)
+    end = np.append(begin[1:], len(row))
+    chosen = good[begin]
+    begin, end = begin[chosen], end[chosen]
+    backward = np.append(insight["paths"]["backward"], 0)[path[begin]] == 1
+    trains = sum(insight.about["backward"].values()) > 0
+    return _Calls(row, begin, end, workload[begin], run[begin].astype(np.int64), ~backward & trains)
+
+
+def _runs(run: Ints) -> list[tuple[int, int]]:
+    """Begin and end of runs of at least two calls."""
+    begin = np.flatnonzero(np.append(True, run[1:] != run[:-1])) if len(run) else run
+    end = np.append(begin[1:], len(run))
+    several = end - begin > 1
+    return list(zip(begin[several].tolist(), end[several].tolist(), strict=True))

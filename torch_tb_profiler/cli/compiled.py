@@ -1,0 +1,99 @@
+"""``torch-tb-profiler compiled``: what torch.compile made, what it fuses, and its source lines."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.output import Report, identity, selected_steps
+from torch_tb_profiler.cli.tables import records
+from torch_tb_profiler.runs.compile_logs import provenance_of
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.provenance import Provenance
+from torch_tb_profiler.units import UNKNOWN, and_more, format_count, format_value
+from torch_tb_profiler.views.steps import window_text
+
+_SHOWN = ("name", "region", "calls", "device_ns", "host_ns")
+_LINES = 6
+"""Source lines of a kernel that text lists."""
+_HOW = (
+    "To see source lines, record with TORCH_TRACE=FOLDER INDUCTOR_PROVENANCE=1 and keep the folder"
+    " beside the trace, or give it with --provenance."
+)
+_HOST = "Kernels in C++ are recorded with TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1 alone."
+
+
+def compiled(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The compiled kernels of a trace.
+
+    Raises:
+        BadRequest: there are no such steps.
+        SourceError: there are no logs where ``--provenance`` says.
+    """
+    selection = selected_steps(opened, options)
+    provenance = provenance_of(opened, options.provenance)
+    table = compiled_table(opened.trace, opened.facts, provenance, selection)
+    rows = records(table_frame(table))
+    logged = {"kernels": len(provenance.kernels), "problems": provenance.problems}
+    return Report(
+        lambda: _document(opened, selection, rows, provenance, options.limit),
+        lambda: {
+            **identity(opened),
+            "rows": len(rows),
+            "logged": logged,
+            "compiled": rows[: options.limit],
+        },
+    )
+
+
+def _document(
+    opened: Opened,
+    selection: Selection,
+    rows: list[dict[str, Any]],
+    provenance: Provenance,
+    limit: int,
+) -> Document:
+    lines = [opened.span.path]
+    if provenance.problems:
+        counts = ", ".join(f"{format_count(n)} {what}" for what, n in provenance.problems.items())
+        lines.append(f"Not used of the logs: {counts}.")
+    if not rows:
+        none = Item("Nothing in the selected steps was compiled.", (_HOST,))
+        return Document(opened.title, tuple(lines), (Listing("No compiled kernels", [none]),))
+    declared = {column.name: column for column in COMPILED.columns}
+    columns = [
+        Column(declared[name].label, "name" if name == "name" else "number") for name in _SHOWN
+    ]
+    columns += [Column("Fused operators", "below"), Column("Source lines", "below")]
+    cells = [
+        (
+            *(_cell(row[name], declared[name].unit) for name in _SHOWN),
+            row["fused"] or "",
+            _lines(row),
+        )
+        for row in rows[:limit]
+    ]
+    title = f"Compiled kernels of {window_text(opened.facts, selection)}"
+    note = "" if any(row["lines"] for row in rows) else _HOW
+    return Document(
+        opened.title, tuple(lines), (Table(title, tuple(columns), cells, len(rows), note),)
+    )
+
+
+def _cell(value: Any, unit: str) -> str:
+    if value is None:
+        return UNKNOWN
+    return value if isinstance(value, str) else format_value(value, unit)
+
+
+def _lines(row: dict[str, Any]) -> str:
+    if row["matched"] == "several":
+        return "several kernels of this name are logged, which are not told apart"
+    lines = row["lines"] or ()
+    more = and_more(len(lines) - _LINES)
+    return "; ".join((*lines[:_LINES], *([more] if more else [])))

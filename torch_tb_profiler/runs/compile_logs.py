@@ -1,0 +1,50 @@
+"""The logs of torch.compile that belong to a trace: beside it, or where the user says."""
+
+from __future__ import annotations
+
+import os
+
+from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.importers.provenance import logs_at, logs_beside, of_rank, read_provenance
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.sources.places import is_url, local_path, shown
+from torch_tb_profiler.store.provenance import Provenance
+
+NONE = Provenance(())
+
+
+def provenance_of(opened: Opened, path: str | None = None) -> Provenance:
+    """What the logs at ``path`` tell; without one those beside the trace, if there are any.
+
+    Only this machine's folders are looked at. What was read is kept while the trace is open and
+    the folder does not change.
+
+    Raises:
+        SourceError: there are no logs at the path.
+    """
+    if path:
+        return _read(opened, _logs(path))
+    location = opened.span.location
+    if is_url(location):
+        return NONE
+    location = local_path(location)
+    try:
+        stamp = os.stat(os.path.dirname(os.path.abspath(location))).st_mtime_ns
+    except OSError:
+        return NONE
+    key = "compile logs", location, stamp
+    return opened.memoise(key, lambda: _read(opened, logs_beside(location)))
+
+
+def _logs(path: str) -> list[str]:
+    logs = [] if is_url(path) else logs_at(local_path(path))
+    if not logs:
+        raise SourceError(
+            f"{shown(path)} holds no logs of torch.compile.",
+            "Give a folder on this machine that TORCH_TRACE or tlparse wrote.",
+        )
+    return logs
+
+
+def _read(opened: Opened, logs: list[str]) -> Provenance:
+    return read_provenance(of_rank(logs, opened.worker.rank)) if logs else NONE

@@ -20,6 +20,7 @@ EVIDENCE = {
     Evidence.BATCH: "Several captures have these kernels; the batch of the iteration decides.",
     Evidence.LACKING: "Its graph runs the kernels of this capture, but for some that were not recorded.",
     Evidence.DIFFERENT: "No recorded capture has the kernels of its graph in this order.",
+    Evidence.OTHER_BATCH: "Its kernels are those of a capture of another batch than that of the iteration.",
     Evidence.AMBIGUOUS: "Several captures have these kernels, and nothing decides between them.",
 }
 _OF_ANOTHER = "It fits several launches of the capture, and nothing decides between them."

@@ -252,6 +252,13 @@ def test_a_rank_that_cannot_be_read_is_a_hole_with_a_name() -> None:
     assert again(1) is None
 
 
+def test_without_a_rank_that_can_be_read_there_is_no_path() -> None:
+    run = WrittenRun({"rank0": rank(EARLY, 0, OF_TWO, BOTH)})
+    opened = run.open("run", "rank0", "1")
+    run.failing = {"rank0"}
+    assert not len(path_of(Fleets(run).of(opened)).step)
+
+
 @pytest.mark.parametrize("name", ["ddp_gloo", "synthetic_ddp8"])
 def test_the_path_is_the_wall_time_of_the_samples(name: str, samples: Path) -> None:
     run = sample(str(samples / name))

@@ -359,8 +359,9 @@ def test_a_file_of_an_older_version_has_fewer_tables(path: Path) -> None:
             "MEMSET",
         ):
             database.execute(f"DROP TABLE CUPTI_ACTIVITY_KIND_{table}")
-    facts = derive(read(path))
-    assert facts.summary["attribution"] == {
+    attribution = dict(derive(read(path)).summary["attribution"])
+    attribution.pop("by")
+    assert attribution == {
         "device_events": 14,
         "kernels": 12,
         "with_launch": 12,

@@ -105,8 +105,9 @@ class RanksWalk:
         offset = np.array(self._offset, np.int64)[rank]
         start, end = (
             np.concatenate([np.zeros(0, np.int64), *columns]) + offset
-            for columns in zip(
-                *((own.step_start, own.step_end) for own in figures.ranks), strict=True
+            for columns in (
+                [own.step_start for own in figures.ranks],
+                [own.step_end for own in figures.ranks],
             )
         )
         known = np.flatnonzero(place >= 0)

@@ -57,6 +57,8 @@ class Evidence(IntEnum):
     """Refused: its kernels are those of no capture."""
     AMBIGUOUS = 7
     """Refused: they are those of several captures, and nothing decides between them."""
+    OTHER_BATCH = 8
+    """Refused: they are those of a capture of another batch than that of the iteration."""
 
 
 NAMED = (Evidence.NODE, Evidence.ONLY, Evidence.PLACE, Evidence.BATCH, Evidence.LACKING)
@@ -246,6 +248,7 @@ class _Matching:
         self._found: dict[int, tuple[_Capture, Evidence, list[int]]] = {}
         self._refused: dict[int, Evidence] = {}
         self._places: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int] | None] = {}
+        self._alike = Counter(c.tokens for s in sequences for c in s.captures)
         self._sizes = sorted({s.batch for s in sequences if s.batch >= 0})
 
     def match(self) -> None:
@@ -298,20 +301,9 @@ class _Matching:
         if len(contents) != 1:
             return False
         for offset, capture in enumerate(fitting[0].captures):
-            alone = self._alike(capture) == 1
+            alone = self._alike[capture.tokens] == 1
             self._take(self._replays[at + offset], capture, Evidence.ONLY if alone else evidence)
         return True
-
-    def _alike(self, capture: _Capture) -> int:
-        return self._count_of_tokens[capture.tokens]
-
-    @property
-    def _count_of_tokens(self) -> Counter[tuple[int, ...]]:
-        counted = self.__dict__.get("_counted")
-        if counted is None:
-            counted = Counter(c.tokens for s in self._sequences for c in s.captures)
-            self.__dict__["_counted"] = counted
-        return counted
 
     def _take_single(self, replay: _Replay) -> None:
         fitting = [
@@ -325,7 +317,7 @@ class _Matching:
         several = len(fitting) > 1
         fitting, evidence = self._of_batch(fitting, replay.batch, Evidence.ONLY)
         if not fitting:
-            self._refused[replay.number] = Evidence.DIFFERENT
+            self._refused[replay.number] = Evidence.OTHER_BATCH
             return
         captures = [
             capture
@@ -341,15 +333,17 @@ class _Matching:
     def _of_batch(
         self, sequences: Sequence[_Sequence], batch: int, otherwise: Evidence
     ) -> tuple[list[_Sequence], Evidence]:
-        """Those of the captured batch into which an iteration's fits: the smallest that is not
-        smaller. Captures of unknown batch always fit.
+        """Those of the iteration's batch, else of the next larger one, to which it was padded: that
+        takes a list of sizes, as the only one recorded need not be the next. Captures of unknown
+        batch always fit.
         """
-        sizes = {sequence.batch for sequence in sequences}
         if batch < 0 or not self._sizes:
             return list(sequences), otherwise
-        padded = min((size for size in self._sizes if size >= batch), default=NONE)
+        larger = [size for size in self._sizes if size >= batch]
+        padded = larger[0] if larger and (larger[0] == batch or len(self._sizes) > 1) else NONE
         fitting = [s for s in sequences if s.batch in (padded, NONE)]
-        return fitting, Evidence.BATCH if len(sizes) > 1 else otherwise
+        several = len({sequence.batch for sequence in sequences}) > 1
+        return fitting, Evidence.BATCH if several else otherwise
 
     def _take(self, replay: _Replay, capture: _Capture, evidence: Evidence) -> None:
         places = self._place(replay, capture.tokens) or []

@@ -1,0 +1,205 @@
+"""Replayed kernels get the names of their capture, and none where anything else would fit."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from tests.builders.captured_graphs import (
+    Execution,
+    Graph,
+    Kernel,
+    Node,
+    Recording,
+    answers,
+    layers,
+    named,
+    other_batch,
+    right,
+)
+from torch_tb_profiler.analysis.facts.replays import Evidence
+
+STEP = "step[DECODE bs=8]"
+FULL = Graph(tuple(Node(f"aten::op{i}", 8, f"k{i}") for i in range(12)), "Model_0")
+
+
+def evidence_of(execution: Execution, *recordings: Recording) -> list[Evidence]:
+    _, facts = named(execution, *recordings)
+    return [Evidence(kind) for kind in facts["replays"]["evidence"].tolist()]
+
+
+def check(execution: Execution, *recordings: Recording) -> list[tuple[str, int] | None]:
+    """What was named; each name must be right."""
+    found = answers(*named(execution, *recordings))
+    expected = right(execution)
+    assert len(found) == len(expected)
+    assert all(got in (None, true) for got, true in zip(found, expected, strict=True))
+    return found
+
+
+def test_a_replay_has_the_operators_of_its_capture() -> None:
+    execution = Execution().add(STEP, [FULL]).add(STEP, [FULL])
+    recording = Recording([FULL], 8, "FULL")
+    assert check(execution, recording) == right(execution)
+    assert evidence_of(execution, recording) == [Evidence.ONLY] * 2
+    _, facts = named(execution, recording)
+    assert facts.summary["attribution"]["by"]["capture"] == {"events": 24, "ns": 24_000}
+
+
+def test_layers_of_equal_kernels_are_told_by_their_place() -> None:
+    graphs = [FULL, *layers(5, 8)]
+    execution = Execution().add(STEP, graphs).add(STEP, graphs)
+    recording = Recording(graphs, 8, "PIECEWISE")
+    assert check(execution, recording) == right(execution)
+    assert evidence_of(execution, recording)[:3] == [Evidence.ONLY, Evidence.PLACE, Evidence.PLACE]
+
+
+def test_of_a_sequence_cut_by_the_begin_only_what_has_no_like_is_named() -> None:
+    graphs = [*layers(5, 8), FULL]
+    execution = Execution().add(STEP, graphs[2:]).add(STEP, graphs)
+    found = check(execution, Recording(graphs, 8))
+    assert found[:18] == [None] * 18
+    assert None not in found[18:]
+
+
+def test_the_batch_of_the_iteration_decides_between_captures() -> None:
+    small, large = other_batch([FULL], 4), other_batch([FULL], 8)
+    recordings = Recording(small, 4, name="a"), Recording(large, 8, name="b")
+    execution = Execution().add("step[DECODE bs=3]", small).add("step[DECODE bs=8]", large)
+    assert check(execution, *recordings) == right(execution)
+    assert evidence_of(execution, *recordings) == [Evidence.BATCH] * 2
+
+
+@pytest.mark.parametrize("said", ["step[DECODE bs=5]", "step[DECODE bs=16]"])
+def test_the_only_capture_is_not_taken_for_another_batch(said: str) -> None:
+    execution = Execution().add(said, other_batch([FULL], 16))
+    assert evidence_of(execution, Recording([FULL], 8)) == [Evidence.OTHER_BATCH]
+
+
+def test_two_captures_alike_of_which_nothing_tells_name_nothing() -> None:
+    other = Graph(tuple(Node(f"aten::other{i}", 8, f"k{i}") for i in range(12)))
+    execution = Execution().add("", [FULL])
+    recordings = Recording([FULL], name="a"), Recording([other], name="b")
+    assert check(execution, *recordings) == [None] * 12
+    assert evidence_of(execution, *recordings) == [Evidence.AMBIGUOUS]
+
+
+def test_two_captures_that_say_the_same_need_not_be_told_apart() -> None:
+    execution = Execution().add("", [FULL])
+    assert None not in check(execution, Recording([FULL], name="a"), Recording([FULL], name="b"))
+
+
+def test_a_launch_that_the_replay_lacks_leaves_the_others_named() -> None:
+    execution = Execution().add(STEP, [FULL])
+    del execution.steps[0][1][0].kernels[5]
+    assert check(execution, Recording([FULL], 8)) == right(execution)
+    assert evidence_of(execution, Recording([FULL], 8)) == [Evidence.LACKING]
+
+
+def test_where_one_of_two_alike_is_missing_neither_is_named() -> None:
+    graph = Graph(tuple(Node(f"aten::op{i}", 8, f"k{min(i, 10)}") for i in range(12)))
+    execution = Execution().add(STEP, [graph])
+    del execution.steps[0][1][0].kernels[10]
+    assert check(execution, Recording([graph], 8)) == [*right(execution)[:10], None]
+
+
+def test_swapped_kernels_of_one_stream_are_no_replay_of_the_capture() -> None:
+    execution = Execution().add(STEP, [FULL])
+    kernels = execution.steps[0][1][0].kernels
+    kernels[3], kernels[4] = kernels[4], kernels[3]
+    assert evidence_of(execution, Recording([FULL], 8)) == [Evidence.DIFFERENT]
+
+
+def test_streams_that_run_side_by_side_keep_their_own_order() -> None:
+    execution = Execution().add(STEP, [FULL])
+    kernels = execution.steps[0][1][0].kernels
+    for kernel in kernels[6:]:
+        kernel.stream = 8
+    kernels[:] = [k for pair in zip(kernels[:6], kernels[6:], strict=True) for k in pair]
+    assert check(execution, Recording([FULL], 8)) == right(execution)
+
+
+def test_copies_have_no_name_and_are_told_by_their_place() -> None:
+    nodes = [*FULL.nodes[:4], Node("aten::copy_", 8, None), *FULL.nodes[4:]]
+    graph = Graph(tuple(nodes))
+    execution = Execution().add(STEP, [graph])
+    assert check(execution, Recording([graph], 8)) == right(execution)
+    kernels = execution.steps[0][1][0].kernels
+    kernels[4] = Kernel(Node("aten::copy_", 8, "__amd_rocclr_copyBuffer"))
+    assert check(execution, Recording([graph], 8)) == right(execution)
+
+
+def test_what_ran_during_the_capture_was_not_captured() -> None:
+    recording = Recording([FULL], 8)
+    assert recording.trace()["launch_args"].n == 12
+    _, facts = named(Execution().add(STEP, [FULL]), recording)
+    assert facts["operators"].n == 12
+
+
+def test_without_a_capture_the_kernels_are_a_replay_and_have_a_row() -> None:
+    _, facts = named(Execution().add(STEP, [FULL]))
+    assert facts.summary["attribution"]["by"]["replay"] == {"events": 12, "ns": 12_000}
+    rest = facts["unnamed_steps"]
+    assert [facts.strings[int(name)] for name in rest["name"]] == ["graph replay"]
+    assert rest["device"].tolist() == [12_000]
+
+
+def mutated(chance: random.Random) -> tuple[Execution, list[Recording]]:
+    """A run of graphs with alike layers, several batches and streams, made wrong in one to three ways."""
+    batches = chance.sample([1, 2, 4, 8, 16], chance.randint(1, 3))
+    length = chance.randint(3, 30)
+    head = Graph(tuple(Node(f"aten::h{i}", 1, f"h{i % 7}") for i in range(length)))
+    graphs = [head, *layers(chance.randint(1, 4), 1, chance.randint(2, 24))]
+    recordings = [
+        Recording(other_batch(graphs, b), b if chance.random() < 0.9 else -1, "FULL", f"bs_{b}")
+        for b in sorted(batches)
+    ]
+    execution = Execution()
+    for _ in range(chance.randint(1, 3)):
+        batch = chance.choice(batches)
+        annotation = f"step[DECODE bs={batch}]" if chance.random() < 0.8 else ""
+        execution.add(annotation, other_batch(graphs, batch))
+    for _ in range(chance.randint(1, 3)):
+        _mutate(chance, execution, recordings)
+    return execution, recordings
+
+
+def _mutate(chance: random.Random, execution: Execution, recordings: list[Recording]) -> None:
+    kernels = chance.choice(chance.choice(execution.steps)[1]).kernels
+    way = chance.choice(["drop", "swap", "alike", "batch", "lost", "unlisted"])
+    if way == "drop" and len(kernels) > 1:
+        del kernels[chance.randrange(len(kernels))]
+    elif way == "swap" and len(kernels) > 1:
+        at = chance.randrange(len(kernels) - 1)
+        kernels[at], kernels[at + 1] = kernels[at + 1], kernels[at]
+    elif way == "alike":
+        like = chance.choice(recordings)
+        graphs = [
+            Graph(tuple(Node(f"{n.operator}_other", n.rows, n.kernel) for n in graph.nodes))
+            for graph in like.graphs
+        ]
+        recordings.append(Recording(graphs, like.batch, like.mode, like.name + "_again"))
+    elif way == "batch":
+        at = chance.randrange(len(execution.steps))
+        execution.steps[at] = ("step[DECODE bs=32]", execution.steps[at][1])
+    elif way == "lost" and len(recordings) > 1:
+        # The list of a server has all sizes: without one of them, nothing may be said to be padded.
+        gone = recordings.pop(chance.randrange(len(recordings)))
+        for recording in recordings[1:]:
+            recording.batch = recordings[0].batch
+        del gone
+    elif way == "unlisted":
+        chance.choice(recordings).batch = -1
+
+
+def test_a_thousand_mutations_never_give_a_wrong_name() -> None:
+    outcomes: Counter[str] = Counter()
+    for seed in range(1000):
+        execution, recordings = mutated(random.Random(seed))
+        found = answers(*named(execution, *recordings))
+        for got, true in zip(found, right(execution), strict=True):
+            outcomes["refused" if got is None else "right" if got == true else "wrong"] += 1
+    assert outcomes["wrong"] == 0, outcomes
+    assert outcomes["right"] > outcomes["refused"] > 0, outcomes

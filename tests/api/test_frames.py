@@ -26,6 +26,7 @@ TABLES: dict[str, Callable[[Frames], Any]] = {
     "steps": lambda trace: trace.steps,
     "operators": lambda trace: trace.operators(by="stack"),
     "kernels": lambda trace: trace.kernels(by="properties"),
+    "ranges": lambda trace: trace.ranges(),
     "modules": lambda trace: trace.modules,
     "memory": lambda trace: trace.memory,
     "memory_blocks": lambda trace: trace.memory_blocks,

@@ -56,6 +56,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "--skip-cold",
     ),
     "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
+    "ranges.txt": ("ranges", "samples/ddp_gloo", "--worker", "0", "--limit", "8"),
+    "ranges.json": ("ranges", SYNTHETIC, "--json", "--limit", "2", "--steps", "1"),
     "findings.txt": ("findings", SYNTHETIC),
     "findings.json": ("findings", "samples/cnn_workers_0", "--json"),
     "diff_run.md": (

@@ -54,6 +54,7 @@ FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "operators": (("--by", "stack"), ("--json", "--by", "shape")),
     "findings": (("--markdown", "--tokens", "200"), ("--json",)),
     "event": (("0",), ("0", "--json", "--raw")),
+    "ranges": ((), ("--csv",), ("--json",)),
     "pyprof": (("--csv", "-c", "all"), ("--json",)),
     "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),
 }

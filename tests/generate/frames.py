@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
 from torch_tb_profiler.analysis.module.table import MODULES
+from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.average import KEY_AVERAGES
 from torch_tb_profiler.api.events import EVENTS
 from torch_tb_profiler.api.joined import PLACE
@@ -34,6 +35,7 @@ FRAMES: tuple[DisplaySpec, ...] = (
     KERNELS,
     COMPILED,
     MODULES,
+    RANGES,
     MEMORY,
     MEMORY_BLOCKS,
     MEMORY_ALIVE,

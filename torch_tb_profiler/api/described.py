@@ -29,7 +29,7 @@ LONGEST = 60
 MOST_UNREADABLE = 8
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
 TABLES = (
-    ".steps  .iterations  .operators(by=)  .kernels(by=)  .modules  .memory  .memory_blocks  .memory_alive() "
+    ".steps  .iterations  .operators(by=)  .kernels(by=)  .ranges()  .modules  .memory  .memory_blocks  .memory_alive() "
     " .collectives  .counters  .counter_samples  .efficiency(by=)  .pyprof()  .key_averages() "
     " .findings  .diff(other)  .events"
 )

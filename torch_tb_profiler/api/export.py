@@ -56,6 +56,7 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "critical_path": _plain(lambda frames: frames.critical_path()),
     "operators": _by(lambda frames, by: frames.operators(by=by), "name"),
     "kernels": _by(lambda frames, by: frames.kernels(by=by), "name"),
+    "ranges": _plain(lambda frames: frames.ranges()),
     "compiled": _plain(lambda frames: frames.compiled()),
     "modules": _plain(lambda frames: frames.modules),
     "memory": _plain(lambda frames: frames.memory),

@@ -86,10 +86,13 @@ class Frames(ABC):
         _one_of(by, ("name", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
 
+    def ranges(self, steps: Steps = None) -> DataFrame:
+        """Annotated ranges by name, the busiest on the device first. Raises as ``critical_path`` does."""
+        return self._each(lambda context: tables.ranges(context, steps))
+
     def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
-        """What torch.compile made and called: the operators that each kernel fuses, its graph and
-        region, and its source lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand
-        beside the trace or in the folder ``provenance``.
+        """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
+        lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand beside the trace or in the folder ``provenance``.
 
         Raises:
             IndexError: there is no such step.

@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
+from torch_tb_profiler.analysis.ranges.table import range_table
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what_if_table
@@ -217,6 +218,12 @@ def _mean_call(group: Ints, groups: int, calls: Ints, values: Array) -> list[int
 def kernels(context: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
     """See ``figures.kernels.KERNELS``."""
     return table_frame(kernel_rows(context.facts, context.selection(chosen), by))
+
+
+def ranges(context: TraceContext, chosen: Steps) -> DataFrame:
+    """See ``analysis.ranges.table.RANGES``."""
+    selection = context.selection(chosen)
+    return table_frame(range_table(context.facts, context.insight, selection))
 
 
 def compiled(context: TraceContext, provenance: str | None, chosen: Steps) -> DataFrame:

@@ -16,9 +16,9 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, modules, memory, memory_blocks,
-memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded and speedscope
-modules or lines (default: lines); with trace events"""
+_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
+memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
+and speedscope modules or lines (default: lines); with trace events"""
 
 _Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -74,7 +74,7 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
     _form(parser)
 
 
-def _form(parser: argparse.ArgumentParser) -> None:
+def _form(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -84,6 +84,7 @@ def _form(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--markdown", action="store_true", help="print Markdown")
     # Not in the group: --markdown --tokens 600 asks for one thing.
     _tokens(parser, "print Markdown of at most about N tokens, the least important parts left out")
+    return form
 
 
 def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
@@ -91,12 +92,8 @@ def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def _event(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        type=_path,
-        help="trace file, or folder with one trace: a path or a URL",
-    )
+    text = "trace file, or folder with one trace: a path or a URL"
+    parser.add_argument("path", metavar="PATH", type=_path, help=text)
     parser.add_argument(
         "ids", metavar="ID", nargs="+", type=_id, help="event ids, like 1234 or '#1234'"
     )
@@ -121,17 +118,17 @@ def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
     parser.add_argument(
         "--by", choices=groups, default=groups[0], help="group rows by this (default: %(default)s)"
     )
-    parser.add_argument(
-        "--sort",
-        metavar="COLUMN",
-        help="numeric column of --json, largest first (default: self time on the device, else on"
-        " the host)",
-    )
+    _order(parser, "self time on the device, else on the host")
+
+
+def _order(parser: argparse.ArgumentParser, default: str) -> None:
+    text = f"numeric column of --json, largest first (default: {default})"
+    parser.add_argument("--sort", metavar="COLUMN", help=text)
     _limit(parser)
 
 
-def _limit(parser: argparse.ArgumentParser) -> None:
-    text = "rows to print, with --json too (default: %(default)s)"
+def _limit(parser: argparse.ArgumentParser, what: str = "rows to print, with --json too") -> None:
+    text = f"{what} (default: %(default)s)"
     parser.add_argument("--limit", metavar="N", type=_positive, default=20, help=text)
 
 
@@ -139,16 +136,18 @@ def _operators(parser: argparse.ArgumentParser) -> None:
     _table(parser, ("name", "shape", "stack"))
 
 
+def _ranges(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
+    _steps(parser)
+    _order(parser, "busy time on the device, else on the host")
+
+
 def _critical_path(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
     _steps(parser)
-    parser.add_argument(
-        "--limit",
-        metavar="N",
-        type=_positive,
-        default=20,
-        help="rows of the text; JSON has all (default: %(default)s)",
-    )
+    _limit(parser, "rows of the text; JSON has all")
     parser.add_argument(
         "--ranks",
         choices=("all",),
@@ -428,6 +427,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
+    Command("ranges", "list annotated ranges", _ranges, ("ranges:run",)),
     Command(
         "compiled",
         "list what torch.compile made, what it fuses, and its source lines",

@@ -1,4 +1,4 @@
-"""``torch-tb-profiler operators`` and ``kernels``: the rows of the DataFrames of these names."""
+"""``torch-tb-profiler operators``, ``kernels`` and ``ranges``: the rows of the DataFrames of these names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_ke
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
+from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table, event_id
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Cell = Callable[[Any], str]
-_GAP = {"operators": "host", "kernels": "device"}
+_GAP = {"operators": "host", "kernels": "device", "ranges": "host"}
 """What was not recorded where a table is empty."""
 
 NOTE = "Longest: id of the longest event, for torch-tb-profiler event PATH ID"
@@ -58,6 +59,16 @@ def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
+def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The annotated ranges of a trace. Raises as ``operators`` does."""
+    rows = tables.ranges(context_of(opened, settings, options), None)
+    device = bool(rows["device_ns"].notna().any())
+    times = "device_ns busy_ns device_share launched" if device else ""
+    columns = _columns(RANGES, f"name calls host_ns {times} path_ns path_share")
+    order = "busy_ns" if device else "host_ns"
+    return _report(opened, options, "ranges", rows, order, columns, None)
+
+
 def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
     """The trace with the steps that the options choose.
 
@@ -77,13 +88,16 @@ def _report(
     frame: DataFrame,
     order: str,
     columns: dict[str, tuple[str, Kind, Cell]],
-    longest: Callable[[Trace, Facts, Selection], Mapping[str, int]],
+    longest: Callable[[Trace, Facts, Selection], Mapping[str, int]] | None,
 ) -> Report:
     selection = selected_steps(opened, options)
-    events = longest(opened.trace, opened.facts, selection) if options.by == "name" else {}
-    frame["longest_event"] = (
-        [events.get(name) for name in frame["name"].tolist()] if events else None
-    )
+    if longest is None:
+        frame = frame.rename(columns={"event": "longest_event"})
+    else:
+        events = longest(opened.trace, opened.facts, selection) if options.by == "name" else {}
+        frame["longest_event"] = (
+            [events.get(name) for name in frame["name"].tolist()] if events else None
+        )
     by = options.sort or order
     if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
         numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")

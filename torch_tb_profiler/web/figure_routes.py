@@ -16,6 +16,7 @@ from torch_tb_profiler.views import (
     efficiency_wire,
     iterations_wire,
     module_wire,
+    ranges_wire,
     what_if_wire,
     wire,
 )
@@ -32,6 +33,7 @@ from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.ranges import ranges_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.what_if import what_if_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
@@ -224,6 +226,13 @@ def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
     opened = insight.opened
     tree = opened.memoise((insight.id, "module tree"), lambda: module_tree(insight.insight))
     return module_payload(opened.facts, insight.insight, tree, chosen(opened, steps))
+
+
+@route("/ranges", report="steps")
+def ranges(insight: OpenedInsight, settings: Settings, steps: Steps) -> ranges_wire.RangesPayload:
+    """Annotated ranges by name, the busiest on the device first, at most ``max_table_rows`` (a setting)."""
+    opened, limit = insight.opened, settings.max_table_rows
+    return ranges_payload(opened.facts, insight.insight, chosen(opened, steps), limit)
 
 
 @route("/module/flame", report="steps")

@@ -37,6 +37,7 @@ import type {
   PathOverlayPayload,
   PathRowsPayload,
   ProcessGroupsPayload,
+  RangesPayload,
   RanksPathPayload,
   RanksRowsPayload,
   RunsPayload,
@@ -86,6 +87,7 @@ export interface Routes {
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
+  ranges: RangesPayload;
   "module/flame": FlamePayload;
   memory: MemoryPayload;
   "memory/curve": MemoryCurvePayload;
@@ -163,6 +165,7 @@ export interface Parameters {
   };
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
+  ranges: OfTrace & OfSteps;
   "module/flame": OfTrace & OfSteps & {
     /** Frames: modules and operators, or Python source lines. */
     tree?: "module" | "line";

@@ -240,6 +240,19 @@ export const PROCESS_GROUPS: readonly DeclaredColumn[] = [
   {"key": "link_share", "label": "Of the link", "kind": "share", "term": "distributed_link_share", "width": 84},
 ];
 
+export const RANGES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Range", "kind": "code", "term": "range_name", "width": 320},
+  {"key": "kind", "label": "Recorded on", "kind": "text", "term": "range_kind", "width": 110, "hidden": true},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "range_calls"},
+  {"key": "host_ns", "label": "Host", "kind": "time", "term": "range_host", "bar": true},
+  {"key": "device_ns", "label": "{Device}", "kind": "time", "term": "range_device", "bar": true},
+  {"key": "busy_ns", "label": "{Device} busy", "kind": "time", "term": "range_busy", "bar": true},
+  {"key": "device_share", "label": "{Device} share", "kind": "share", "term": "range_share"},
+  {"key": "launched", "label": "Launched", "kind": "count", "term": "range_launched"},
+  {"key": "path_ns", "label": "On the path", "kind": "time", "term": "range_path"},
+  {"key": "path_share", "label": "Share of path", "kind": "share", "term": "range_path_share"},
+];
+
 export const PATH_RANKS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Event", "kind": "code", "term": "path_event", "width": 340},
   {"key": "kind", "label": "Kind", "kind": "code", "term": "path_kind", "width": 180},

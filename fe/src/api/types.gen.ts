@@ -576,6 +576,13 @@ export interface ProcessGroupsPayload {
   progress: number;
 }
 
+/** Route `/ranges`. `pooled`: ranges that the last row pools; 0 none. */
+export interface RangesPayload {
+  vocabulary: Vocabulary;
+  rows: RangesTable;
+  pooled: number;
+}
+
 /** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
 export interface RanksWorker {
   worker: string;
@@ -1572,6 +1579,21 @@ export interface ProcessGroupsTable {
   link: (string | null)[];
   link_bandwidth: (number | null)[];
   link_share: (number | null)[];
+}
+
+/** One row per name of an annotation: `record_function`, NVTX, `gpu_user_annotation`. Steps are left out. */
+export interface RangesTable {
+  name: string[];
+  kind: (string | null)[];
+  calls: number[];
+  host_ns: (number | null)[];
+  device_ns: (number | null)[];
+  busy_ns: (number | null)[];
+  device_share: (number | null)[];
+  launched: (number | null)[];
+  path_ns: (number | null)[];
+  path_share: (number | null)[];
+  event: number[];
 }
 
 /** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */

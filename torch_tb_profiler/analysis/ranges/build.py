@@ -208,7 +208,9 @@ def _add_path(
     on_device = (role >= Role.KERNEL) & (role <= Role.MEMSET)
     anchor = np.where(on_device, _anchors(facts, event), event)
     row, at = row[anchor >= 0], anchor[anchor >= 0]
-    call = calls.at(spans["track"][at], spans["start"][at])
+    # A host event may outlast the range that it began in: where the stretch lies counts.
+    when = np.where(on_device[anchor >= 0], spans["start"][at], path["start"][row])
+    call = calls.at(spans["track"][at], when)
     while len(row):
         row, call = row[call >= 0], call[call >= 0]
         counted = calls.outermost[call]

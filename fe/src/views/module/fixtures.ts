@@ -1,7 +1,14 @@
 /** Payloads of the Module page for tests. */
 
-import { MODULES } from "../../api/tables.gen";
-import type { FlameTable, FlamePayload, ModulesTable, ModulePayload } from "../../api/types.gen";
+import { MODULES, RANGES } from "../../api/tables.gen";
+import type {
+  FlameTable,
+  FlamePayload,
+  ModulesTable,
+  ModulePayload,
+  RangesPayload,
+  RangesTable,
+} from "../../api/types.gen";
 import { GPU_WORDS, declaredTable } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
@@ -25,6 +32,25 @@ export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
     event: [10, 11, 12, -1],
     ...over,
   });
+}
+
+/** Ranges of these names; the first one is the longest of all. */
+export function ranges(names: readonly string[], over: Partial<RangesTable> = {}): RangesPayload {
+  const rows = declaredTable(RANGES, names.length, {
+    name: names,
+    kind: names.map(() => "host"),
+    calls: names.map((_, row) => 4 + row),
+    host_ns: names.map((_, row) => 1000 - row),
+    device_ns: names.map((_, row) => 800 - row),
+    busy_ns: names.map((_, row) => 700 - row),
+    device_share: names.map(() => 0.25),
+    launched: names.map(() => 12),
+    path_ns: names.map(() => 300),
+    path_share: names.map(() => 0.125),
+    event: names.map((_, row) => 40 + row),
+    ...over,
+  });
+  return { vocabulary: GPU_WORDS, rows, pooled: 0 };
 }
 
 export function modules(over: Partial<ModulePayload> = {}): ModulePayload {

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/pr
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Params } from "../../state/view";
 import { findings, GPU_WORDS, HOSTILE, plainHeads, viewProps } from "../fixtures";
-import { flame, flameRows, moduleRows, modules } from "./fixtures";
+import { flame, flameRows, moduleRows, modules, ranges } from "./fixtures";
 import { ModuleView } from "./view";
 
 let answers: Record<string, unknown>;
@@ -10,7 +10,12 @@ const asked: URL[] = [];
 beforeEach(() => {
   asked.length = 0;
   localStorage.clear();
-  answers = { module: modules(), "module/flame": flame(), findings: findings([]) };
+  answers = {
+    module: modules(),
+    "module/flame": flame(),
+    ranges: ranges([]),
+    findings: findings([]),
+  };
   vi.stubGlobal("fetch", (address: string) => {
     const url = new URL(address);
     asked.push(url);
@@ -35,6 +40,50 @@ const heads = (): string[] =>
   [...document.querySelectorAll("[role=columnheader] .head-label")].map((head) => head.textContent);
 const names = (): (string | undefined)[] =>
   screen.getAllByRole("rowheader").map((cell) => cell.querySelector(".cell-text")?.textContent);
+
+describe("the ranges", () => {
+  it("stand below the modules, in the words of the device, and lead to their longest call", async () => {
+    answers.ranges = ranges(["attn(F)", HOSTILE]);
+    show();
+    const grid = await waitFor(() => screen.getByRole("grid", { name: "Ranges" }));
+    expect(
+      [...grid.querySelectorAll("[role=columnheader] .head-label")].map((head) => head.textContent),
+    ).toEqual([
+      "Range",
+      "Calls",
+      "Host",
+      "GPU",
+      "GPU busy",
+      "GPU share",
+      "Launched",
+      "On the path",
+      "Share of path",
+      "Timeline",
+    ]);
+    expect(grid.textContent).toContain("attn(F)");
+    expect(document.querySelector("img")).toBeNull();
+    expect([...grid.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual([
+      "#trace?sel=40",
+      "#trace?sel=41",
+    ]);
+  });
+
+  it("are there without any module, and are no table where there are none", async () => {
+    answers.module = modules({
+      source: "",
+      rows: moduleRows(Object.fromEntries(Object.keys(moduleRows()).map((key) => [key, []]))),
+    });
+    answers.ranges = ranges(["1F1B"]);
+    show();
+    await waitFor(() => expect(screen.getByRole("grid", { name: "Ranges" })).toBeTruthy());
+    expect(text()).toContain("This trace has no modules");
+    cleanup();
+    answers.ranges = ranges([]);
+    show();
+    await waitFor(() => expect(screen.getByRole("application")).toBeTruthy());
+    expect(screen.queryByRole("grid", { name: "Ranges" })).toBeNull();
+  });
+});
 
 describe("the table", () => {
   it("shows the tree with forward and backward times and where it leads", async () => {

@@ -14,6 +14,7 @@ import { useColumns } from "../columns";
 import { FLAME_ID, FlamePanel } from "./flame";
 import { pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns, type ModuleLinks } from "./parts";
+import { RangesPanel } from "./ranges";
 import css from "./module.css?inline";
 
 adoptStyles(css);
@@ -29,6 +30,7 @@ export function ModuleView(props: ViewProps) {
       <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <Modules {...props} payload={payload} />}
       </Loaded>
+      <RangesPanel {...props} />
       <FlamePanel
         {...props}
         device={resource.data?.vocabulary.device ?? "device"}

@@ -1,0 +1,49 @@
+/** Annotated ranges by name: what the program itself calls its parts. */
+
+import { RANGES } from "../../api/tables.gen";
+import type { RangesPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Grid, Panel } from "../../widgets";
+import { declaredColumns, useColumns } from "../columns";
+import { timelineColumns } from "../links";
+import { Loaded } from "../loaded";
+
+export function RangesPanel(props: ViewProps) {
+  const resource = useResource("ranges", viewQuery(props));
+  return (
+    <Loaded resource={resource} shape={[240]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) => (payload.rows.name.length ? <Ranges {...props} payload={payload} /> : null)}
+    </Loaded>
+  );
+}
+
+function Ranges({ payload, hrefOf }: ViewProps & { payload: RangesPayload }) {
+  const { rows, vocabulary, pooled } = payload;
+  const columns = useColumns(
+    () => [
+      ...declaredColumns(RANGES, rows, {}, vocabulary),
+      ...timelineColumns("range", 84, "longest", rows.event, hrefOf),
+    ],
+    [payload],
+  );
+  return (
+    <Panel
+      title="Ranges"
+      term="ranges"
+      note={pooled ? `the last row sums up ${formatCount(pooled)} more` : null}
+      flush
+    >
+      <Grid
+        label="Ranges"
+        columns={columns}
+        rowCount={rows.name.length}
+        pinned={pooled ? [rows.name.length - 1] : []}
+        storage="ranges"
+        height={360}
+        empty="No range matches the search."
+      />
+    </Panel>
+  );
+}

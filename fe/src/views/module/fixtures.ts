@@ -37,7 +37,7 @@ export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
 /** Ranges of these names; the first one is the longest of all. */
 export function ranges(names: readonly string[], over: Partial<RangesTable> = {}): RangesPayload {
   const rows = declaredTable(RANGES, names.length, {
-    name: names,
+    name: [...names],
     kind: names.map(() => "host"),
     calls: names.map((_, row) => 4 + row),
     host_ns: names.map((_, row) => 1000 - row),

@@ -46,20 +46,6 @@ def captured_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]
     ]
 
 
-def captured_frames(trace: Trace, facts: Facts, event: int) -> list[str]:
-    """The Python frames around the captured launch of an event, innermost first."""
-    work, calls = facts["replayed_work"], trace["captured_calls"]
-    at = position_of(work["span"], event)
-    launch = int(work["captured"][at]) if at >= 0 else -1
-    call = int(trace["captured_launches"]["call"][launch]) if launch >= 0 else -1
-    frames = []
-    while call >= 0:
-        if calls["role"][call] == Role.PYTHON:
-            frames.append(trace.strings[int(calls["name"][call])])
-        call = int(calls["parent"][call])
-    return frames
-
-
 def captured_operator(trace: Trace, facts: Facts, event: int) -> str | None:
     """The operator around the captured launch of an event."""
     told = captured_arguments(trace, facts, event)

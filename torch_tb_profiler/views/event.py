@@ -14,7 +14,6 @@ from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.captured import (
     LONGEST_NAME,
     captured_arguments,
-    captured_frames,
     captured_operator,
 )
 from torch_tb_profiler.views.event_arguments import cut, kept_arguments, origin_arguments
@@ -125,7 +124,7 @@ def event_payload(
         arrows_total=detail.arrows_total,
         arguments=kept_arguments(*at) + _logged(*at, provenance, memoise),
         captured=captured_arguments(*at),
-        stack=[cut(f, LONGEST_NAME) for f in (*captured_frames(*at), *detail.stack)],
+        stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
         operator_name=captured_operator(*at)
         or _listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.facts.replayed import captured_calls, captured_operators
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -33,7 +34,9 @@ def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     role, links = trace["spans"]["role"], facts["span_links"]
     own = np.append(links["operator"], np.int32(-1))[event]
     around = _nearest_of(links["parent"], role == Role.OPERATOR, _host_side(facts, event))
-    return names_of(trace, np.where(own >= 0, own, around))
+    captured = captured_operators(trace, facts, event)
+    name = np.append(trace["captured_calls"]["name"], np.int32(-1))[captured]
+    return np.where(captured >= 0, name, names_of(trace, np.where(own >= 0, own, around)))
 
 
 def _nearest_of(parent: Array, wanted: Mask, row: Ints) -> Array:
@@ -56,12 +59,16 @@ def lines_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     """
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     python = spans["role"] == Role.PYTHON
-    if not python.any():
-        return np.full(len(event), -1, np.int64)
-    rank = np.where(python, line_ranks(trace.strings, spans["name"][python])[spans["name"]], 0)
-    host = _host_side(facts, event)
     line = np.full(len(event), -1, np.int64)
+    if python.any():
+        rank = np.where(python, line_ranks(trace.strings, spans["name"][python])[spans["name"]], 0)
+        host = _host_side(facts, event)
+        for least in (1, 2):
+            frame = _nearest_of(parent, rank >= least, host)
+            line = np.where(frame >= 0, frame, line)
+    name, calls = names_of(trace, line), trace["captured_calls"]
+    captured_rank = line_ranks(trace.strings, calls["name"])[calls["name"]]
     for least in (1, 2):
-        frame = _nearest_of(parent, rank >= least, host)
-        line = np.where(frame >= 0, frame, line)
-    return names_of(trace, line)
+        call = captured_calls(trace, facts, event, captured_rank >= least)
+        name = np.where(call >= 0, np.append(calls["name"], np.int32(-1))[call], name)
+    return name

@@ -91,17 +91,34 @@ def is_operator(trace: Trace) -> Mask:
     return np.asarray(trace["captured_calls"]["role"] == Role.OPERATOR)
 
 
-def captured_operators(trace: Trace, facts: Facts, row: Ints) -> Ints:
-    """Of device events (rows) the innermost captured operator, a row of ``captured_calls``; −1 none."""
-    calls, launches, work = (
-        trace["captured_calls"],
-        trace["captured_launches"],
-        facts["replayed_work"],
-    )
+def captured_calls(trace: Trace, facts: Facts, row: Ints, counts: Mask) -> Ints:
+    """Of events (rows of spans) the innermost captured call that counts, a row of ``captured_calls``;
+    −1 none, as for all that was not replayed.
+    """
+    calls, launches = trace["captured_calls"], trace["captured_launches"]
+    work = facts["replayed_work"]
     captured = np.append(work["captured"], np.int32(-1))[positions_of(work["span"], row)]
-    innermost = np.append(nearest(calls["parent"], is_operator(trace)), np.int32(-1))
+    innermost = np.append(nearest(calls["parent"], counts), np.int32(-1))
     call = np.append(launches["call"], np.int32(-1))[captured]
     return np.asarray(innermost[call], np.int64)
+
+
+def captured_operators(trace: Trace, facts: Facts, row: Ints) -> Ints:
+    """The innermost operators among them."""
+    return captured_calls(trace, facts, row, is_operator(trace))
+
+
+def captured_frames(trace: Trace, facts: Facts, row: int) -> list[str]:
+    """The Python frames around the captured launch of an event, innermost first."""
+    calls = trace["captured_calls"]
+    python = np.asarray(calls["role"] == Role.PYTHON)
+    frame = int(captured_calls(trace, facts, np.array([row]), python)[0])
+    frames = []
+    while frame >= 0:
+        if python[frame]:
+            frames.append(trace.strings[int(calls["name"][frame])])
+        frame = int(calls["parent"][frame])
+    return frames
 
 
 def joined(own: Array, more: Array) -> Array:

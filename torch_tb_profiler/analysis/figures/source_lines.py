@@ -14,7 +14,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import StringTable
 
 _LIBRARY = re.compile(
-    r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen)/|^<|^runpy\.py$"
+    r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen|triton)/|^<|^runpy\.py$"
 )
 _PYTHON = re.compile(r"(?P<file>.+\.py)\(\d+\): .")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.facts.replayed import captured_frames
 from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -20,6 +21,9 @@ def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
     (``Sequence number`` and ``Fwd thread id``).
     """
     links, role = facts["span_links"], trace["spans"]["role"]
+    if facts["replayed_work"].n and (captured := captured_frames(trace, facts, row)):
+        launch = int(links["launch"][row])
+        return [*captured, *_frames(trace, ancestors(facts, launch))][:MOST_FRAMES]
     if Role.KERNEL <= role[row] <= Role.MEMSET:
         launch = int(links["launch"][row])
         row = launch if launch >= 0 else int(links["operator"][row])

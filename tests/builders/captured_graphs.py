@@ -49,6 +49,10 @@ class Recording:
 
     def trace(self) -> Trace:
         """The recording."""
+        return trace_of(self.events())
+
+    def events(self) -> list[Event]:
+        """Its events."""
         events: list[Event] = []
         at, correlation = 0.0, 1
         for graph in self.graphs:
@@ -69,7 +73,7 @@ class Recording:
                 around = f"nn.Module: {graph.module}"
                 events.append(_host("python_function", around, begin + 2.5, at - begin - 2.6, {}))
             at += 3
-        return trace_of(events)
+        return events
 
 
 @dataclass
@@ -102,7 +106,11 @@ class Execution:
         return self
 
     def trace(self) -> Trace:
-        """The execution; work of a replay is in time order as listed."""
+        """The execution."""
+        return trace_of(self.events())
+
+    def events(self) -> list[Event]:
+        """Its events; work of a replay is in time order as listed."""
         events: list[Event] = []
         at, correlation, busy = 0.0, 0, 0.0
         for annotation, replays in self.steps:
@@ -119,7 +127,7 @@ class Execution:
             if annotation:
                 events.append(_host("user_annotation", annotation, begin, at - begin, {}))
             at += 2
-        return trace_of(events)
+        return events
 
     def kernels(self) -> list[Kernel]:
         """All replayed work in time order."""

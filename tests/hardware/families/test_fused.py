@@ -257,3 +257,8 @@ def test_fused_kernels() -> None:
     )
     assert unknown("triton_poi_fused_add_0", "fp32 10x10")
     assert unknown("triton_tem_fused_mm_3", "fp32 10x10", "fp32 10x10", "fp32 10x10", 100)
+
+
+def test_a_custom_operator_is_never_fused_its_inputs_are_prepared() -> None:
+    padded = work("triton_poi_fused_constant_pad_nd_moe_forward_0", "bf16 8x16", "bf16 8x24", 192)
+    assert padded.flops == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.fused_names import fused_name
@@ -51,6 +52,8 @@ _SEVERAL = {
     "mse_loss": 2,
 }
 """FLOPs per element of functions with more than one."""
+_COMPUTING = ATEN_NAMES | _SEVERAL.keys()
+"""Other names are of custom operators, which are never fused: the kernel prepares their inputs."""
 
 
 @model("triton", "triton_poi_fused_*", "triton_red_fused_*", "triton_per_fused_*", source=SOURCE)
@@ -93,4 +96,6 @@ def _elements(call: Call, kind: str, tensors: list[Tensor]) -> int | None:
 
 
 def _flops(name: str) -> int:
-    return 0 if name.strip("_") in _MOVES else _SEVERAL.get(name) or flops_of(name)
+    if name.strip("_") in _MOVES or not {name, name.strip("_")} & _COMPUTING:
+        return 0
+    return _SEVERAL.get(name) or flops_of(name)

@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     kernel_rows,
     matrix_use,
     shares,
+    with_unnamed,
     workload_rows,
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
@@ -72,10 +73,9 @@ def efficiency_of(
     peaks = device_peaks(facts, file)
     by_workload = workload_rows(insight, selection)
     judged = shares(insight, by_workload, peaks)
-    rows, rates = by_workload, judged
-    if group == "kernel":
-        rows = kernel_rows(insight, selection)
-        rates = shares(insight, rows, peaks)
+    by = kernel_rows(insight, selection) if group == "kernel" else None
+    rows = by or with_unnamed(insight, selection, by_workload)
+    rates = judged if rows is by_workload else shares(insight, rows, peaks)
     table = efficiency_table(
         insight, rows, rates, not_modelled(facts, insight, selection, rows), group
     )

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     matrix_use,
     peak_key,
     shares,
+    with_unnamed,
     workload_rows,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, select
@@ -84,6 +85,18 @@ def test_kernels_of_workloads() -> None:
     rows = kernel_rows(insight, select(facts))
     assert (rows.calls.tolist(), rows.flops.tolist()) == ([3, 1], [3 * FLOPS, 64 * 256])
     assert rows.time.sum() == insight["workload_kernels"]["total"].sum()
+
+
+def test_work_of_no_operator_has_a_row() -> None:
+    outside = STEPS.replace("[add    ]", "         ")
+    _, facts, insight = drawn(outside, **H100)
+    named = workload_rows(insight, select(facts))
+    rows = with_unnamed(insight, select(facts), named)
+    assert rows.workload.tolist() == [*named.workload.tolist(), -1]
+    assert (rows.calls.tolist()[-1], rows.time.tolist()[-1]) == (1, 9_000)
+    assert math.isnan(rows.flops[-1])
+    alone = with_unnamed(insight, select(facts, 1, 1), workload_rows(insight, select(facts, 1, 1)))
+    assert alone.workload.tolist() == [named.workload[0]]
 
 
 def test_share_of_the_peak_of_steps() -> None:

@@ -143,7 +143,7 @@ def not_modelled(facts: Facts, insight: Insight, selection: Selection, rows: Row
     result = np.full(len(rows.workload), NONE, np.int64)
     for number in range(len(NOT_MODELLED)):
         part = sum_by(kernels["workload"][chosen], n, np.where(kind == number, total, 0))
-        result[unknown & (2 * part > whole)[rows.workload]] = number
+        result[unknown & np.append(2 * part > whole, np.False_)[rows.workload]] = number
     return result
 
 

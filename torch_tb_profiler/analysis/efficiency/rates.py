@@ -138,6 +138,30 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
     )
 
 
+def with_unnamed(insight: Insight, selection: Selection, rows: Rows) -> Rows:
+    """The rows with one for the device work of no operator, if there is any: calls are launches."""
+    kernels = insight["workload_kernels"]
+    lost = np.flatnonzero(mask(selection, kernels["step"]) & (kernels["workload"] < 0))
+    if not len(lost):
+        return rows
+    one = np.zeros(len(lost), np.int64)
+    longest = lost[np.argmax(kernels["total"][lost] / kernels["calls"][lost])]
+    last = {
+        "workload": NONE,
+        "kernel": NONE,
+        "calls": kernels["calls"][lost].sum(),
+        "time": kernels["total"][lost].sum(),
+        "flops": np.nan,
+        "bytes": np.nan,
+        "matrix": join_knowledge(one, 1, kernels["matrix"][lost])[0],
+        "event": kernels["event"][longest],
+        "link": False,
+        "fast": False,
+    }
+    columns = {key: np.append(getattr(rows, key), value) for key, value in last.items()}
+    return _ordered(Rows(**columns))
+
+
 def kernel_rows(insight: Insight, selection: Selection, *, by_step: bool = False) -> Rows:
     """The kernels of the workloads in the selected steps, including those without an operator;
     ``by_step`` as for ``representatives``.

@@ -201,6 +201,10 @@ first. ``kernel`` and ``short_name`` are absent in the table of operators.
 """
 
 
+UNNAMED = "no operator"
+"""The row of device work without an operator."""
+
+
 def efficiency_table(
     insight: Insight, rows: Rows, shares: Shares, not_modelled: Array, group: EfficiencyGroup
 ) -> DisplayTable:
@@ -221,9 +225,12 @@ def efficiency_table(
         kernels = {"kernel": rows.kernel, "short_name": [short[i] for i in place.tolist()]}
     with np.errstate(invalid="ignore", divide="ignore"):
         intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
+    names = EFFICIENCY.build(insight.strings, name=of_workload("name")).texts("name")
+    if group == "operator":
+        names = [UNNAMED if name is None else name for name in names]
     return EFFICIENCY.build(
         insight.strings,
-        name=of_workload("name"),
+        name=names,
         **kernels,
         input_shapes=of_workload("dims"),
         input_dtypes=of_workload("types"),

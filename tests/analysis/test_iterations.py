@@ -329,25 +329,25 @@ def loop(module: str, tokens: list[int], *more: str) -> Facts:
 
 
 def test_calls_of_the_outermost_module_are_passes_of_a_generate_loop() -> None:
-    facts = loop("Llama", [17, 1, 1, 1])
+    facts = loop("Llama", [17, *[1] * 9])
     assert facts.summary["step_source"] == PASS
     assert [(row["name"], row["phase"]) for row in rows(facts)] == [
         ("nn.Module: Llama_0", "prefill"),
-        *[("nn.Module: Llama_0", "decode")] * 3,
+        *[("nn.Module: Llama_0", "decode")] * 9,
     ]
-    assert [row["context_tokens"] for row in rows(facts)] == [34, 0, 0, 0]
-    assert [row["generation_requests"] for row in rows(facts)] == [0, 2, 2, 2]
+    assert [row["context_tokens"] for row in rows(facts)] == [34, *[0] * 9]
+    assert [row["generation_requests"] for row in rows(facts)] == [0, *[2] * 9]
 
 
 def test_passes_of_a_diffusion_pipeline_have_no_phase() -> None:
-    around = ["1 frame nn.Module: TextEncoder_0@5500+400", "1 frame nn.Module: Decoder_0@6000+300"]
-    facts = loop("Transformer", [64] * 5, *around)
-    assert [row["phase"] for row in rows(facts)] == ["other"] * 5
+    around = ["1 frame nn.Module: TextEncoder_0@8500+400", "1 frame nn.Module: Decoder_0@9000+300"]
+    facts = loop("Transformer", [64] * 8, *around)
+    assert [row["phase"] for row in rows(facts)] == ["other"] * 8
 
 
 @pytest.mark.parametrize(
     ("tokens", "more"),
-    [([9, 1], ()), ([9, 1, 1], ("1 op Optimizer.step#SGD.step@2950+10",))],
+    [([9, *[1] * 6], ()), ([9, *[1] * 8], ("1 op Optimizer.step#SGD.step@2950+10",))],
     ids=["too few", "training"],
 )
 def test_no_passes_where_it_is_not_safe(tokens: list[int], more: tuple[str, ...]) -> None:

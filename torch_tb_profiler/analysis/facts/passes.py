@@ -5,7 +5,7 @@
     text encoder   transformer  transformer  transformer   decoder      outermost calls of modules
                   └── pass 0 ──┴── pass 1 ──┴── pass 2 ──┘
 
-The outermost calls of one module on one thread are iterations if there are at least ``LEAST_REPEATS`` and they cover at least
+The outermost calls of one module on one thread are iterations if there are at least ``LEAST_PASSES`` and they cover at least
 ``LEAST_COVERAGE`` of the time from the first to the last of them, in a trace without training. Sequences of operators alone
 mark none: layers repeat as well.
 """
@@ -19,7 +19,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.iterations import (
     LEAST_COVERAGE,
-    LEAST_REPEATS,
     ServerIterations,
     outermost,
 )
@@ -34,6 +33,8 @@ from torch_tb_profiler.store.strings import StringTable
 _MODULE = "nn.Module: "
 _EMBEDDING = "aten::embedding"
 _NONE = np.zeros(0, np.int64)
+LEAST_PASSES = 8
+"""Loops over tokens or denoising steps have more; a program that happens to call a model a few times has no steps."""
 NO_PASSES = ServerIterations(_NONE, _NONE, ())
 
 
@@ -64,7 +65,7 @@ def _longest(spans: Table, row: Ints) -> Ints:
     chosen = calls[kind.ravel() == int(np.argmax(time))]
     start, dur = spans["start"][chosen], spans["dur"][chosen]
     whole = int((start + dur).max()) - int(start.min())
-    enough = len(chosen) >= LEAST_REPEATS and int(dur.sum()) >= LEAST_COVERAGE * whole
+    enough = len(chosen) >= LEAST_PASSES and int(dur.sum()) >= LEAST_COVERAGE * whole
     return np.asarray(chosen if enough else _NONE)
 
 

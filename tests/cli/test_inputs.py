@@ -134,9 +134,7 @@ def test_what_can_be_read_is_told_in_every_form(
             continue
         assert code == 0, said
         # A failed file beside others is said, and that there is nothing of what was asked for.
-        assert (
-            printed.err.count(b"\n") <= 2 if command == "diff" else printed.err.count(b"\n") <= 1
-        ), said
+        assert printed.err.count(b"\n") <= (2 if command in ("diff", "ranges") else 1), said
         assert b"\x1b" not in printed.err, said
         assert command == "export" or b"\x1b" not in printed.out, said
         if "--json" in form:

@@ -93,7 +93,7 @@ def test_the_tree_is_folded_searched_sorted_and_saved(
     tab.frame.get_by_role("button", name="Collapse all", exact=True).click()
     tab.becomes(lambda: len(names(tab)) < len(everything), True)
     with tab.page.expect_download() as waiting:
-        tab.frame.get_by_role("button", name=re.compile("^Download the")).click()
+        tab.frame.get_by_role("button", name=re.compile("^Download the")).first.click()
     saved = list(
         csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
     )

@@ -62,7 +62,7 @@ def figures(opened: Opened) -> dict[str, Any]:
             | {key: int(kernels[key][row]) for key in ("calls", "total_ns", "min_ns", "max_ns")}
             for row, name in enumerate(kernels["name"])
         ),
-        "attribution": facts.summary["attribution"],
+        "attribution": {k: v for k, v in facts.summary["attribution"].items() if k != "by"},
     }
 
 

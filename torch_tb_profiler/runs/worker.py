@@ -69,7 +69,7 @@ def _serve(task: dict[str, Any], answers: IO[str]) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    limit = task["settings"]["max_import_memory_bytes"]
+    limit = task.get("settings", {}).get("max_import_memory_bytes", 0)
     usual = _limit_memory(limit + _own_memory()) if limit else None
     do_task(task, answer, limit if usual else 0)
     _limit_memory(usual)

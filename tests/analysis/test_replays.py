@@ -23,9 +23,12 @@ from tests.builders.captured_graphs import (
 )
 from torch_tb_profiler.analysis.facts.replayed import captured_operators
 from torch_tb_profiler.analysis.facts.replays import Evidence
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.store.roles import Role
 
 STEP = "step[DECODE bs=8]"
 FULL = Graph(tuple(Node(f"aten::op{i}", 8, f"k{i}") for i in range(12)), "Model_0")
@@ -150,6 +153,17 @@ def test_without_a_capture_the_kernels_are_a_replay_and_have_a_row() -> None:
     rest = facts["unnamed_steps"]
     assert [facts.strings[int(name)] for name in rest["name"]] == ["graph replay"]
     assert rest["device"].tolist() == [12_000]
+
+
+def test_a_what_if_reaches_what_was_captured_within_an_operator() -> None:
+    trace, facts = named(Execution().add(STEP, [FULL]), Recording([FULL], 8))
+    scene = Simulation(trace, facts, build_insight(trace, facts)).scene
+    work = scene.graph.work.row
+    for glob, roles in (("aten::op3", (Role.OPERATOR,)), ("aten::op3", ())):
+        chosen = scene.within(glob, *roles)
+        assert trace.strings.many(trace["spans"]["name"][work[chosen.work]]) == ["k3"]
+        assert not chosen.segment.any()
+    assert scene.within("nn.Module: Model_0", Role.PYTHON).work.all()
 
 
 def mutated(chance: random.Random) -> tuple[Execution, list[Recording]]:

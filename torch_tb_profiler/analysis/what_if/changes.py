@@ -184,7 +184,7 @@ def _chosen(scene: Scene, values: Values) -> Choice:
         choices.append(Choice(none, work[scene.graph.work.row]))
     for key, roles in (("operator", (Role.OPERATOR,)), ("line", (Role.PYTHON,)), ("name", ())):
         if values.get(key):
-            choices.append(scene.inside(scene.spans_named(values[key], *roles)))
+            choices.append(scene.within(values[key], *roles))
     if values.get("module"):
         choices.append(scene.in_module(values["module"]))
     if values.get("kind"):
@@ -221,7 +221,7 @@ def _peak(scene: Scene, durations: Durations, values: Values) -> None:
     least = ideal_times(scene.trace, scene.insight, work.row, scene.peaks).time
     reached = np.fmin(durations.work, least / float(values["share"]))
     if values["operator"] != "*":
-        inside = scene.inside(scene.spans_named(values["operator"], Role.OPERATOR)).work
+        inside = scene.within(values["operator"], Role.OPERATOR).work
         reached = np.where(inside, reached, durations.work)
     durations.work[:] = np.fmin(reached, durations.work)
 
@@ -250,7 +250,7 @@ def _fuse(scene: Scene, durations: Durations, values: Values) -> None:
     stays: what is between them is neither written nor read again.
     """
     work = scene.graph.work
-    chosen = scene.inside(scene.spans_named(values["operator"], Role.OPERATOR)).work
+    chosen = scene.within(values["operator"], Role.OPERATOR).work
     chosen &= scene.work_causes == PathCause.KERNEL
     before = work.previous
     follows = chosen & (before >= 0) & chosen[before]

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
 from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.replayed import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.store.columns import Array, Mask
@@ -60,6 +61,16 @@ class Scene:
         work = self.graph.work
         own = outer[work.row] | under[work.launch] & (work.launch >= 0)
         return Choice(under[self.graph.host.span], own)
+
+    def within(self, glob: str, *roles: Role) -> Choice:
+        """What happens in spans of a name, and replayed work whose capture lay within calls of it."""
+        calls, work = self.trace["captured_calls"], self.graph.work.row
+        named = name_mask(self.trace.strings, calls["name"], pattern(glob))[calls["name"]]
+        if roles:
+            named &= np.isin(calls["role"], roles)
+        chosen = self.inside(self.spans_named(glob, *roles))
+        again = captured_calls(self.trace, self.facts, work, named) >= 0
+        return Choice(chosen.segment, chosen.work | again)
 
     @property
     def nothing(self) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from pathlib import Path
@@ -27,6 +28,7 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import captures
 from torch_tb_profiler.sources.listing import list_files
 from torch_tb_profiler.store.roles import Role
 
@@ -153,6 +155,19 @@ def test_without_a_capture_the_kernels_are_a_replay_and_have_a_row() -> None:
     rest = facts["unnamed_steps"]
     assert [facts.strings[int(name)] for name in rest["name"]] == ["graph replay"]
     assert rest["device"].tolist() == [12_000]
+
+
+def test_a_list_of_captures_that_cannot_be_read_costs_names_and_not_the_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "_MOST_DETAILS", 4)
+    (tmp_path / "capture_traces").mkdir()
+    (tmp_path / "capture_traces" / captures.DETAILS).write_text("[    ]")
+    trace = tmp_path / "rank0.1.pt.trace.json"
+    trace.write_text(json.dumps({"traceEvents": Execution().add(STEP, [FULL]).events()}))
+    _, facts = read(str(trace), Settings())
+    assert facts.defects.as_dict() == {"unreadable_capture": 1}
+    assert facts.summary["attribution"]["by"]["replay"]["events"] == 12
 
 
 def test_a_what_if_reaches_what_was_captured_within_an_operator() -> None:

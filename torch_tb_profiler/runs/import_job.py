@@ -106,7 +106,12 @@ def _named_by_captures(trace: Trace, location: str, settings: Settings) -> Trace
     if not replays_graphs(trace):
         return trace
     collected = Collected(trace)
-    for file in captures.described(captures_beside(location)):
+    try:
+        files = captures.described(captures_beside(location))
+    except SourceError:
+        trace.defects.add(defects.UNREADABLE_CAPTURE)
+        files = []
+    for file in files:
         try:
             with open_text(file.location, settings) as stream:
                 stream.limit(settings)

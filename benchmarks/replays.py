@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from tests.builders.captured_graphs import Execution, Graph, Node, Recording, other_batch
-from torch_tb_profiler.analysis.facts.attributed import captured_batch
 from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.captured import CaptureSource, Collected
@@ -54,7 +53,7 @@ def main() -> None:
     tree = call_tree(trace)
     caused = causes(trace, tree, tree.names)
     begun = time.perf_counter(), time.process_time()
-    replays = match_replays(trace, caused, tree.names, captured_batch(trace, tree))
+    replays = match_replays(trace, tree, caused)
     wall, busy = time.perf_counter() - begun[0], time.process_time() - begun[1]
     named = int((replays.captured >= 0).sum())
     print(

@@ -10,12 +10,12 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, identity, selected_steps
-from torch_tb_profiler.cli.tables import records
+from torch_tb_profiler.cli.tables import cell, records
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.provenance import Provenance
-from torch_tb_profiler.units import UNKNOWN, and_more, format_count, format_value
+from torch_tb_profiler.units import and_more, format_count
 from torch_tb_profiler.views.steps import window_text
 
 _SHOWN = ("name", "region", "calls", "device_ns", "host_ns")
@@ -72,7 +72,7 @@ def _document(
     columns += [Column("Fused operators", "below"), Column("Source lines", "below")]
     cells = [
         (
-            *(_cell(row[name], declared[name].unit) for name in _SHOWN),
+            *(cell(row[name], declared[name].unit) for name in _SHOWN),
             row["fused"] or "",
             _lines(row),
         )
@@ -83,12 +83,6 @@ def _document(
     return Document(
         opened.title, tuple(lines), (Table(title, tuple(columns), cells, len(rows), note),)
     )
-
-
-def _cell(value: Any, unit: str) -> str:
-    if value is None:
-        return UNKNOWN
-    return value if isinstance(value, str) else format_value(value, unit)
 
 
 def _lines(row: dict[str, Any]) -> str:

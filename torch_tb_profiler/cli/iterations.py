@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from torch_tb_profiler.analysis.figures.iterations import (
     ITERATIONS,
@@ -13,10 +12,10 @@ from torch_tb_profiler.analysis.figures.iterations import (
 )
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, identity, selected_steps
+from torch_tb_profiler.cli.tables import cell
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
-from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.iterations import HOW_TO_RECORD, headline
 
@@ -66,11 +65,5 @@ def _block(title: str, table: DisplayTable, spec: DisplaySpec, names: str, total
         )
         for column in used
     )
-    cells = [tuple(_cell(row[c.name], c.unit) for c in used) for row in rows]
+    cells = [tuple(cell(row[c.name], c.unit) for c in used) for row in rows]
     return Table(title, head, cells, total)
-
-
-def _cell(value: Any, unit: str) -> str:
-    if isinstance(value, str):
-        return value
-    return UNKNOWN if value is None else format_value(value, unit)

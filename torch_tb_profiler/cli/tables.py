@@ -189,6 +189,13 @@ def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
     return label, "number", lambda value: format_value(value, column.unit)
 
 
+def cell(value: Any, unit: str) -> str:
+    """A value of a declared column in this unit; texts as they are, None is unknown."""
+    if value is None:
+        return UNKNOWN
+    return value if isinstance(value, str) else format_value(value, unit)
+
+
 def _text(value: str | None) -> str:
     return UNKNOWN if value is None else value
 

@@ -94,7 +94,6 @@ unnamed_steps: Device work without an operator, per step and what is known of it
     step         i4  row of steps        The step; -1 outside all.
     events       i8  events              Kernels, copies and memsets.
     device       i8  ns                  Their time.
-    kernel       i8  ns                  Of it, kernels.
 """)
 
 REPLAYS = declared("""

@@ -164,7 +164,6 @@ recording.
     file      i4  number of a string  The recording beside the trace; -1 this trace.
     batch     i8  -                   Batch size that was captured; -1 unknown.
     mode      i4  number of a string  Mode as written, e.g. `FULL` or `PIECEWISE`; -1 unknown.
-    launches  i8  launches            Number of launches captured.
 """)
 
 CAPTURED_LAUNCHES = declared("""
@@ -185,7 +184,6 @@ captured_calls: Host calls within captures around their launches, callers first.
     types     i4  number of a string     `Input type` as JSON text.
     strides   i4  number of a string     `Input Strides` as JSON text.
     concrete  i4  number of a string     `Concrete Inputs` as JSON text.
-    event     i4  row of spans           The call, if it is in this trace; -1 otherwise.
 """)
 
 TRACE_TABLES = tuple(spec for spec in list(globals().values()) if isinstance(spec, TableSpec))

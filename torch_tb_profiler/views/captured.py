@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.facts.replayed import captured_operators
 from torch_tb_profiler.analysis.facts.replays import Evidence
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.store.model import Facts, Trace
@@ -48,8 +51,8 @@ def captured_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]
 
 def captured_operator(trace: Trace, facts: Facts, event: int) -> str | None:
     """The operator around the captured launch of an event."""
-    told = captured_arguments(trace, facts, event)
-    return next((each.value for each in told if each.name == "Operator"), None)
+    call = int(captured_operators(trace, facts, np.array([event]))[0])
+    return trace.strings[int(trace["captured_calls"]["name"][call])] if call >= 0 else None
 
 
 def _said(trace: Trace, call: int) -> list[Argument]:

@@ -17,9 +17,9 @@ from torch_tb_profiler.analysis.efficiency.attribution import (
     lost_calls,
     main_pieces,
 )
-from torch_tb_profiler.analysis.efficiency.served import server_steps
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.iterations import said_around
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
 from torch_tb_profiler.hardware.call import read_call
@@ -30,6 +30,7 @@ from torch_tb_profiler.hardware.main_kernels import (
     only_helps,
     transforms,
 )
+from torch_tb_profiler.hardware.server_steps import ServerStep
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -148,8 +149,13 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
         self_time=joined(np.maximum(host - tree.children[node], 0), nothing),
         launched=launched,
         marked=with_ancestors(above, marked),
-        served=server_steps(trace, tree)[tree.node[called]],
+        served=said_around(trace, tree, _states_sums)[tree.node[called]],
     )
+
+
+def _states_sums(said: ServerStep) -> bool:
+    # SGLang's ``step[DECODE bs=32]`` states none, vLLM's words within or around it do.
+    return max(said.context.query_keys, said.generation.query_keys) > 0
 
 
 def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringBuilder) -> _Works:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import Attribution
-from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, joined
 from torch_tb_profiler.analysis.facts.replays import Replays
 from torch_tb_profiler.analysis.facts.steps import StepWindows
-from torch_tb_profiler.hardware.server_steps import server_step
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
@@ -43,21 +42,6 @@ class Attributed:
     counts: dict[str, dict[str, int]]
 
 
-def captured_batch(trace: Trace, tree: CallTree) -> Ints:
-    """Per row of spans the batch that the innermost iteration of a server around a call states, −1
-    unknown.
-    """
-    name = trace["spans"]["name"][tree.row]
-    annotation = trace["spans"]["role"][tree.row] == Role.ANNOTATION
-    batch_of = np.full(len(trace.strings) + 1, -1, np.int64)
-    for number in distinct(name[annotation], trace.strings):
-        told = server_step(trace.strings[number])
-        batch_of[number] = told.batch if told else -1
-    batch = np.append(batch_of[name], -1)
-    around = nearest(tree.parent, batch[:-1] >= 0)
-    return np.asarray(batch[np.append(around, np.int32(-1))[tree.node]])
-
-
 def attribute(
     trace: Trace,
     tree: CallTree,
@@ -80,7 +64,7 @@ def attribute(
     operator[launched] = name[caused.operator[launched]]
     how[launched] = of_node[caused.operator[launched]]
     region = _region(trace, tree, caused, windows)
-    outside = np.flatnonzero((caused.operator < 0) & (region >= 0))
+    outside = np.flatnonzero(region >= 0)
     how[outside] = np.where(compiled[region[outside]], Attribution.COMPILED, Attribution.ANNOTATION)
     is_replay = np.flatnonzero((replays.replay >= 0) & (caused.operator < 0))
     how[is_replay], region[is_replay] = Attribution.REPLAY, -1
@@ -98,18 +82,22 @@ def attribute(
 
 
 def _region(trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows) -> Array:
-    """Name of the innermost annotation around the launch of every device event, −1 none; steps name
-    nothing.
+    """Name of the innermost annotation around the launch of every device event without an operator,
+    −1 none; steps name nothing.
     """
+    region = np.full(len(caused.row), -1, np.int32)
+    work = np.flatnonzero((caused.launch >= 0) & (caused.operator < 0))
+    if not len(work):
+        return region
     name = trace["spans"]["name"][tree.row]
     steps = np.zeros(len(trace.strings) + 1, np.bool_)
     steps[windows.name] = True
     role = trace["spans"]["role"][tree.row]
     annotation = tree.kept & ~tree.is_operator & (role != Role.RUNTIME) & ~steps[name]
     annotation &= tree.names.step[name] < 0
-    around = np.append(nearest(tree.parent, annotation), np.int32(-1))
-    node = np.where(caused.launch >= 0, tree.node[caused.launch], -1)
-    return np.asarray(np.append(name, np.int32(-1))[around[node]])
+    around = climb(tree.parent, tree.node[caused.launch[work]], annotation)
+    region[work] = np.append(name, np.int32(-1))[around]
+    return region
 
 
 def _named_rest(how: Array, region: Array, caused: Causes, texts: StringBuilder) -> Array:
@@ -121,7 +109,7 @@ def _named_rest(how: Array, region: Array, caused: Causes, texts: StringBuilder)
         Attribution.REPLAY: "graph replay",
         Attribution.NONE: "launched outside operators",
     }
-    name = region.astype(np.int32)
+    name: Array = region.copy()
     for kind, text in rest.items():
         chosen = (how == kind) & (region < 0)
         if chosen.any():
@@ -136,9 +124,6 @@ def _unnamed(
     trace: Trace, caused: Causes, windows: StepWindows, operator: Array, how: Array, region: Array
 ) -> Table:
     work = np.flatnonzero(operator < 0)
-    row = caused.row[work]
-    dur = trace["spans"]["dur"][row]
-    kernel = trace["spans"]["role"][row] == Role.KERNEL
     step = windows.device_step[work]
     first, group = group_rows((step, how[work], region[work]))
     n = len(first)
@@ -147,8 +132,7 @@ def _unnamed(
         name=region[work][first],
         step=step[first],
         events=np.bincount(group, minlength=n),
-        device=sum_by(group, n, dur),
-        kernel=sum_by(group, n, np.where(kernel, dur, 0)),
+        device=sum_by(group, n, trace["spans"]["dur"][caused.row[work]]),
     )
 
 

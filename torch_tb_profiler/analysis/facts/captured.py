@@ -27,9 +27,9 @@ from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.facts.captures import captured_at
 from torch_tb_profiler.analysis.facts.launches import capture_marks
 from torch_tb_profiler.analysis.facts.links import enclosing_spans
-from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, distinct, named
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
@@ -54,16 +54,11 @@ class CaptureSource:
 
 
 def replays_graphs(trace: Trace) -> bool:
-    """Whether device work has the correlation of a graph launch, or says where it was captured."""
+    """Whether device work has the correlation of a graph launch."""
     spans = trace["spans"]
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    launches = name_mask(trace.strings, spans["name"][calls], _is_graph_launch)
-    rows = calls[launches[spans["name"][calls]]]
+    rows = calls[named(trace, calls, GRAPH_LAUNCH.match)]
     return bool(np.isin(spans["correlation"][device_rows(trace)], spans["correlation"][rows]).any())
-
-
-def _is_graph_launch(text: str) -> bool:
-    return "GraphLaunch" in text
 
 
 class Collected:
@@ -114,8 +109,7 @@ class Collected:
             | {
                 "parent": np.where(
                     calls.columns["parent"] >= 0, calls.columns["parent"] + self._count, NONE
-                ),
-                "event": calls.row if own else np.full(len(calls.row), NONE),
+                )
             }
         )
         self._count += len(calls.row)
@@ -146,7 +140,6 @@ class Collected:
             "file": self._strings.intern(source.name) if source.name else NONE,
             "batch": batch,
             "mode": self._strings.intern(mode) if mode else NONE,
-            "launches": len(row),
         }
 
     def _texts(self, trace: Trace, calls: _Calls, row: Ints) -> dict[str, Array]:
@@ -176,10 +169,10 @@ def _find_launches(trace: Trace, own: bool) -> tuple[Ints, Ints, Ints] | None:
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     begins, ends = capture_marks(trace, calls)
     begin, end, track = _ranges(trace, calls[begins], calls[ends])
-    named = np.zeros(spans.n, np.bool_)
-    named[trace["launch_args"]["span"]] = True
-    named[calls[_copies(trace, calls)]] = True
-    row = calls[named[calls]]
+    launches = np.zeros(spans.n, np.bool_)
+    launches[trace["launch_args"]["span"]] = True
+    launches[calls[_role_of_launch(trace, calls) != Role.KERNEL]] = True
+    row = calls[launches[calls]]
     # What ran was not captured, such as work of another stream.
     ran = spans["correlation"][device_rows(trace)]
     row = row[~np.isin(spans["correlation"][row], ran[ran > 0])]
@@ -201,17 +194,9 @@ def _find_launches(trace: Trace, own: bool) -> tuple[Ints, Ints, Ints] | None:
     return row, graph.astype(np.int64), begin[used]
 
 
-def _copies(trace: Trace, calls: Ints) -> Mask:
-    name = trace["spans"]["name"][calls]
-    return np.asarray(
-        name_mask(trace.strings, name, lambda text: _COPY.match(text) or _SET.match(text))[name]
-    )
-
-
 def _role_of_launch(trace: Trace, row: Ints) -> Array:
-    name = trace["spans"]["name"][row]
-    copies = name_mask(trace.strings, name, _COPY.match)[name]
-    sets = name_mask(trace.strings, name, _SET.match)[name]
+    """What each of some runtime calls would launch: a copy, a memset, else a kernel."""
+    copies, sets = named(trace, row, _COPY.match), named(trace, row, _SET.match)
     return np.where(copies, Role.MEMCPY, np.where(sets, Role.MEMSET, Role.KERNEL)).astype(np.uint8)
 
 

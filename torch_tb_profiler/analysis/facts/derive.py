@@ -40,7 +40,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.facts import defects as d
-from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute, captured_batch
+from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import call_tree
@@ -100,7 +100,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     tree = call_tree(trace)
     names, caused = tree.names, causes(trace, tree, tree.names)
     windows, iterations = find_steps(trace, tree, names, caused)
-    replays = match_replays(trace, caused, names, captured_batch(trace, tree))
+    replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
     replayed = replayed_calls(trace, of_replays, replay_step, is_operator(trace))

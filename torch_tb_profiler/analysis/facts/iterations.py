@@ -8,13 +8,16 @@ One iteration is one outermost annotation of the thread that has most of them. W
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.hardware.server_steps import PHASES, Requests, ServerStep, server_step
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -25,8 +28,7 @@ from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 LEAST_REPEATS = 3
 LEAST_COVERAGE = 0.5
-"""Words that anybody uses (``prefill``, ``decode``) mark iterations if they repeat and cover this share of the time
-from the first to the last of them."""
+"""What anybody may write, such as ``prefill``, marks iterations or steps if it repeats and covers this share of the time."""
 _SUMS = ("requests", "query", "keys", "query_squares", "query_keys")
 _SIDES = ("context", "generation")
 LONGEST_NAME = 48
@@ -103,23 +105,39 @@ def _of_servers(
     return row, said, meanings
 
 
+def said_around(trace: Trace, tree: CallTree, tells: Callable[[ServerStep], bool]) -> Array:
+    """String number of the innermost annotation around each node of the call tree for which ``tells``
+    is true, −1 none; int32 of shape (nodes + 1,), the last one −1.
+    """
+    name = trace["spans"]["name"][tree.row]
+    annotation = trace["spans"]["role"][tree.row] == Role.ANNOTATION
+    number, meanings = _meanings(name[annotation], trace.strings)
+    told = np.array([*map(tells, meanings), False], np.bool_)[number]
+    if not told.any():
+        return np.full(len(name) + 1, -1, np.int32)
+    around = nearest(tree.parent, annotation & told[name])
+    return np.asarray(np.append(name, np.int32(-1))[np.append(around, np.int32(-1))])
+
+
 def outermost(spans: Table, row: Ints) -> Ints:
     """Those of one thread that begin within none before, in time order."""
-    start = spans["start"][row]
-    row = row[np.lexsort((-spans["dur"][row], start))]
-    start = spans["start"][row]
-    reached = np.maximum.accumulate(start + spans["dur"][row])
-    return row[np.append(True, start[1:] >= reached[:-1])] if len(row) else row
+    order, outer = _in_order(spans, row)
+    return row[order[outer]]
+
+
+def _in_order(spans: Table, row: Ints) -> tuple[Ints, Mask]:
+    """``(order, outer)``: spans of one thread by begin, and which of them begin within none before."""
+    start, dur = spans["start"][row], spans["dur"][row]
+    order = np.lexsort((-dur, start))
+    reached = np.maximum.accumulate((start + dur)[order])
+    outer = np.append(True, start[order][1:] >= reached[:-1])[: len(row)]
+    return order, outer
 
 
 def _outermost(spans: Table, row: Ints, said: Ints, meanings: list[ServerStep]) -> ServerIterations:
     """The annotations of one thread that begin within no other, with what the inner ones say."""
-    start = spans["start"][row]
-    order = np.lexsort((-spans["dur"][row], start))
-    row, said, start = row[order], said[order], start[order]
-    end = start + spans["dur"][row]
-    reached = np.maximum.accumulate(end)
-    outer = np.append(True, start[1:] >= reached[:-1])
+    order, outer = _in_order(spans, row)
+    row, said = row[order], said[order]
     of = np.cumsum(outer) - 1
     result = said[outer].copy()
     inner = np.flatnonzero(~outer)

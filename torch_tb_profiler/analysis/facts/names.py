@@ -16,7 +16,7 @@ _STEP = re.compile(r"ProfilerStep#(\d{1,18})$")
 _DATALOADER = re.compile(r"enumerate\(Data(?:Loader|Pipe)\)#")
 _DATA_PARALLEL = "DataParallel.forward"
 _DISTRIBUTED = "DistributedDataParallel.forward"
-_GRAPH_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule)GraphLaunch|xpuGraphLaunch")
+GRAPH_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule)GraphLaunch|xpuGraphLaunch")
 _COLLECTIVE = re.compile(
     r"(?P<backend>nccl|rccl|gloo|ucc|mpi|hccl|xccl|oneccl|ccl|msccl|mscclpp|nvshmem|cncl|bkcl|eccl):(?!:)"
     r"|(?:_?c10d(?:_functional)?|_c10d_functional_autograd|symm_mem|deep_ep)::"
@@ -101,7 +101,7 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
             dataloader[number] = True
         elif text in (_DATA_PARALLEL, _DISTRIBUTED):
             data_parallel |= text == _DATA_PARALLEL
-        elif _GRAPH_LAUNCH.match(text):
+        elif GRAPH_LAUNCH.match(text):
             graph[number] = True
         elif match := _COLLECTIVE.match(text):
             collective[number] = True

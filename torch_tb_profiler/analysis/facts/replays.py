@@ -22,8 +22,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.captures import captured_at
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct
+from torch_tb_profiler.analysis.facts.iterations import said_around
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.hardware.server_steps import server_step
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
@@ -48,7 +51,7 @@ class Evidence(IntEnum):
     ONLY = 2
     """Kernels as those of one capture alone."""
     PLACE = 3
-    """Kernels as those of several captures, of which it is the one at its place in the sequence."""
+    """Several captures have these kernels; the place in the sequence tells which."""
     BATCH = 4
     """The batch of the iteration decides between captures of equal kernels."""
     LACKING = 5
@@ -59,9 +62,6 @@ class Evidence(IntEnum):
     """Refused: they are those of several captures, and nothing decides between them."""
     OTHER_BATCH = 8
     """Refused: they are those of a capture of another batch than that of the iteration."""
-
-
-NAMED = (Evidence.NODE, Evidence.ONLY, Evidence.PLACE, Evidence.BATCH, Evidence.LACKING)
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,10 @@ class Replays:
     captured: Ints
 
 
-def match_replays(trace: Trace, caused: Causes, names: HostNames, batch: Ints | None) -> Replays:
-    """The captures of all replays; ``batch``: per row of spans that of the iteration around it,
-    −1 unknown.
-    """
+def match_replays(trace: Trace, tree: CallTree, caused: Causes) -> Replays:
+    """The captures of all replays."""
     spans = trace["spans"]
-    is_replayed = (caused.launch >= 0) & names.graph_launch[spans["name"][caused.launch]]
+    is_replayed = (caused.launch >= 0) & tree.names.graph_launch[spans["name"][caused.launch]]
     work = np.flatnonzero(is_replayed)
     launch, at = np.unique(caused.launch[work], return_inverse=True)
     replay = np.full(len(caused.row), NONE, np.int64)
@@ -100,9 +98,9 @@ def match_replays(trace: Trace, caused: Causes, names: HostNames, batch: Ints | 
         known = work[captured[work] >= 0]
         evidence[replay[known]] = Evidence.NODE
         graph[replay[known]] = launches["graph"][captured[known]]
-        _by_kernels(
-            trace, caused, work[evidence[at] == Evidence.NONE], batch, replay, launch
-        ).write(captured, graph, evidence)
+        batch = _batches(trace, tree, launch)
+        unknown = work[evidence[at] == Evidence.NONE]
+        _by_kernels(trace, caused, unknown, batch, replay).write(captured, graph, evidence)
     return Replays(launch, graph, evidence, replay, captured)
 
 
@@ -130,9 +128,20 @@ def _by_node(trace: Trace, caused: Causes, work: Ints, captured: Ints) -> None:
         captured[work] = np.append(order, NONE)[np.where(host >= 0, position, NONE)]
 
 
+def _batches(trace: Trace, tree: CallTree, launch: Ints) -> list[int]:
+    """The batch that the innermost iteration of a server around each launch states, −1 unknown."""
+    around = said_around(trace, tree, lambda said: said.batch >= 0)[tree.node[launch]]
+    said = {
+        number: server_step(trace.strings[number]) for number in distinct(around, trace.strings)
+    }
+    found = (said.get(number) for number in around.tolist())
+    return [step.batch if step else NONE for step in found]
+
+
 def _by_kernels(
-    trace: Trace, caused: Causes, work: Ints, batch: Ints | None, replay: Ints, launch: Ints
+    trace: Trace, caused: Causes, work: Ints, batch: list[int], replay: Ints
 ) -> _Matching:
+    """Work of replays, matched by its kernels; ``batch``: of each replay."""
     spans = trace["spans"]
     order = np.lexsort((spans["start"][caused.row[work]], replay[work]))
     work = work[order]
@@ -141,7 +150,7 @@ def _by_kernels(
     track = spans["track"][row]
     begin = np.flatnonzero(np.diff(replay[work], prepend=-1))
     pieces = [
-        _Replay(int(replay[w[0]]), w, tuple(t.tolist()), k)
+        _Replay(int(replay[w[0]]), w, tuple(t.tolist()), k, batch[replay[w[0]]])
         for w, t, k in zip(
             np.split(work, begin[1:]),
             np.split(token, begin[1:]),
@@ -150,9 +159,6 @@ def _by_kernels(
         )
         if len(w)
     ]
-    if batch is not None:
-        for piece in pieces:
-            piece.batch = int(batch[launch[piece.number]])
     matching = _Matching(pieces, _sequences(trace))
     matching.match()
     return matching
@@ -176,7 +182,7 @@ class _Replay:
     work: Ints
     tokens: tuple[int, ...]
     tracks: Array
-    batch: int = NONE
+    batch: int
 
 
 @dataclass
@@ -188,7 +194,7 @@ class _Capture:
     graph: int
     launches: Ints
     tokens: tuple[int, ...]
-    content: int = NONE
+    content: int
 
 
 @dataclass
@@ -242,7 +248,7 @@ class _Matching:
         self._replays, self._sequences = replays, sequences
         self._found: dict[int, tuple[_Capture, Evidence, list[int]]] = {}
         self._refused: dict[int, Evidence] = {}
-        self._places: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int] | None] = {}
+        self._places: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int] | None] = {}
         self._alike = Counter(c.tokens for s in sequences for c in s.captures)
         self._sizes = sorted({s.batch for s in sequences if s.batch >= 0})
 
@@ -355,10 +361,9 @@ class _Matching:
         """For each piece of work the launch that it is, −1 undecided; None if they differ."""
         if replay.tokens == tokens:
             return list(range(len(tokens)))
-        several = bool((replay.tracks != replay.tracks[0]).any())
-        if several:
+        if (replay.tracks != replay.tracks[0]).any():
             return _by_stream(replay, tokens)
-        key = (replay.tokens, tokens, several)
+        key = (replay.tokens, tokens)
         if key not in self._places:
             self._places[key] = _embedded(replay.tokens, tokens)
         return self._places[key]

@@ -14,6 +14,8 @@ from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.iterations import (
+    LEAST_COVERAGE,
+    LEAST_REPEATS,
     ServerIterations,
     phase_of_steps,
     server_iterations,
@@ -28,9 +30,6 @@ from torch_tb_profiler.store.strings import StringTable
 
 __all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reasons"]
 
-LEAST_REPEATS = 3
-LEAST_COVERAGE = 0.5
-"""A repeated annotation marks steps if it covers at least this share of the span."""
 LONGEST_COUNTED = 200
 _COUNTED = re.compile(
     r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$",

@@ -29,6 +29,8 @@ def opened(path: Path) -> tuple[Trace, Facts]:
     return trace, derive(trace)
 
 
+UNNAMED = ("annotation", "replay", "none")
+"""What the column ``attribution`` says of work that has no operator."""
 _PROPERTIES = ("name", "operator", "grid", "block", "registers", "shared_memory_bytes")
 
 
@@ -63,7 +65,7 @@ def operators(
     rows = operator_rows(facts, selection or select(facts), group)
     found = {}
     for at in range(rows.n):
-        if rows["attribution"][at] in ("annotation", "replay", "none"):
+        if rows["attribution"][at] in UNNAMED:
             continue
         key = (
             facts.strings[int(rows["name"][at])],

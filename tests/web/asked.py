@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from tests.analysis.figures import UNNAMED
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.flags import NoOperator
@@ -61,7 +62,7 @@ def operators(
     rows = route(facts, "/operator", group=group)["rows"]
     sums: dict[tuple[str, ...], tuple[float, ...]] = {}
     for at, name in enumerate(rows["name"]):
-        if rows["attribution"][at] in ("annotation", "replay", "none"):
+        if rows["attribution"][at] in UNNAMED:
             continue
         times = (
             rows[key][at]

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from werkzeug.test import Client
 
+from tests.analysis.figures import UNNAMED
 from tests.conftest import REAL_TRACES
 from tests.web.served import Answering, body
 from torch_tb_profiler.analysis.figures.selection import mask, select
@@ -128,11 +129,7 @@ def test_the_costliest_operator_has_stacks_or_says_that_none_were_recorded(
     client = Client(Application(Loaded(traces), Settings()))  # type: ignore[arg-type]
     for trace in traces:
         rows = json.loads(asked(trace, client, "/operator?"))["rows"]
-        named = [
-            at
-            for at, how in enumerate(rows["attribution"])
-            if how not in ("annotation", "replay", "none")
-        ]
+        named = [at for at, how in enumerate(rows["attribution"]) if how not in UNNAMED]
         if named:
             first = named[0]
             query = {

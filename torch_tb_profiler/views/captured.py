@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_count
-from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.views.event_arguments import OPERATOR_LABELS, cut
 from torch_tb_profiler.views.timeline_wire import Argument
 
 LONGEST_NAME = 4096
@@ -64,8 +64,7 @@ def _said(trace: Trace, call: int) -> list[Argument]:
         name = strings[int(calls["name"][call])]
         if calls["role"][call] == Role.OPERATOR and not said:
             said.append(Argument(name="Operator", value=cut(name, LONGEST_NAME)))
-            inputs = (("dims", "Input shapes"), ("types", "Input types"), ("concrete", "Inputs"))
-            for key, label in inputs:
+            for key, label in OPERATOR_LABELS.items():
                 if (text := strings[int(calls[key][call])]) != "":
                     said.append(Argument(name=label, value=cut(text, LONGEST_NAME)))
         elif name.startswith(MODULE):

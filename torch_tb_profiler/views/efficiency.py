@@ -73,8 +73,11 @@ def efficiency_of(
     peaks = device_peaks(facts, file)
     by_workload = workload_rows(insight, selection)
     judged = shares(insight, by_workload, peaks)
-    by = kernel_rows(insight, selection) if group == "kernel" else None
-    rows = by or with_unnamed(insight, selection, by_workload)
+    rows = (
+        kernel_rows(insight, selection)
+        if group == "kernel"
+        else with_unnamed(insight, selection, by_workload)
+    )
     rates = judged if rows is by_workload else shares(insight, rows, peaks)
     table = efficiency_table(
         insight, rows, rates, not_modelled(facts, insight, selection, rows), group

@@ -29,7 +29,7 @@ _OBJECT: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dic
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 
-_OPERATOR = {
+OPERATOR_LABELS = {
     "dims": "Input shapes",
     "types": "Input types",
     "strides": "Input strides",
@@ -55,7 +55,7 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
     fused = fused_operators(trace.strings[int(spans["name"][event])])
     arguments = [
         *([Argument(name="Fused operators", value=fused)] if fused else ()),
-        *_texts(trace, "operator_args", event, _OPERATOR),
+        *_texts(trace, "operator_args", event, OPERATOR_LABELS),
         *_numbers(trace, "operator_args", event, _OPERATOR_NUMBERS),
         *_of_device(trace, facts, event),
         *_texts(trace, "collective_args", event, _COLLECTIVE),

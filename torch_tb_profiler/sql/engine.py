@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from torch_tb_profiler.sql.readable import Data
+    from torch_tb_profiler.sql.tables import SqlTable
 
 _BATCH = 2048
 _THREADS = 4
@@ -26,7 +27,7 @@ _CLOSED = (
     "set search_path='main,page,facts,insight,trace'",
     "set lock_configuration=true",
 )
-_LESS = "Ask for less: name columns, limit rows, filter by step or time, aggregate earlier."
+LESS = "Ask for less: name columns, limit rows, filter by step or time, aggregate earlier."
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Result:
-    """The first rows. ``types``: of the columns, in SQL. ``total``: rows of the whole result; −1 where counting them
-    took too long.
+    """The first rows. ``types``: of the columns: integer, number, text, flag or DuckDB's name of another one. ``units``: what
+    the tables of the statement call by that name: ``event`` (an id), ``ns``, ``bytes``; empty not known. ``total``: rows of
+    the whole result; −1 where counting them took too long.
     """
 
     columns: list[str]
     types: list[str]
+    units: list[str]
     rows: list[list[Any]] = field(repr=False)
     total: int
 
@@ -69,8 +72,9 @@ def run(data: Data, text: str, limits: Limits) -> Result:
         BadRequest: it is no SELECT, wrong, or exceeds a limit.
         MissingPackage: DuckDB or pyarrow is not installed.
     """
-    with _answered(data, text, limits) as (reader, ended):
+    with _answered(data, text, limits) as (reader, ended, named):
         columns, types = reader.schema.names, [_type(f.type) for f in reader.schema]
+        units = _units(named)
         rows: list[list[Any]] = []
         total, size, full = 0, 0, False
         try:
@@ -91,12 +95,12 @@ def run(data: Data, text: str, limits: Limits) -> Result:
             if not (full and ended.is_set()):
                 raise
             total = -1
-        return Result(columns, types, rows, total)
+        return Result(columns, types, [units.get(name, "") for name in columns], rows, total)
 
 
 def frame(data: Data, text: str, limits: Limits) -> DataFrame:
     """The whole result as a DataFrame; integers with unknown ones are ``Int64``. Raises as ``run`` does."""
-    with _answered(data, text, limits) as (reader, _):
+    with _answered(data, text, limits) as (reader, *_):
         import pandas
         import pyarrow as pa
 
@@ -117,8 +121,10 @@ def frame(data: Data, text: str, limits: Limits) -> DataFrame:
 
 
 @contextlib.contextmanager
-def _answered(data: Data, text: str, limits: Limits) -> Iterator[tuple[Any, threading.Event]]:
-    """A reader of the result, and what is set once the time is over."""
+def _answered(
+    data: Data, text: str, limits: Limits
+) -> Iterator[tuple[Any, threading.Event, list[SqlTable]]]:
+    """A reader of the result, what is set once the time is over, and the tables that are named."""
     duckdb = _duckdb()
     connection = duckdb.connect(":memory:", config=_config(limits))
     ended = threading.Event()
@@ -132,11 +138,12 @@ def _answered(data: Data, text: str, limits: Limits) -> Iterator[tuple[Any, thre
     try:
         from torch_tb_profiler.sql.statement import tables_named
 
-        _register(connection, data, tables_named(connection, text))
+        named = tables_named(connection, text)
+        _register(connection, data, named)
         for line in _CLOSED:
             connection.execute(line)
         watchdog.start()
-        yield connection.sql(text).to_arrow_reader(_BATCH), ended
+        yield connection.sql(text).to_arrow_reader(_BATCH), ended, named
     except (duckdb.Error, MemoryError, OverflowError, OSError) as error:
         raise _words(error, duckdb, limits, ended.is_set()) from error
     finally:
@@ -168,11 +175,13 @@ def _config(limits: Limits) -> dict[str, Any]:
     }
 
 
-def _register(connection: Any, data: Data, named: list[Any]) -> None:
+def _register(connection: Any, data: Data, named: list[SqlTable]) -> None:
     """Make the named tables known, and no others; a damaged sidecar is found here."""
     from torch_tb_profiler.sql.arrow import INSIGHT_TEXT, arrow_table, arrow_texts, display_table
     from torch_tb_profiler.store.columns import Table
 
+    if any(table.insight for table in named):
+        data.insight()  # what a server has yet to make is asked for before anything is built
     texts: dict[str, Any] = {}
 
     def strings(unit: str) -> Any:
@@ -201,13 +210,24 @@ def _register(connection: Any, data: Data, named: list[Any]) -> None:
 def _words(error: Exception, duckdb: Any, limits: Limits, ended: bool) -> BadRequest:
     said = str(error)
     if ended or isinstance(error, duckdb.InterruptException):
-        return BadRequest(f"The statement was ended after {limits.seconds:g} s.", _LESS)
+        return BadRequest(f"The statement was ended after {limits.seconds:g} s.", LESS)
     if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)) or "Out of Memory" in said:
         room = format_bytes(limits.memory)
-        return BadRequest(f"The statement needs more than the {room} that it may use.", _LESS)
+        return BadRequest(f"The statement needs more than the {room} that it may use.", LESS)
     kind, mark, rest = said.partition(" Error: ")
     lines = (rest if mark else said).split("\n\nLINE ")[0].split("\n")
     return BadRequest(f"{kind}: {' '.join(filter(None, lines))}" if mark else " ".join(lines))
+
+
+def _units(named: list[SqlTable]) -> dict[str, str]:
+    """Column → its unit, where all of the tables that have it agree."""
+    units: dict[str, set[str]] = {}
+    for table in named:
+        for column in table.spec.columns:
+            shown = {"row of spans": "event", "row of events": "event"}.get(column.unit, column.unit)
+            units.setdefault(column.name, set()).add(shown)
+    known = {name: next(iter(found)) for name, found in units.items() if len(found) == 1}
+    return {name: unit for name, unit in known.items() if unit in ("event", "ns", "bytes")}
 
 
 def _type(kind: Any) -> str:

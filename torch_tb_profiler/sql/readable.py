@@ -179,7 +179,7 @@ def _steps(data: Data) -> dict[str, Any]:
     steps = data.facts["steps"]
     kept = {column.name for column in STEPS.columns} & {column.name for column in steps.spec.columns}
     return {
-        "id": np.arange(steps.n),
+        "step": np.arange(steps.n),
         **{name: steps[name] for name in kept},
         "dur": steps["end"] - steps["start"],
         "stop": steps["end"],
@@ -339,7 +339,7 @@ frames: Every call of a Python function (`with_stack=True`).
 STEPS = _spec(
     """
 steps: Steps in time order. The eight categories from kernel to other add up to dur, exactly.
-    id             i4  row of steps        The step.
+    step           i4  row of steps        The step, as other tables name it.
     name           i4  number of a string  Name, e.g. `ProfilerStep#5`.
     number         i8  -                   N of ProfilerStep#N; -1 otherwise.
     start          i8  ns                  Begin.

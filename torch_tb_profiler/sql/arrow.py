@@ -11,64 +11,19 @@ Unknown becomes null: −1 of integers, NaN, 2 of ``Knowledge``, 0 of an address
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from torch_tb_profiler.analysis.facts.flags import Attribution, NoOperator, Within
-from torch_tb_profiler.analysis.facts.replays import Evidence
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.hardware.server_steps import PHASES
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.sql.kinds import FLAG, INSIGHT_TEXT, NAMED, TEXT
 from torch_tb_profiler.store.columns import Array, Column, Mask, Table
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
-from torch_tb_profiler.store.insight_schema import PathCause, PathKind, RangeKind
-from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
 
-
-def _words(names: type[IntEnum]) -> tuple[str, ...]:
-    return tuple(
-        names(value).name.lower() if value in names._value2member_map_ else str(value)
-        for value in range(max(names) + 1)
-    )
-
-
-_NAMED: dict[str, tuple[str, ...]] = {
-    **{
-        kind.__name__: _words(kind)
-        for kind in (
-            Role,
-            PathCause,
-            PathKind,
-            RangeKind,
-            Attribution,
-            NoOperator,
-            Within,
-            Evidence,
-        )
-    },
-    "position in BLOCK_CATEGORIES": BLOCK_CATEGORIES,
-    "index of PHASES": PHASES,
-    "ASCII": tuple(map(chr, range(128))),
-}
-"""Unit → texts of the values of a column."""
-_FLAG = "0 or 1"
 _NEGATIVE = {("memory", "bytes"), ("memory_curve", "bytes"), ("finding_steps", "finding")}
 """Columns in which −1 is a value."""
-TEXT, INSIGHT_TEXT = "number of a string", "number of a string of the insight"
-
-
-def sql_type(column: Column) -> str:
-    """The type of a declared column in SQL."""
-    if column.unit in (TEXT, INSIGHT_TEXT) or column.unit in _NAMED:
-        return "VARCHAR"
-    if column.unit in (_FLAG, Knowledge.__name__):
-        return "BOOLEAN"
-    names = {"i1": "TINYINT", "u1": "UTINYINT", "i4": "INTEGER", "u8": "UBIGINT", "f8": "DOUBLE"}
-    return names.get(column.dtype, "BIGINT")
 
 
 def arrow_table(table: Table, strings: Callable[[str], Any], numbered: bool) -> Any:
@@ -82,7 +37,11 @@ def arrow_table(table: Table, strings: Callable[[str], Any], numbered: bool) -> 
 
 def arrow_texts(strings: StringTable) -> Any:
     """The texts by number; the arrays of a table of valid UTF-8 are used as they are."""
-    buffers = [None, pa.py_buffer(strings.offsets), pa.py_buffer(np.ascontiguousarray(strings.blob))]
+    buffers = [
+        None,
+        pa.py_buffer(strings.offsets),
+        pa.py_buffer(np.ascontiguousarray(strings.blob)),
+    ]
     texts = pa.Array.from_buffers(pa.large_string(), len(strings), buffers)
     try:
         texts.validate(full=True)
@@ -96,12 +55,12 @@ def _column(table: Table, column: Column, strings: Callable[[str], Any]) -> Any:
     if unit in (TEXT, INSIGHT_TEXT):
         texts = strings(unit)
         return _dictionary(values, texts, (values >= 0) & (values < len(texts)))
-    if unit in _NAMED:
-        known = (values >= 0) & (values < len(_NAMED[unit]))
-        return _dictionary(values.astype(np.int8), pa.array(_NAMED[unit]), known)
+    if unit in NAMED:
+        known = (values >= 0) & (values < len(NAMED[unit]))
+        return _dictionary(values.astype(np.int8), pa.array(NAMED[unit]), known)
     if unit == Knowledge.__name__:
         return pa.array(values == Knowledge.YES, mask=values == Knowledge.UNKNOWN)
-    if unit == _FLAG:
+    if unit == FLAG:
         return pa.array(values != 0)
     if values.dtype.kind == "f":
         return _plain(values, ~np.isnan(values))

@@ -9,6 +9,8 @@ import math
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.errors import BadRequest, MissingPackage
@@ -109,10 +111,14 @@ def frame(data: Data, text: str, limits: Limits) -> DataFrame:
             kind = column.type
             if pa.types.is_decimal(kind) and kind.scale == 0:  # what sums of integers are
                 with contextlib.suppress(pa.ArrowInvalid):
-                    table = table.set_column(place, table.field(place).name, column.cast(pa.int64()))
+                    table = table.set_column(
+                        place, table.field(place).name, column.cast(pa.int64())
+                    )
         missing = {column.type for column in table.columns if column.null_count}
         types = {
-            getattr(pa, name)(): getattr(pandas, f"{'UI' if name[0] == 'u' else 'I'}nt{name[-2:].strip('t')}Dtype")()
+            getattr(pa, name)(): getattr(
+                pandas, f"{'UI' if name[0] == 'u' else 'I'}nt{name[-2:].strip('t')}Dtype"
+            )()
             for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
             if getattr(pa, name)() in missing
         } | ({pa.bool_(): pandas.BooleanDtype()} if pa.bool_() in missing else {})
@@ -125,7 +131,8 @@ def _answered(
     data: Data, text: str, limits: Limits
 ) -> Iterator[tuple[Any, threading.Event, list[SqlTable]]]:
     """A reader of the result, what is set once the time is over, and the tables that are named."""
-    duckdb = _duckdb()
+    check_installed()
+    duckdb: Any = import_module("duckdb")
     connection = duckdb.connect(":memory:", config=_config(limits))
     ended = threading.Event()
 
@@ -151,16 +158,15 @@ def _answered(
         connection.close()
 
 
-def _duckdb() -> Any:
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError as error:
+def check_installed() -> None:
+    """Raises:
+    MissingPackage: DuckDB or pyarrow is not installed.
+    """
+    if any(find_spec(name) is None for name in ("duckdb", "pyarrow")):
         raise MissingPackage(
             "SQL needs DuckDB and pyarrow, which are not installed.",
             'pip install "torch_tb_profiler[sql]"',
-        ) from error
-    return duckdb
+        )
 
 
 def _config(limits: Limits) -> dict[str, Any]:
@@ -177,7 +183,8 @@ def _config(limits: Limits) -> dict[str, Any]:
 
 def _register(connection: Any, data: Data, named: list[SqlTable]) -> None:
     """Make the named tables known, and no others; a damaged sidecar is found here."""
-    from torch_tb_profiler.sql.arrow import INSIGHT_TEXT, arrow_table, arrow_texts, display_table
+    from torch_tb_profiler.sql.arrow import arrow_table, arrow_texts, display_table
+    from torch_tb_profiler.sql.kinds import INSIGHT_TEXT
     from torch_tb_profiler.store.columns import Table
 
     if any(table.insight for table in named):
@@ -224,7 +231,9 @@ def _units(named: list[SqlTable]) -> dict[str, str]:
     units: dict[str, set[str]] = {}
     for table in named:
         for column in table.spec.columns:
-            shown = {"row of spans": "event", "row of events": "event"}.get(column.unit, column.unit)
+            shown = {"row of spans": "event", "row of events": "event"}.get(
+                column.unit, column.unit
+            )
             units.setdefault(column.name, set()).add(shown)
     known = {name: next(iter(found)) for name, found in units.items() if len(found) == 1}
     return {name: unit for name, unit in known.items() if unit in ("event", "ns", "bytes")}

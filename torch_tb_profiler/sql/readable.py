@@ -177,7 +177,9 @@ def _annotations(data: Data) -> dict[str, Any]:
 
 def _steps(data: Data) -> dict[str, Any]:
     steps = data.facts["steps"]
-    kept = {column.name for column in STEPS.columns} & {column.name for column in steps.spec.columns}
+    kept = {column.name for column in STEPS.columns} & {
+        column.name for column in steps.spec.columns
+    }
     return {
         "step": np.arange(steps.n),
         **{name: steps[name] for name in kept},
@@ -189,7 +191,16 @@ def _steps(data: Data) -> dict[str, Any]:
 
 def _memory(data: Data) -> dict[str, Any]:
     memory, tracks = data.trace["memory"], data.trace["tracks"]
-    kept = ("time", "device_type", "device", "address", "bytes", "allocated", "reserved", "category")
+    kept = (
+        "time",
+        "device_type",
+        "device",
+        "address",
+        "bytes",
+        "allocated",
+        "reserved",
+        "category",
+    )
     return {name: memory[name] for name in kept} | {"thread": _at(tracks["tid"], memory["track"])}
 
 
@@ -215,7 +226,17 @@ def _allocations(data: Data) -> dict[str, Any]:
 
 def _collectives(data: Data) -> dict[str, Any]:
     table = data.insight()["collectives"]
-    same = ("library", "group_size", "dtype", "bytes", "sequence", "peer", "start", "step", "exposed")
+    same = (
+        "library",
+        "group_size",
+        "dtype",
+        "bytes",
+        "sequence",
+        "peer",
+        "start",
+        "step",
+        "exposed",
+    )
     return {name: table[name] for name in same} | {
         "id": table["event"],
         "name": table["kind"],

@@ -60,8 +60,10 @@ def _answer(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
 
 
 def _document(opened: Opened, answer: Result) -> Document:
-    kinds = ("number" if kind in ("integer", "number") else "text" for kind in answer.types)
-    columns = tuple(map(Column, answer.columns, kinds))
+    columns = tuple(
+        Column(name, "number" if kind in ("integer", "number") else "text")
+        for name, kind in zip(answer.columns, answer.types, strict=True)
+    )
     rows = [tuple(map(_text, row)) for row in answer.rows]
     total = max(answer.total, len(rows))
     return Document(opened.title, (), (Table("Answer", columns, rows, total, answer.note),))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from torch_tb_profiler.sql.readable import Data
+    from torch_tb_profiler.sql.statement import Statement
     from torch_tb_profiler.sql.tables import SqlTable
 
 _BATCH = 2048
@@ -74,9 +75,10 @@ def run(data: Data, text: str, limits: Limits) -> Result:
         BadRequest: it is no SELECT, wrong, or exceeds a limit.
         MissingPackage: DuckDB or pyarrow is not installed.
     """
-    with _answered(data, text, limits) as (reader, ended, named):
+    with _answered(data, text, limits) as (reader, ended, statement):
         columns, types = reader.schema.names, [_type(f.type) for f in reader.schema]
-        units = _units(named)
+        units = _units(statement.tables)
+        of = [units.get(statement.summed.get(name, name), "") for name in columns]
         rows: list[list[Any]] = []
         total, size, full = 0, 0, False
         try:
@@ -97,7 +99,7 @@ def run(data: Data, text: str, limits: Limits) -> Result:
             if not (full and ended.is_set()):
                 raise
             total = -1
-        return Result(columns, types, [units.get(name, "") for name in columns], rows, total)
+        return Result(columns, types, of, rows, total)
 
 
 def frame(data: Data, text: str, limits: Limits) -> DataFrame:
@@ -129,8 +131,8 @@ def frame(data: Data, text: str, limits: Limits) -> DataFrame:
 @contextlib.contextmanager
 def _answered(
     data: Data, text: str, limits: Limits
-) -> Iterator[tuple[Any, threading.Event, list[SqlTable]]]:
-    """A reader of the result, what is set once the time is over, and the tables that are named."""
+) -> Iterator[tuple[Any, threading.Event, Statement]]:
+    """A reader of the result, what is set once the time is over, and what it is of."""
     check_installed()
     duckdb: Any = import_module("duckdb")
     connection = duckdb.connect(":memory:", config=_config(limits))
@@ -143,14 +145,14 @@ def _answered(
     watchdog = threading.Timer(limits.seconds, end)
     watchdog.daemon = True
     try:
-        from torch_tb_profiler.sql.statement import tables_named
+        from torch_tb_profiler.sql.statement import read
 
-        named = tables_named(connection, text)
-        _register(connection, data, named)
+        statement = read(connection, text)
+        _register(connection, data, statement.tables)
         for line in _CLOSED:
             connection.execute(line)
         watchdog.start()
-        yield connection.sql(text).to_arrow_reader(_BATCH), ended, named
+        yield connection.sql(text).to_arrow_reader(_BATCH), ended, statement
     except (duckdb.Error, MemoryError, OverflowError, OSError) as error:
         raise _words(error, duckdb, limits, ended.is_set()) from error
     finally:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -36,12 +37,21 @@ _REFUSED = {
     "currval",
     "write_log",
 }
+_SAME_UNIT = {"any_value", "arg_max", "avg", "first", "max", "median", "min", "stddev", "sum"}
 _ALLOWED = "One SELECT (or WITH, DESCRIBE, SUMMARIZE) over the tables of the trace is."
 _LISTED = "The tables are listed beside the statement and by `torch-tb-profiler sql --list`."
 
 
-def tables_named(connection: Any, text: str) -> list[SqlTable]:
-    """The tables that one SELECT names.
+@dataclass(frozen=True)
+class Statement:
+    """``tables``: that it names. ``summed``: column of the result → the column whose sum, mean or the like it is."""
+
+    tables: list[SqlTable]
+    summed: dict[str, str]
+
+
+def read(connection: Any, text: str) -> Statement:
+    """What one SELECT names.
 
     Raises:
         BadRequest: it is something else, cannot be parsed, or names what there is not.
@@ -65,7 +75,7 @@ def tables_named(connection: Any, text: str) -> list[SqlTable]:
             )
         elif node.get("class") == "FUNCTION" and node["function_name"] in _REFUSED:
             _check_function(node["function_name"], set())
-    return list(found.values())
+    return Statement(list(found.values()), _summed(tree["statements"][0]["node"]))
 
 
 def _parsed(connection: Any, text: str) -> Any:
@@ -104,6 +114,19 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
             rest.extend(node.values())
         elif isinstance(node, list):
             rest.extend(node)
+
+
+def _summed(select: dict[str, Any]) -> dict[str, str]:
+    """From the outermost SELECT, ``sum(dur) as total`` → ``total: dur``; ``dur as length`` likewise."""
+    found: dict[str, str] = {}
+    for item in select.get("select_list", ()):
+        inner = item
+        given = item.get("arguments") or item.get("children")  # since 2.0, and before
+        if item.get("function_name", "") in _SAME_UNIT and given:
+            inner = given[0].get("expression", given[0])
+        if item.get("alias") and inner.get("class") == "COLUMN_REF":
+            found[item["alias"]] = str(inner["column_names"][-1])
+    return found
 
 
 def _table(node: dict[str, Any], own: set[str]) -> SqlTable | None:

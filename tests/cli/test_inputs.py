@@ -56,6 +56,7 @@ FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "event": (("0",), ("0", "--json", "--raw")),
     "ranges": ((), ("--csv",), ("--json",)),
     "pyprof": (("--csv", "-c", "all"), ("--json",)),
+    "sql": (("select name, dur from events",), ("select name, dur from events", "--json")),
     "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),
 }
 ONE_TRACE = ("event", "pyprof", "folded")

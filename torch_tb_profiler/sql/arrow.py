@@ -107,7 +107,8 @@ def _shown(table: DisplayTable, column: DisplayColumn) -> Any:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         delta = column.kind.startswith("delta") or values.dtype.kind == "u"
         floats = values.dtype.kind == "f"
-        return pa.array(values, mask=np.isnan(values) if floats else (values < 0) & (not delta))
+        missing = np.isnan(values) if floats else (values < 0) & (not delta)
+        return pa.array(values, pa.float64() if floats else pa.int64(), mask=missing)
     return pa.array(_numbers(listed(values)))
 
 

@@ -115,7 +115,7 @@ from operators group by all order by host_self desc""",
     ),
     Example(
         "What is each step waiting for?",
-        "the critical path, which neither has",
+        "none of these tools: the critical path",
         """\
 select step, cause, coalesce(operator, name) as what, line, sum(dur) as time, arg_max(event, dur) as event
 from critical_path group by all order by step, time desc""",

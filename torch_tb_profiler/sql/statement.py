@@ -86,6 +86,7 @@ def _parsed(connection: Any, text: str) -> Any:
             f"The statement has {len(text):,} characters.", f"At most {LONGEST:,} are allowed."
         )
     try:
+        text.encode()
         answer = connection.execute("select json_serialize_sql(?)", [text]).fetchall()[0][0]
         tree = json.loads(answer)
     except RecursionError:

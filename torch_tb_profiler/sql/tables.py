@@ -5,7 +5,7 @@ stored (``docs/columns.md``), ``page`` as the page and the DataFrames show them 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -62,14 +62,33 @@ def _modules(data: Data) -> DisplayTable:
     return module_table(data.facts, insight, tree, module_sums(insight, tree, _whole(data)))
 
 
+def _without(spec: DisplaySpec, *names: str) -> DisplaySpec:
+    """The table without columns that need other groups or other workers."""
+    return replace(spec, columns=tuple(c for c in spec.columns if c.name not in names))
+
+
 _PAGE: tuple[tuple[DisplaySpec, Callable[[Data], DisplayTable], bool], ...] = (
     (STEPS, lambda d: step_table(d.facts, _whole(d)), False),
-    (OPERATORS, lambda d: operator_rows(d.facts, _whole(d), "name"), False),
-    (KERNELS, lambda d: kernel_rows(d.facts, _whole(d), "name"), False),
+    (
+        _without(OPERATORS, "input_shapes", "input_dtypes", "stack", "flops", "bytes"),
+        lambda d: operator_rows(d.facts, _whole(d), "name"),
+        False,
+    ),
+    (
+        _without(
+            KERNELS, "operator", "no_operator", "grid", "block", "registers", "shared_memory_bytes"
+        ),
+        lambda d: kernel_rows(d.facts, _whole(d), "name"),
+        False,
+    ),
     (ITERATIONS, lambda d: iteration_table(d.facts, _whole(d)), False),
     (MODULES, _modules, True),
     (RANGES, lambda d: range_table(d.facts, d.insight(), _whole(d)), True),
-    (COLLECTIVES, lambda d: collective_table(d.insight()), True),
+    (
+        _without(COLLECTIVES, "match", "wait_ns", "transfer_ns", "last_worker", "skewed"),
+        lambda d: collective_table(d.insight()),
+        True,
+    ),
     (
         CRITICAL_PATH,
         lambda d: critical_path_table(d.trace, d.facts, d.insight(), _whole(d)),

@@ -126,6 +126,26 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
 ];
 
+export const EXPERIMENTS: readonly DeclaredColumn[] = [
+  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 190},
+  {"key": "worker", "label": "Worker", "kind": "text", "term": "worker"},
+  {"key": "recorded", "label": "Recorded", "kind": "text", "term": "experiment_recorded"},
+  {"key": "device", "label": "Device", "kind": "text", "term": "device", "width": 150},
+  {"key": "steps", "label": "Steps", "kind": "count", "term": "step"},
+  {"key": "step_ns", "label": "Step", "kind": "time", "term": "experiment_step", "width": 110, "bar": true},
+  {"key": "spread_ns", "label": "Spread", "kind": "time", "term": "experiment_spread", "width": 84},
+  {"key": "delta_ns", "label": "Change", "kind": "delta", "term": "diff_delta"},
+  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 88},
+  {"key": "noise_ns", "label": "Noise", "kind": "time", "term": "experiment_noise", "width": 84},
+  {"key": "beyond", "label": "Beyond noise", "kind": "knowledge", "term": "diff_noise", "width": 104},
+  {"key": "busy", "label": "GPU active", "kind": "share", "term": "experiment_busy"},
+  {"key": "mfu", "label": "MFU", "kind": "share", "term": "efficiency_mfu", "width": 76},
+  {"key": "peak_bytes", "label": "Peak memory", "kind": "bytes", "term": "memory_peak"},
+  {"key": "exposed_ns", "label": "Exposed", "kind": "time", "term": "distributed_exposed"},
+  {"key": "findings", "label": "Findings", "kind": "text", "term": "findings", "width": 320},
+  {"key": "common", "label": "Operators in common", "kind": "share", "term": "experiment_common"},
+];
+
 export const ITERATIONS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Iteration", "kind": "text", "term": "iteration", "width": 330},
   {"key": "phase", "label": "Phase", "kind": "text", "term": "iteration_phase", "width": 72},

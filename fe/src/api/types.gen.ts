@@ -136,7 +136,7 @@ export interface DiffSide {
   spread_ns: number | null;
 }
 
-/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `noise_ns`: smaller differences of the mean steps are within noise (null: one step allows no estimate). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
@@ -147,6 +147,7 @@ export interface Verdict {
   p: number | null;
   low_ns: number | null;
   high_ns: number | null;
+  noise_ns: number | null;
 }
 
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
@@ -321,6 +322,22 @@ export interface EfficiencyPayload {
   headline: string[];
   notes: string[];
   missing: Missing[];
+}
+
+/** The recording that the asked one is best compared with: its row and why. */
+export interface Suggestion {
+  row: number;
+  reason: string;
+}
+
+/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no other recording is of the same program. `rules`: how rows, differences and the suggestion are made. */
+export interface ExperimentsPayload {
+  rows: ExperimentsTable;
+  base: number;
+  total: number;
+  progress: number;
+  suggestion: Suggestion | null;
+  rules: string[];
 }
 
 /** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
@@ -1441,6 +1458,30 @@ export interface EfficiencyTable {
   peak: (number | null)[];
   matrix: number[];
   event: number[];
+}
+
+/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
+export interface ExperimentsTable {
+  run: string[];
+  worker: string[];
+  span: string[];
+  state: string[];
+  message: (string | null)[];
+  recorded: (string | null)[];
+  device: (string | null)[];
+  steps: (number | null)[];
+  step_ns: (number | null)[];
+  spread_ns: (number | null)[];
+  delta_ns: (number | null)[];
+  share: (number | null)[];
+  noise_ns: (number | null)[];
+  beyond: (number | null)[];
+  busy: (number | null)[];
+  mfu: (number | null)[];
+  peak_bytes: (number | null)[];
+  exposed_ns: (number | null)[];
+  findings: (string | null)[];
+  common: (number | null)[];
 }
 
 /** One row per iteration of an inference server. */

@@ -119,6 +119,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         fleet.blames,
         fleet.progress,
         fleet.workers_total,
+        _rank_of(fleet, opened),
     )
 
 
@@ -144,6 +145,12 @@ def process_groups(opened: Opened, fleets: Fleets) -> process_groups_wire.Proces
     """
     fleet = fleets.of(opened)
     return process_groups_payload(_placed(fleet), fleet.figures, fleet.progress)
+
+
+def _rank_of(fleet: Fleet, opened: Opened) -> int:
+    """The rank of a fleet's figures that a trace is; −1 none, or not read yet."""
+    own = (opened.worker.name, opened.span.name)
+    return fleet.names.index(own) if own in fleet.names else -1
 
 
 def _placed(fleet: Fleet) -> list[PlacedWorker]:
@@ -193,8 +200,7 @@ def overview_ranks_known(
 def _overview_of_ranks(
     fleet: Fleet, opened: Opened, selection: Selection
 ) -> overview_ranks_wire.OverviewRanksPayload:
-    own = (opened.worker.name, opened.span.name)
-    rank = fleet.names.index(own) if own in fleet.names else -1
+    rank = _rank_of(fleet, opened)
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
     run = RunOfRanks(_placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total)
@@ -206,8 +212,7 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
     path = fleet.path
     if path is None:
         return None
-    own = (opened.worker.name, opened.span.name)
-    rank = fleet.names.index(own) if own in fleet.names else -1
+    rank = _rank_of(fleet, opened)
     selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
     return opened.memoise(
         ("ranks path", fleet.id, tuple(selected.tolist())),

@@ -234,10 +234,11 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `own_steps`: which step of the asked worker each of them is, −1 none. `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
+  own_steps: number[];
   column_begin: number[];
   counts: number[][];
   step_source: string;
@@ -1463,24 +1464,24 @@ export interface EfficiencyTable {
 /** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
 export interface ExperimentsTable {
   run: string[];
-  worker: string[];
   span: string[];
   state: string[];
   message: (string | null)[];
   recorded: (string | null)[];
-  device: (string | null)[];
   steps: (number | null)[];
   step_ns: (number | null)[];
   spread_ns: (number | null)[];
   delta_ns: (number | null)[];
   share: (number | null)[];
   noise_ns: (number | null)[];
-  beyond: (number | null)[];
+  beyond: (boolean | null)[];
   busy: (number | null)[];
   mfu: (number | null)[];
   peak_bytes: (number | null)[];
   exposed_ns: (number | null)[];
   findings: (string | null)[];
+  device: (string | null)[];
+  worker: string[];
   common: (number | null)[];
 }
 

@@ -39,61 +39,36 @@ _C = DisplayColumn
 _BEYOND = "Whether the difference is more than step-to-step noise; missing where that is unknown."
 _NOISE = "Smaller differences from the base are within noise; missing where one step was recorded."
 _CHANGE = "Mean step less that of the base; missing for another program."
+_BUSY = "Time with device work, of the steps."
+_PEAK = "Most allocated in a step."
+_EXPOSED = "Communication of a step that nothing hides."
+_FINDINGS = "What costs most step time."
+_OWN = "experiment_"
 _COMMON = "Operator names that it has in common with the base, of those that either has."
 EXPERIMENTS = DisplaySpec(
     "experiments",
     "One row per run, or per recording where there is one run; cold, odd and cut off steps left out.",
     (
-        _C("run", "text", "Run", "Name of the run.", "run", width=190),
-        _C("worker", "text", "Worker", "Name of the worker; of several, how many.", "worker"),
+        _C("run", "text", "Run", "Name of the run.", "run", width=170),
         _C("span", "text", "", "Name of the recording."),
         _C("state", "text", "", "`ready`, `waiting` or `failed`."),
         _C("message", "text", "", "Why there are no figures.", optional=True),
-        _C("recorded", "text", "Recorded", "When it began, UTC.", "experiment_recorded", True),
-        _C("device", "text", "Device", "Its accelerators.", "device", True, width=150),
-        _C("steps", "count", "Steps", "Steps that are compared.", "step", True, unit="steps"),
-        _C("step_ns", "time", "Step", "Median step.", "experiment_step", True, bar=True, width=110),
-        _C(
-            "spread_ns",
-            "time",
-            "Spread",
-            "Its standard deviation.",
-            "experiment_spread",
-            True,
-            width=84,
-        ),
-        _C("delta_ns", "delta", "Change", _CHANGE, "diff_delta", True),
-        _C("share", "share", "Of the step", "The same as a share.", "diff_share", True, width=88),
-        _C("noise_ns", "time", "Noise", _NOISE, "experiment_noise", True, width=84),
-        _C("beyond", "knowledge", "Beyond noise", _BEYOND, "diff_noise", True, width=104),
-        _C(
-            "busy",
-            "share",
-            "GPU active",
-            "Time with device work, of the steps.",
-            "experiment_busy",
-            True,
-        ),
-        _C("mfu", "share", "MFU", "Model FLOPs utilization.", "efficiency_mfu", True, width=76),
-        _C("peak_bytes", "bytes", "Peak memory", "Most allocated in a step.", "memory_peak", True),
-        _C(
-            "exposed_ns",
-            "time",
-            "Exposed",
-            "Communication of a step that nothing hides.",
-            "distributed_exposed",
-            True,
-        ),
-        _C(
-            "findings",
-            "text",
-            "Findings",
-            "What costs most step time.",
-            "findings",
-            True,
-            width=320,
-        ),
-        _C("common", "share", "Operators in common", _COMMON, "experiment_common", True),
+        _C("recorded", "text", "Recorded", "When it began, UTC.", _OWN + "recorded", True, width=126),
+        _C("steps", "count", "Steps", "Steps that are compared.", "step", True, unit="steps", width=58),
+        _C("step_ns", "time", "Step", "Median step.", _OWN + "step", True, width=78),
+        _C("spread_ns", "time", "Spread", "Its standard deviation.", _OWN + "spread", True, width=76),
+        _C("delta_ns", "delta", "Change", _CHANGE, "diff_delta", True, width=92),
+        _C("share", "share", "Of the step", "The same as a share.", "diff_share", True, width=70),
+        _C("noise_ns", "time", "Noise", _NOISE, _OWN + "noise", True, width=76, hidden=True),
+        _C("beyond", "flag", "Beyond noise", _BEYOND, "diff_noise", True, width=76),
+        _C("busy", "share", "GPU active", _BUSY, _OWN + "busy", True, width=70),
+        _C("mfu", "share", "MFU", "Model FLOPs utilization.", "efficiency_mfu", True, width=66),
+        _C("peak_bytes", "bytes", "Peak memory", _PEAK, "memory_peak", True, width=84),
+        _C("exposed_ns", "time", "Exposed", _EXPOSED, "distributed_exposed", True, width=80),
+        _C("findings", "text", "Findings", _FINDINGS, "findings", True, width=300),
+        _C("device", "text", "Device", "Its accelerators.", "device", True, width=170),
+        _C("worker", "text", "Worker", "Its worker; of several, how many.", "worker", width=90),
+        _C("common", "share", "Operators in common", _COMMON, _OWN + "common", True, hidden=True),
     ),
 )
 

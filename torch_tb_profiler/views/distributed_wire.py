@@ -102,7 +102,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     """Route ``/distributed``. ``worker`` and ``step`` of the parts are places in ``workers`` and
     ``steps`` (names common to the workers).
 
-    ``own_steps``: which step of the asked worker each of them is, −1 none. ``column_begin``: the first step of each column. ``counts``: how many of the steps of a column each worker has; empty
+    ``own_steps``: which step of the asked worker each of them is, −1 none.
+    ``column_begin``: the first step of each column. ``counts``: how many of the steps of a column each worker has; empty
         where each column is one step.
     ``matched``: collectives that at least two workers share. ``skew_ns``: how far apart the
         workers' profilers began; ``left_out``: collectives at the

@@ -127,13 +127,13 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
 ];
 
 export const EXPERIMENTS: readonly DeclaredColumn[] = [
-  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 170},
-  {"key": "recorded", "label": "Recorded", "kind": "text", "term": "experiment_recorded", "width": 126},
+  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 190},
+  {"key": "recorded", "label": "Recorded", "kind": "text", "term": "experiment_recorded", "width": 146},
   {"key": "steps", "label": "Steps", "kind": "count", "term": "step", "width": 58},
   {"key": "step_ns", "label": "Step", "kind": "time", "term": "experiment_step", "width": 78},
   {"key": "spread_ns", "label": "Spread", "kind": "time", "term": "experiment_spread", "width": 76},
   {"key": "delta_ns", "label": "Change", "kind": "delta", "term": "diff_delta", "width": 92},
-  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 70},
+  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 84},
   {"key": "noise_ns", "label": "Noise", "kind": "time", "term": "experiment_noise", "width": 76, "hidden": true},
   {"key": "beyond", "label": "Beyond noise", "kind": "text", "term": "diff_noise", "width": 76},
   {"key": "busy", "label": "GPU active", "kind": "share", "term": "experiment_busy", "width": 70},

@@ -3,7 +3,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EXPERIMENTS } from "../../api/tables.gen";
 import type { ExperimentsPayload } from "../../api/types.gen";
-import { NOT_KNOWN } from "../../base/columns";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -121,6 +120,12 @@ function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
   );
 }
 
+/** The first finding, and how many others there are. */
+function firstOf(text: string): string {
+  const [first = "", ...others] = text.split("; ");
+  return others.length ? `${first} + ${others.length}` : first;
+}
+
 /** Diff with a row as B; of several workers the one that goes with A's. */
 function rowHref({ payload: { rows }, params, selection, hrefOf }: PartProps, row: number): string {
   const run = rows.run[row] ?? "";
@@ -148,9 +153,10 @@ function Table(props: PartProps & { ranks: Ranks }) {
           ),
       },
       beyond: {
-        kind: "knowledge",
-        values: rows.beyond.map((value) => (value === null ? NOT_KNOWN : Number(value))),
+        kind: "text",
+        values: rows.beyond.map((value) => (value === null ? null : value ? "yes" : "no")),
       },
+      findings: { short: rows.findings.map((text) => text && firstOf(text)) },
     });
     const ready = rows.state.map((state) => state === "ready");
     const link = (key: string, label: string, text: string, href: Column["href"]): Column => ({

@@ -37,9 +37,9 @@ function traceOf({ selection, payload }: TableProps, place: number): Selection {
 /** Who holds each step back, by how much, and with what. */
 export function BlameTable(props: TableProps) {
   const { payload, hrefOf } = props;
-  const { steps, workers, own_steps } = payload;
+  const { steps, workers } = payload;
   const blame = useMemo(
-    () => payload.blame.filter(({ step }) => isChosen(props.steps, own_steps[step] ?? -1)),
+    () => payload.blame.filter(({ step }) => isChosen(props.steps, payload.own_steps[step] ?? -1)),
     [payload, props.steps],
   );
   const columns = useColumns(() => {

@@ -98,7 +98,7 @@ def test_the_band_of_noise_is_drawn(open_tab: OpenTab, pairs: Server) -> None:
 
 def test_a_step_against_the_median_step_is_one_press_away(open_tab: OpenTab, pairs: Server) -> None:
     tab = open_tab(pairs).load("overview", run="baseline", steps="3")
-    tab.frame.get_by_role("link", name="Against the median step").click()
+    tab.frame.get_by_role("link", name="vs. median step").click()
     expect(tab.frame.locator(".headline-first")).to_contain_text("step-to-step noise")
     state = tab.settled_state()
     assert (state["view"], state["run2"], state["steps2"]) == ("diff", "baseline", "3")

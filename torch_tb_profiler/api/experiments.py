@@ -55,11 +55,9 @@ def experiments(
 
 def experiment_rows(traces: Iterable[Opened], settings: Settings) -> list[ExperimentRow]:
     """A row per run, or per recording where there is one run. Of a worker with several recordings the last one counts."""
-    told = [
-        (_without_columns(opened), experiment_in(opened, settings))
-        for opened in traces
-        if not opened.worker.extra
-    ]
+    every = [(_without_columns(opened), experiment_in(opened, settings)) for opened in traces]
+    # Snapshots and stacks are left out beside traces.
+    told = [one for one in every if not one[0].worker.extra] or every
     runs: dict[str, dict[str, _Told]] = {}
     for opened, found in told:
         runs.setdefault(opened.run.name, {})[opened.worker.name] = (opened, found)

@@ -17,11 +17,12 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
     write,
 )
+from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.single import Unreadable
-from torch_tb_profiler.units import UNKNOWN, format_delta, format_share
+from torch_tb_profiler.units import UNKNOWN, format_delta
 
-_SHOWN = "run steps step_ns spread_ns delta_ns share beyond busy mfu peak_bytes exposed_ns findings"
+_SHOWN = "run step_ns spread_ns delta_ns beyond busy mfu peak_bytes exposed_ns findings"
 _BEYOND = {True: "yes", False: "no", None: UNKNOWN}
 
 
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     frame = table_frame(experiment_table(rows, base))
     told = records(frame)
     if options.csv:
-        write(frame.to_csv(index=False))
+        write(_csv(told, list(frame.columns)))
     else:
         printer = Printer(options)
         if options.json:
@@ -60,6 +61,17 @@ def run(options: argparse.Namespace) -> int:
         printer.end()
     warn_unreadable(unreadable)
     return 0
+
+
+def _csv(rows: list[dict[str, Any]], names: list[str]) -> str:
+    from torch_tb_profiler.views.escapes import csv_field
+
+    cells = [names, *([csv_field(_plain(row[name])) for name in names] for row in rows)]
+    return "".join(",".join(line) + "\n" for line in cells)
+
+
+def _plain(value: Any) -> Any:
+    return printable(value) if isinstance(value, str) else value
 
 
 def _document(rows: list[dict[str, Any]], base: int) -> Document:
@@ -74,8 +86,6 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
             return _BEYOND[value]
         if name == "delta_ns":
             return format_delta(value)
-        if name == "share" and value is not None and value > 0:
-            return f"+{format_share(value)}"
         return cell(value, declared[name].unit)
 
     head = tuple(

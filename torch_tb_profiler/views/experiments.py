@@ -24,7 +24,6 @@ from torch_tb_profiler.views.experiments_wire import ExperimentsPayload, Suggest
 from torch_tb_profiler.views.findings import Source, costly, findings_payload
 
 __all__ = ["Experiment", "ExperimentRow", "experiment", "experiments_payload", "row_of_workers"]
-MOST_FINDINGS = 3
 _AGES = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
 RULES = (
     "Steps are the usual ones: without cold and odd ones and those that the recording cuts off. A change is tested as in Diff.",
@@ -40,7 +39,7 @@ def experiment(trace: Trace, facts: Facts, insight: Insight, peaks: str = "") ->
         SourceError: that file cannot be read.
     """
     findings = costly(findings_payload(Source(trace, facts, insight, "", "")).findings)
-    told = tuple(f"{one.title} ({format_share(one.share)})" for one in findings[:MOST_FINDINGS])
+    told = tuple((one.title, one.share or 0.0) for one in findings)
     return experiment_of(trace, facts, insight, mfu_of(facts, insight, select(facts), peaks), told)
 
 

@@ -107,7 +107,7 @@ function Steps(props: Pick<HeaderProps, "selection" | "steps" | "onSteps" | "hre
       {against ? (
         <Tooltip content={MEDIAN_RULE} focusable={false}>
           <a class="button button-quiet" href={against}>
-            Against the median step
+            vs. median step
           </a>
         </Tooltip>
       ) : null}

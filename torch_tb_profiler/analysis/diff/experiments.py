@@ -31,9 +31,13 @@ from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayT
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
+from torch_tb_profiler.units import format_share
 
 LIKE_PROGRAM = 0.5
 """Share of operator names in common from which on two recordings are of one program."""
+
+MOST_FINDINGS = 3
+Findings = tuple[tuple[str, float], ...]
 
 _C = DisplayColumn
 _BEYOND = "Whether the difference is more than step-to-step noise; missing where that is unknown."
@@ -104,7 +108,7 @@ class Experiment:
 
     began: Unix time of its first event, ns.
     median, spread: of the compared steps, ns. busy, mfu: shares. memory: bytes. exposed: ns per step.
-    findings: titles, the most expensive first, with their shares of the step.
+    findings: titles, the most expensive first, with what each saves of the step.
     operators: hashes of the names of its operators, of its kernels where it has none.
     """
 
@@ -117,12 +121,12 @@ class Experiment:
     mfu: float
     memory: float
     exposed: float
-    findings: tuple[str, ...]
+    findings: Findings
     operators: Ints
 
 
 def experiment_of(
-    trace: Trace, facts: Facts, insight: Insight, mfu: float | None, findings: tuple[str, ...]
+    trace: Trace, facts: Facts, insight: Insight, mfu: float | None, findings: Findings
 ) -> Experiment:
     """The figures of a recording; ``mfu`` and ``findings`` are computed elsewhere."""
     side = compared_side(facts, insight, select(facts))
@@ -211,11 +215,20 @@ def _cells(row: ExperimentRow, base: ExperimentRow | None) -> dict[str, object]:
         "mfu": middle("mfu"),
         "peak_bytes": whole("memory"),
         "exposed_ns": whole("exposed"),
-        "findings": "; ".join(dict.fromkeys(text for m in members for text in m.findings)) or None,
+        "findings": _findings(members),
     }
     if base is not None and base is not row:
         told |= _against(row, base)
     return told
+
+
+def _findings(members: Sequence[Experiment]) -> str | None:
+    """The findings that cost most; of one that several workers have, the most that it costs any of them."""
+    most: dict[str, float] = {}
+    for title, share in (finding for member in members for finding in member.findings):
+        most[title] = max(share, most.get(title, 0.0))
+    ordered = sorted(most.items(), key=lambda item: -item[1])[:MOST_FINDINGS]
+    return "; ".join(f"{title} ({format_share(share)})" for title, share in ordered) or None
 
 
 def _against(row: ExperimentRow, base: ExperimentRow) -> dict[str, object]:

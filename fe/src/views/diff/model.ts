@@ -9,7 +9,7 @@ import type {
   RunsPayload,
   Verdict,
 } from "../../api/types.gen";
-import { formatDelta, formatNumber, formatTime } from "../../base/units";
+import { formatCount, formatDelta, formatNumber, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
@@ -161,6 +161,8 @@ export function stripRow(
 export function basisText({ selected, steps, step_source }: DiffSide): string {
   const names = steps.name.filter((_, i) => steps.selected[i]).map(stepName);
   const count = countOfSteps(steps);
+  if (selected === 1 && count > 1)
+    return `step ${names[0] ?? ""}, one of ${formatCount(count)} (${step_source})`;
   const which = selected === count ? "all" : `${selected} of`;
   const from = selected === count || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
   return `${count === 1 ? "the only step" : `mean of ${which} ${count} steps${from}`} (${step_source})`;

@@ -145,6 +145,15 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
     _order(parser, "busy time on the device, else on the host")
 
 
+def _experiments(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
+    parser.add_argument(
+        "--base", metavar="RUN", help="run that the others are compared with (default: the first)"
+    )
+
+
 def _critical_path(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
     _steps(parser)
@@ -442,6 +451,12 @@ COMMANDS: tuple[Command, ...] = (
         "write the page and its data as one HTML file without a server",
         _report,
         ("report:run",),
+    ),
+    Command(
+        "experiments",
+        "list the runs of a logdir side by side: step, MFU, memory, findings, change",
+        _experiments,
+        ("experiments:run",),
     ),
     Command("diff", "compare a trace or a run with a baseline", _compare, _COMPARISON),
     Command("compare", "same as diff", _compare, _COMPARISON),

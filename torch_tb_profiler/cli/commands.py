@@ -16,9 +16,9 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
+_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
 memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
-and speedscope modules or lines (default: lines); with trace events"""
+and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
 
 _Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
@@ -319,8 +319,8 @@ def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         metavar="FORM",
-        help="csv, parquet, arrow, folded, speedscope or trace (default: by the ending of FILE,"
-        " else csv)",
+        help="csv, parquet, arrow, folded, speedscope, trace or tensorboard (default: by the ending of FILE, else csv; of scalars"
+        " tensorboard: event files with a curve per figure, in the folder FILE or beside the traces)",
     )
     parser.add_argument(
         "-o",
@@ -350,6 +350,12 @@ def _export(parser: argparse.ArgumentParser) -> None:
         "--kinds",
         metavar="KINDS",
         help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
+    )
+    parser.add_argument(
+        "--first-step",
+        metavar="N",
+        type=int,
+        help="with tensorboard: number of the step that counts as 0",
     )
     _force(parser)
 

@@ -67,7 +67,7 @@ def test_tensorboard_reads_a_curve_per_figure(tmp_path: Path) -> None:
     paths = write_event_files(frames, first_step=100)
     assert [path.parent.name for path in paths] == [f"rank{rank}" for rank in range(8)]
     own = frames["rank3"].scalars
-    found = curves(run / "rank3")
+    found = curves(run / "scalars" / "rank3")
     assert set(found) <= {tag for tag, _, _ in TAGS.values()}
     assert found["profiler/step_time_ms"] == [
         (number + 100, pytest.approx(wall / 1e6))
@@ -76,7 +76,7 @@ def test_tensorboard_reads_a_curve_per_figure(tmp_path: Path) -> None:
     assert found["profiler/exposed_communication_ms"][0][1] == pytest.approx(
         own["exposed_ns"][0] / 1e6
     )
-    assert "p.pytorch_profiler.worker=rank3" in summary(run / "rank3")
+    assert "p.pytorch_profiler.worker=rank3" in summary(run / "scalars" / "rank3")
 
 
 def test_what_was_written_is_replaced_only_if_asked(
@@ -88,7 +88,7 @@ def test_what_was_written_is_replaced_only_if_asked(
     assert main(command) == 2
     assert "--force" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0
-    assert len(list((tmp_path / "run").glob("events.out.tfevents.*"))) == 1
+    assert len(list((tmp_path / "run" / "scalars").glob("events.out.tfevents.*"))) == 1
 
 
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 ::
 
-    log/run/rank0.1700….pt.trace.json.gz  ┐      log/run/events.out.tfevents.….torch_tb_profiler
-    log/run/rank0.1800….pt.trace.json.gz  ┘  ─▶    profiler/step_time_ms  ●●● ●●●   by number of the step
-                                                   profiler/summary       the answer, top findings, a link
+    log/run/rank0.1700….pt.trace.json.gz  ─▶  log/run/scalars/events.out.tfevents.….1700….torch_tb_profiler
+    log/run/rank0.1800….pt.trace.json.gz  ─▶  log/run/scalars/events.out.tfevents.….1800….torch_tb_profiler
+                                                profiler/step_time_ms  ●●● ●●●   by number of the step
+                                                profiler/summary       the answer, top findings, a link
 
 The files are written by TensorBoard's own writer, below the package ``tensorboard``.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -30,8 +32,6 @@ from torch_tb_profiler.views.scalars import scalar_table
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 
-SUFFIX = ".torch_tb_profiler"
-"""At the end of the names of our event files."""
 TAGS = {
     "wall_ns": ("profiler/step_time_ms", 1e-6, "Time of a step, ms"),
     "device_share": ("profiler/device_active", 1.0, "Share of a step with a kernel on the device"),
@@ -58,7 +58,8 @@ def write_event_files(
     """Write the scalars and the summary of each trace for TensorBoard; the files that were written.
 
     Args:
-        directory: where to; None: beside the traces. A worker among several gets a folder of its own.
+        directory: where to; None: the folder ``scalars`` beside the traces, as TensorBoard reads no further in a file of curves
+            once there is a newer one in its folder. A worker among several gets a folder of its own.
         first_step: added to the numbers of the steps, such as those of a run that was resumed.
         force: replace what was written before.
 
@@ -67,14 +68,13 @@ def write_event_files(
         SourceError: a file cannot be written.
     """
     traces = list(_traces(frames))
-    workers = {(trace.opened.run.name, trace.opened.worker.name) for trace in traces}
-    several = len(workers) > 1
-    targets: dict[Path, list[TraceContext]] = {}
-    for trace in traces:
-        targets.setdefault(_folder(trace, directory, several), []).append(trace)
-    for folder in targets:
-        _make_room(folder, force)
-    return [_write(folder, traces, first_step) for folder, traces in targets.items()]
+    several = len({(trace.opened.run.name, trace.opened.worker.name) for trace in traces}) > 1
+    folders = [_folder(trace, directory, several) for trace in traces]
+    for folder, trace in zip(folders, traces, strict=True):
+        _make_room(folder, _suffix(trace), force)
+    return [
+        _write(folder, trace, first_step) for folder, trace in zip(folders, traces, strict=True)
+    ]
 
 
 def _traces(frames: TraceFrames | RunFrames) -> Iterator[TraceContext]:
@@ -88,12 +88,13 @@ def _traces(frames: TraceFrames | RunFrames) -> Iterator[TraceContext]:
 def _folder(trace: TraceContext, directory: str | os.PathLike[str] | None, several: bool) -> Path:
     opened = trace.opened
     if directory is None:
-        folder = Path(opened.span.location).parent
-        if "://" in opened.span.location or not folder.is_dir():
+        beside = Path(opened.span.location).parent
+        if "://" in opened.span.location or not beside.is_dir():
             raise BadRequest(
                 f"{opened.span.path} does not lie in a folder of this machine, and event files are written beside a trace.",
                 "Say where to with -o FOLDER.",
             )
+        folder = beside / "scalars"
     else:
         folder = Path(directory).expanduser()
         if several and opened.run.name not in ("", "."):
@@ -106,8 +107,13 @@ def _parts(name: str) -> list[str]:
     return [part for part in one_line(name).split("/") if part.strip(". ")]
 
 
-def _make_room(folder: Path, force: bool) -> None:
-    earlier = sorted(folder.glob(f"events.out.tfevents.*{SUFFIX}")) if folder.is_dir() else []
+def _suffix(trace: TraceContext) -> str:
+    """At the end of the name of a trace's event file."""
+    return f".{quote(trace.opened.span.name, safe='')[-64:]}.torch_tb_profiler"
+
+
+def _make_room(folder: Path, suffix: str, force: bool) -> None:
+    earlier = list(folder.glob(f"events.out.tfevents.*{escape(suffix)}"))
     if earlier and not force:
         raise BadRequest(
             f"{earlier[0]} was written before.", "Use --force to replace it, or another folder."
@@ -117,28 +123,26 @@ def _make_room(folder: Path, force: bool) -> None:
         for path in earlier:
             path.unlink()
     except OSError as error:
-        raise SourceError(
-            f"{folder} cannot be written to: {error}.", "Say where to with -o FOLDER."
-        ) from error
+        raise _unwritable(folder, error) from error
 
 
-def _write(folder: Path, traces: list[TraceContext], first_step: int) -> Path:
+def _write(folder: Path, trace: TraceContext, first_step: int) -> Path:
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
     try:
-        writer = EventFileWriter(str(folder), filename_suffix=SUFFIX)
-        for trace in traces:
-            for when, step, summary in _summaries(trace):
-                writer.add_event(
-                    Event(wall_time=when, step=max(step + first_step, 0), summary=summary)
-                )
+        writer = EventFileWriter(str(folder), filename_suffix=_suffix(trace))
+        for when, step, summary in _summaries(trace):
+            number = max(step + first_step, 0)
+            writer.add_event(Event(wall_time=when, step=number, summary=summary))
         writer.close()
     except OSError as error:
-        raise SourceError(
-            f"{folder} cannot be written to: {error}.", "Say where to with -o FOLDER."
-        ) from error
-    return max(folder.glob(f"events.out.tfevents.*{SUFFIX}"))
+        raise _unwritable(folder, error) from error
+    return max(folder.glob(f"events.out.tfevents.*{escape(_suffix(trace))}"))
+
+
+def _unwritable(folder: Path, error: OSError) -> SourceError:
+    return SourceError(f"{folder} cannot be written to: {error}.", "Say where to with -o FOLDER.")
 
 
 def _summaries(trace: TraceContext) -> Iterator[tuple[float, int, Any]]:

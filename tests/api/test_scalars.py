@@ -11,6 +11,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import torch_tb_profiler
 from tests.builders.drawn import events, text_of
 from torch_tb_profiler.api.event_files import SUMMARY, TAGS, write_event_files
+from torch_tb_profiler.api.frames import RunFrames
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import SourceError
 
@@ -64,15 +65,15 @@ def test_tensorboard_reads_a_curve_per_figure(tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(SAMPLES / "synthetic_ddp8", run)
     frames = torch_tb_profiler.open(run, use_cache=False)
+    assert isinstance(frames, RunFrames)
     paths = write_event_files(frames, first_step=100)
     assert [path.parent.name for path in paths] == [f"rank{rank}" for rank in range(8)]
     own = frames["rank3"].scalars
     found = curves(run / "scalars" / "rank3")
     assert set(found) <= {tag for tag, _, _ in TAGS.values()}
-    assert found["profiler/step_time_ms"] == [
-        (number + 100, pytest.approx(wall / 1e6))
-        for number, wall in zip(own["number"], own["wall_ns"], strict=True)
-    ]
+    steps, times = zip(*found["profiler/step_time_ms"], strict=True)
+    assert list(steps) == (own["number"] + 100).tolist()
+    assert list(times) == pytest.approx((own["wall_ns"] / 1e6).tolist())
     assert found["profiler/exposed_communication_ms"][0][1] == pytest.approx(
         own["exposed_ns"][0] / 1e6
     )

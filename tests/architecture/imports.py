@@ -35,6 +35,7 @@ ALLOWED: dict[str, Set[str]] = {
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},
     "recording": set(),
+    "integrations": {"recording"},
     "__init__": {"api", "recording"},
     "__main__": {"cli"},
 }

@@ -320,7 +320,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
         "--to",
         metavar="FORM",
         help="csv, parquet, arrow, folded, speedscope, trace or tensorboard (default: by the ending of FILE, else csv; of scalars"
-        " tensorboard: event files with a curve per figure, in the folder FILE or beside the traces)",
+        " tensorboard: event files with a curve per figure, in the folder FILE or in scalars beside the traces)",
     )
     parser.add_argument(
         "-o",

@@ -14,7 +14,7 @@ from torch_tb_profiler.integrations.steps import StepRecorder
 try:
     from lightning.pytorch.callbacks import Callback
 except ImportError:
-    from pytorch_lightning.callbacks import Callback  # type: ignore[no-redef, unused-ignore]
+    from pytorch_lightning.callbacks import Callback  # type: ignore[no-redef, assignment, unused-ignore]
 
 
 class ProfilerCallback(Callback):  # type: ignore[misc, unused-ignore]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -110,7 +111,7 @@ class Recording:
         if self._torch is not None:
             raise BadRequest("The recording has already begun.", "Use one `record` per recording.")
         self._torch = _torch()
-        rank = _rank(self._torch)
+        rank = rank_of_process()
         if self._ranks is not None and (rank or 0) not in self._ranks:
             return
         _make_folder(self.directory)
@@ -251,7 +252,7 @@ class Recording:
                 stacklevel=2,
             )
             return
-        rank = _rank(self._torch)
+        rank = rank_of_process()
         worker = self._worker or (f"rank{rank}" if rank is not None else "worker0")
         name = f"{worker}.{time.time_ns()}.pt.trace.json.gz"
         text, packed = self.directory / f".{name}.text", self.directory / f".{name}.part"
@@ -359,9 +360,9 @@ def _was_taken_over(profile: Any) -> bool:
     return began is not None and not began()
 
 
-def _rank(torch: Any) -> int | None:
-    """The rank of this process; None if nothing says that there are several."""
-    distributed = getattr(torch, "distributed", None)
+def rank_of_process() -> int | None:
+    """The rank of this process; None if nothing says that there are several. PyTorch is not imported for it."""
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_rank())
     for variable in _RANKS:

@@ -31,12 +31,13 @@ ALLOWED: dict[str, Set[str]] = {
     "runs": {*_ANALYSIS, "sources", "importers", "store"},
     "web": {"runs", "views"},
     "api": {*_ANALYSIS, "runs", "store", "views"},
-    "cli": {*_ANALYSIS, "runs", "store", "views", "web", "api"},
+    "cli": {*_ANALYSIS, "runs", "store", "views", "web", "api", "live"},
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},
     "recording": set(),
     "integrations": {"recording"},
-    "__init__": {"api", "recording"},
+    "live": {"integrations", "recording"},
+    "__init__": {"api", "recording", "live"},
     "__main__": {"cli"},
 }
 """Room (a folder, or a file at the top) → rooms it may import, besides itself and base."""

@@ -200,6 +200,6 @@ def test_another_profiler_is_left_alone(torch: Any, tmp_path: Path) -> None:
 
 def test_numbers_that_make_no_sense() -> None:
     with pytest.raises(BadRequest):
-        StepRecorder(skip=0)
+        StepRecorder(skip=-1)
     with pytest.raises(BadRequest):
         StepRecorder(active=5, every=5)

@@ -360,6 +360,28 @@ def _export(parser: argparse.ArgumentParser) -> None:
     _force(parser)
 
 
+def _record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "job",
+        metavar="JOB",
+        type=_path,
+        help="HOST:PORT or unix:PATH of a job that calls torch_tb_profiler.listen, the folder of its traces, or the URL of"
+        " a server",
+    )
+    parser.add_argument(
+        "--steps", metavar="N", type=_positive, default=5, help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", type=float, help="how long a server without steps records"
+    )
+    parser.add_argument(
+        "--ranks", metavar="RANKS", type=_numbers, help="like 0,7 (default: all that listen)"
+    )
+    parser.add_argument("--token", help="what the job asks for (default: TORCH_TB_PROFILER_TOKEN)")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait for the traces")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
 def contradiction(options: argparse.Namespace) -> str:
     """Why options exclude each other, beyond argparse's groups; empty where they do not."""
     given = vars(options)
@@ -392,6 +414,13 @@ def _path(text: str) -> str:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word for part in text.split(",") if (word := part.strip()))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in _words(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers") from error
 
 
 def _positive(text: str) -> int:
@@ -487,6 +516,12 @@ COMMANDS: tuple[Command, ...] = (
         "import and analyse every trace of a logdir, here or in a cluster",
         _import,
         ("import_all:run",),
+    ),
+    Command(
+        "record",
+        "have a running job, or a vLLM or SGLang server, record now",
+        _record,
+        ("live:run",),
     ),
     Command("serve", "serve the page without TensorBoard", _serve, ("serve:run",)),
     Command(

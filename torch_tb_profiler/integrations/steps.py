@@ -47,7 +47,8 @@ class StepRecorder:
 
     Args:
         directory: where the traces go; TensorBoard looks there, or in a folder above.
-        skip: steps before the first recording, the profiler's own warm-up step among them; at least 1.
+        skip: steps before the first recording, the profiler's own warm-up step among them; 0: nothing is recorded
+            until ``plan`` asks for it.
         active: steps of a recording.
         every: distance of the begins of recordings, in steps; 0: one recording.
         ranks: which ranks record: ``"all"``, one, or several.
@@ -75,10 +76,10 @@ class StepRecorder:
         scalars: bool = True,
         **options: Any,
     ) -> None:
-        if skip < 1 or active < 1 or (every and every < skip_of(active)):
+        if skip < 0 or active < 1 or (every and every < steps_of(active)):
             raise BadRequest(
-                f"skip={skip}, active={active}, every={every}: expected at least 1, 1 and"
-                f" {skip_of(active)}, or every=0 for one recording."
+                f"skip={skip}, active={active}, every={every}: expected at least 0, 1 and"
+                f" {steps_of(active)}, or every=0 for one recording."
             )
         self.directory = Path(directory).expanduser()
         self.paths: list[Path] = []
@@ -108,8 +109,32 @@ class StepRecorder:
     def begin(self, step: int = 0) -> None:
         """The run begins; ``step``: how many steps it took before, as a resumed one."""
         self._step = step
-        self._next = step + self._skip - 1
+        self._next = step + self._skip - 1 if self._skip else None
         self._at_step()
+
+    def plan(self, step: int, active: int) -> bool:
+        """Record ``active`` steps from ``step`` on, by the numbers of the run, also from another thread.
+
+        False: that step has begun already, there is no step before it for the profiler to warm up in,
+        or something is being recorded.
+        """
+        if self.busy or step < self._step + 2:
+            return False
+        self._active, self._every = active, 0
+        self._next = step - 1
+        return True
+
+    @property
+    def steps(self) -> int:
+        """Steps that the run has taken."""
+        return self._step
+
+    @property
+    def busy(self) -> bool:
+        """Whether a recording is planned or runs."""
+        if self._next is not None and self._next < self._step:
+            self._next = None  # Planned for a step that began at that moment.
+        return self._next is not None or self._recording is not None
 
     def step(self) -> None:
         """A step has ended."""
@@ -137,8 +162,9 @@ class StepRecorder:
                     " Record fewer steps, or without stacks (with_stack=False)."
                 )
         if self._recording is None and self._step == self._next:
-            self._next = self._step + self._every if self._every else None
             self._safely(self._start)
+            if self._next == self._step:
+                self._next = self._step + self._every if self._every else None
 
     def _start(self) -> None:
         written = sum(path.stat().st_size for path in self.paths if path.exists())
@@ -168,11 +194,14 @@ class StepRecorder:
         self._recording = recording
 
     def _stop(self) -> None:
-        recording, self._recording = self._recording, None
+        recording = self._recording
         if recording is None:
             return
-        recording.stop()
-        self.paths += recording.paths
+        try:
+            recording.stop()
+            self.paths += recording.paths
+        finally:
+            self._recording = None  # Not before: others see when a recording is over.
         if self._scalars:
             self._without_scalars += recording.paths
             self._write_scalars(wait=False)
@@ -203,7 +232,7 @@ class StepRecorder:
         warnings.warn(why, stacklevel=4)
 
 
-def skip_of(active: int) -> int:
+def steps_of(active: int) -> int:
     """Steps that a recording takes: one for the profiler to warm up, and those that are kept."""
     return active + 1
 

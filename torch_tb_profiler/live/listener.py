@@ -88,10 +88,11 @@ class Listener:
         self._server.shutdown()
         self._server.server_close()
         self._recorder.end()
-        for path in (self._file, self.address.removeprefix("unix:")):
-            if path is self._file or self.address.startswith("unix:"):
-                with contextlib.suppress(OSError, TypeError):
-                    os.unlink(path)  # type: ignore[arg-type]
+        with contextlib.suppress(OSError):
+            self._file.unlink()
+        if self.address.startswith("unix:"):
+            with contextlib.suppress(OSError):
+                os.unlink(self.address.removeprefix("unix:"))
 
     @property
     def rank(self) -> int:
@@ -118,8 +119,9 @@ class Listener:
 
     def record(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Plan a recording; HTTP status and what to say."""
-        at, steps = asked.get("at_step"), asked.get("steps")
-        if not _whole(at, 0, 1 << 62) or not _whole(steps, 1, MOST_STEPS):
+        at = _whole(asked.get("at_step"), 0, 1 << 62)
+        steps = _whole(asked.get("steps"), 1, MOST_STEPS)
+        if at is None or steps is None:
             return 400, {"error": f"at_step and steps (1 to {MOST_STEPS}) must be whole numbers."}
         with self._lock:
             wait = self._allowed_at - time.monotonic()
@@ -193,7 +195,7 @@ def members_of(directory: Path) -> list[dict[str, Any]]:
             if isinstance(told, dict) and isinstance(told.get("address"), str):
                 found.append(
                     {
-                        "rank": told.get("rank") if _whole(told.get("rank"), 0, 1 << 31) else 0,
+                        "rank": _whole(told.get("rank"), 0, 1 << 31) or 0,
                         "address": told["address"],
                     }
                 )
@@ -382,5 +384,7 @@ def _unwritable(folder: Path, error: OSError) -> SourceError:
     return SourceError(f"{folder} cannot be written to: {error}.", "Pass another folder.")
 
 
-def _whole(value: object, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+def _whole(value: object, least: int, most: int) -> int | None:
+    """The value if it is a whole number between these, else None."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    return value if whole else None  # type: ignore[return-value]

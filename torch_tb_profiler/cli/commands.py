@@ -288,6 +288,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json", dest="format", action="store_const", const="json", help="same as --format json"
     )
+    parser.add_argument("--junit", metavar="FILE", help="also write the verdict as JUnit XML")
     _tokens(parser, "shorten the Markdown to about N tokens, as far as the verdict allows")
     _cache(parser)
 
@@ -358,6 +359,35 @@ def _export(parser: argparse.ArgumentParser) -> None:
         help="with tensorboard: number of the step that counts as 0",
     )
     _force(parser)
+
+
+def _baseline(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("save", "compare"))
+    parser.add_argument("name", metavar="NAME", help="of the baseline")
+    _trace(parser)
+    parser.add_argument(
+        "--dir", metavar="FOLDER", default=".profiler-baselines", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        metavar="PERCENT",
+        type=_percent,
+        help="exit with 1 if the step is slower by more than this, and by more than noise",
+    )
+    _checks(parser)
+
+
+def _budgets(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    parser.add_argument(
+        "--budgets", metavar="FILE", default="profiler-budgets.toml", help="(default: %(default)s)"
+    )
+    _checks(parser)
+
+
+def _checks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--junit", metavar="FILE", help="also write the checks as JUnit XML")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _record(parser: argparse.ArgumentParser) -> None:
@@ -517,6 +547,13 @@ COMMANDS: tuple[Command, ...] = (
         _import,
         ("import_all:run",),
     ),
+    Command(
+        "baseline",
+        "save the figures of a recording in a small file, or compare with one",
+        _baseline,
+        ("baseline:run",),
+    ),
+    Command("budgets", "check a recording against budgets", _budgets, ("baseline:budgets",)),
     Command(
         "record",
         "have a running job, or a vLLM or SGLang server, record now",

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from torch_tb_profiler.cli.values import event_number, path, percent, port, positive, words
-
-_PATH = "trace file, run folder or logdir: a path or a URL"
+from torch_tb_profiler.cli import programs
+from torch_tb_profiler.cli.programs import PATH
+from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive, words
 
 _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
@@ -45,7 +45,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 def _trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("path", metavar="PATH", type=path, nargs=nargs, help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, nargs=nargs, help=PATH)
     _workers(parser)
     _cache(parser)
 
@@ -94,7 +94,7 @@ def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
 
 def _event(parser: argparse.ArgumentParser) -> None:
     text = "trace file, or folder with one trace: a path or a URL"
-    parser.add_argument("path", metavar="PATH", type=path, help=text)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=text)
     parser.add_argument(
         "ids", metavar="ID", nargs="+", type=event_number, help="event ids, like 1234 or '#1234'"
     )
@@ -201,7 +201,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provenance",
         metavar="FOLDER",
-        type=path,
+        type=path_or_url,
         help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
         " trace)",
     )
@@ -231,50 +231,37 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logdir", metavar="LOGDIR", type=path, help="a path or a URL")
+def _sql(parser: argparse.ArgumentParser) -> None:
+    _trace(parser, "?")
     parser.add_argument(
-        "--port", type=port, default=6007, help="0 picks a free one (default: %(default)s)"
+        "statement", metavar="STATEMENT", nargs="?", help="one SELECT; times are integer ns"
     )
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
     parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="address to listen on (default: %(default)s, this machine only)",
-    )
-    parser.add_argument(
-        "--allowed-hosts",
-        metavar="NAMES",
-        default="",
-        help="names that it is reached by beside this machine's own, such as one of a proxy:"
-        " a.example.com,*.b.example.com",
-    )
-
-
-def _import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="LOGDIR", type=path, help=_PATH)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Dask scheduler whose workers do it, like tcp://host:8786",
-    )
-    where.add_argument(
-        "--workers",
+        "--limit",
         metavar="N",
         type=positive,
-        help="processes of this machine that do it (default: one per core)",
+        help="rows to print (default: 100 of the text, 1,000,000 of --csv and --json)",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print a JSON object with every trace and its state"
+        "--seconds",
+        metavar="S",
+        type=positive,
+        default=60,
+        help="end the statement after so long (default: %(default)s)",
     )
+    parser.add_argument("--list", action="store_true", help="list the tables and their columns")
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", type=path, help="baseline: trace file or run folder")
+    parser.add_argument(
+        "a", metavar="A", type=path_or_url, help="baseline: trace file or run folder"
+    )
     parser.add_argument(
         "b",
         metavar="B",
-        type=path,
+        type=path_or_url,
         help="what to compare with it; workers of runs are matched by name, else by rank",
     )
     _workers(parser)
@@ -303,7 +290,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", type=path, help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=PATH)
     _cache(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)"
@@ -315,11 +302,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
         default=8,
         help="keep at most N traces (default: %(default)s)",
     )
-    _force(parser)
-
-
-def _force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    programs.force(parser)
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
@@ -361,7 +344,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
         metavar="KINDS",
         help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
     )
-    _force(parser)
+    programs.force(parser)
 
 
 def contradiction(options: argparse.Namespace) -> str:
@@ -440,10 +423,23 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "import",
         "import and analyse every trace of a logdir, here or in a cluster",
-        _import,
+        programs.import_all,
         ("import_all:run",),
     ),
-    Command("serve", "serve the page without TensorBoard", _serve, ("serve:run",)),
+    Command("sql", "answer one SELECT over the tables of a trace", _sql, ("sql:run",)),
+    Command("serve", "serve the page without TensorBoard", programs.serve, ("serve:run",)),
+    Command(
+        "skill",
+        "install the skill for assistants",
+        programs.skill,
+        ("agents.skill:run",),
+    ),
+    Command(
+        "mcp",
+        "serve tools for assistants (Model Context Protocol)",
+        programs.mcp,
+        ("agents.mcp:run",),
+    ),
     Command(
         "doctor",
         "check the installation, and which files are used and why",

@@ -1,8 +1,4 @@
-"""The kinds of values that arguments have, as argparse takes them: texts → values.
-
-Raises:
-    argparse.ArgumentTypeError: a text is of another kind.
-"""
+"""What options of the command line hold: paths, numbers, names."""
 
 from __future__ import annotations
 
@@ -20,7 +16,8 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
-def path(text: str) -> str:
+def path_or_url(text: str) -> str:
+    """A path or URL, not empty and not standard input."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
     if text == "-":
@@ -31,10 +28,12 @@ def path(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
+    """Names between commas."""
     return tuple(word for part in text.split(",") if (word := part.strip()))
 
 
 def positive(text: str) -> int:
+    """A whole number from 1."""
     number = _number(text, int)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
@@ -42,6 +41,7 @@ def positive(text: str) -> int:
 
 
 def event_number(text: str) -> int:
+    """An event id, ``1234`` or ``#1234``."""
     number = _number(text.removeprefix("#"), int)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is not an event id")
@@ -49,6 +49,7 @@ def event_number(text: str) -> int:
 
 
 def percent(text: str) -> float:
+    """A percentage, with or without its sign."""
     number = _number(text.removesuffix("%"), float)
     if not 0 <= number < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is not a percentage of 0 or more")
@@ -56,6 +57,7 @@ def percent(text: str) -> float:
 
 
 def port(text: str) -> int:
+    """A port; 0 is any."""
     number = _number(text, int)
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{number} is not a port, expected 0 to 65535")

@@ -1,6 +1,7 @@
 """A route is a function under ``@route``; its signature is its declaration. The types of its first
 arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
-else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Experiments``); every other
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Experiments``,
+``Statements``); every other
 argument is a parameter of its kind (``parameters.py``); what it returns is the payload: a wire type,
 bytes, or a ``Download``.
 
@@ -26,6 +27,7 @@ from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sql.process import Statements
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web import replies
@@ -59,6 +61,7 @@ class Backend:
     texts: EventTexts
     simulations: Simulations
     experiments: Experiments
+    statements: Statements
 
 
 TRACE = {
@@ -120,6 +123,7 @@ _HANDED: dict[type, str] = {
     EventTexts: "texts",
     Simulations: "simulations",
     Experiments: "experiments",
+    Statements: "statements",
 }
 _OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
 

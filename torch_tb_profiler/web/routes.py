@@ -8,6 +8,7 @@ from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sql.process import Statements
 from torch_tb_profiler.web import (
     catalogue_routes,
     event_routes,
@@ -15,6 +16,7 @@ from torch_tb_profiler.web import (
     memory_routes,
     question_routes,
     run_routes,
+    sql_routes,
     trace_routes,
 )
 from torch_tb_profiler.web.replies import Handler
@@ -29,6 +31,7 @@ MODULES = (
     trace_routes,
     question_routes,
     event_routes,
+    sql_routes,
 )
 """Importing one adds its routes to the table."""
 
@@ -42,5 +45,6 @@ def handlers(catalogue: Catalogue, settings: Settings) -> dict[str, Handler]:
         EventTexts(),
         Simulations(settings),
         Experiments(catalogue),
+        Statements(),
     )
     return {path: handler(route, backend) for path, route in ROUTES.items()}

@@ -39,6 +39,7 @@ export function OverviewView(props: ViewProps) {
     <div class="overview-of">
       <Segmented
         label="Overview of"
+        showLabel={false}
         value={all ? "ranks" : "worker"}
         options={[
           { value: "worker", label: "This worker" },
@@ -148,7 +149,7 @@ function Account({ payload, ...props }: PageProps) {
   if (!data || !strip) return <Skeleton height={124} label="Looking for the critical path" />;
   const of = isWholeSpan(payload)
     ? "the recording"
-    : `step ${stepName(strip.name)}${rows.length > 1 ? ", the median" : ""}`;
+    : `step ${stepName(strip.name)}${rows.filter((row) => row.selected).length > 1 ? ", the median" : ""}`;
   return (
     <PathOfStep
       payload={data}

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Protocol
 
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.units import format_count
 
 LARGEST_NS = (1 << 62) - 1
 LARGEST_EVENT = (1 << 31) - 1
@@ -111,9 +110,7 @@ class Kind(ABC):
 
     def entries(self, name: str) -> list[Entry]:
         """The names of the query that it reads."""
-        known = {
-            key: format_count(value) for key, value in vars(self).items() if isinstance(value, int)
-        }
+        known = {key: f"{value:,}" for key, value in vars(self).items() if isinstance(value, int)}
         if isinstance(self.highest, OfTrace):
             known["highest"] = self.highest.text
         values = ", ".join(f"`{word}`" for word in self.words) or self.values.format(**known)

@@ -48,6 +48,7 @@ import type {
   StepsPayload,
   StragglersPayload,
   TimelinePayload,
+  TourPayload,
   TracePayload,
   WhatIfPayload,
 } from "./types.gen";
@@ -76,6 +77,7 @@ export interface OfSteps {
 /** What each route answers with. */
 export interface Routes {
   runs: RunsPayload;
+  tour: TourPayload;
   diagnosis: DiagnosisPayload;
   definitions: DefinitionsPayload;
   steps: StepsPayload;
@@ -133,6 +135,7 @@ export interface Parameters {
     /** Scan the logdir again, in the background. */
     rescan?: "0" | "1";
   };
+  tour: Record<string, never>;
   diagnosis: Record<string, never>;
   definitions: Record<string, never>;
   steps: OfTrace & OfSteps;

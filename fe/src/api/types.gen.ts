@@ -977,6 +977,18 @@ export interface CollectivePayload {
   peers: CollectivePeer[];
 }
 
+/** A place to look at; `link`: its address behind the `#` of the page. */
+export interface TourPlace {
+  text: string;
+  link: string;
+}
+
+/** Route `/tour`: what the logdir shows, and places in it; without places there is no tour. */
+export interface TourPayload {
+  sentences: string[];
+  places: TourPlace[];
+}
+
 /** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
 export interface ChangeParameter {
   name: string;

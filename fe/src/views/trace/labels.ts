@@ -45,8 +45,9 @@ export function counterLabel({
   name,
   process_key,
 }: Pick<CounterSeries, "name" | "process_key">): string {
-  const own = `Device ${process_key}: `;
-  return process_key && name.startsWith(own) ? capitalised(name.slice(own.length)) : name;
+  const own = ` ${process_key}: `;
+  const at = process_key ? name.indexOf(own) : -1;
+  return at < 0 ? name : capitalised(name.slice(at + own.length));
 }
 
 /** Where a process stands: programs and devices, then what nothing is known of, then what the profiler wrote about itself. */

@@ -145,7 +145,7 @@ def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Seque
     An event counts with its part within the window. Events without a length count if they lie
     in it.
     """
-    window = _window(timeline, begin, end, np.array(lanes, np.int64))
+    window = window_of(timeline, begin, end, np.array(lanes, np.int64))
     sums = _grouped(_joined([*window.whole(), window.clipped()]))
     sums = sums.take(np.flatnonzero(sums.count))
     sums = sums.take(np.lexsort((sums.key, -sums.count, -sums.total)))
@@ -175,7 +175,7 @@ def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Seque
 
 
 @dataclass(frozen=True)
-class _Window:
+class Window:
     """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
 
     first, stop: all rows.
@@ -190,6 +190,18 @@ class _Window:
     stop: Ints
     whole_first: Ints
     whole_stop: Ints
+
+    @property
+    def count(self) -> int:
+        """How many slices there are."""
+        return int((self.stop - self.first).sum())
+
+    def events(self) -> tuple[Ints, Ints]:
+        """The events and what lies of each within the window, ns."""
+        row = _rows(self.first, self.stop)
+        slices = self.timeline["slices"]
+        start, end = self._clip(slices["start"][row], slices["dur"][row])
+        return slices["event"][row].astype(np.int64), end - start
 
     def whole(self) -> list[Sums]:
         """Sums of the slices entirely inside; blocks may span adjacent lanes."""
@@ -230,7 +242,16 @@ class _Window:
         rows = slice(int(edges[low]), int(edges[high]))
         name, look, *figures = (
             table[column][rows].astype(np.int64)
-            for column in ("name", "look", "count", "total", "nested", "shortest", "longest", "slice")
+            for column in (
+                "name",
+                "look",
+                "count",
+                "total",
+                "nested",
+                "shortest",
+                "longest",
+                "slice",
+            )
         )
         return _grouped(Sums(name * _LOOKS + look, *figures))
 
@@ -277,7 +298,9 @@ class _Window:
             number, own = int(group[low]), np.arange(low, high)
             first = int(groups["lane"][number])
             depth = lanes["depth"][first : first + int(groups["lanes"][number])]
-            covered = _covered(depth, self.chosen[first : first + len(depth)])[self.lane[own] - first]
+            covered = _covered(depth, self.chosen[first : first + len(depth)])[
+                self.lane[own] - first
+            ]
             start, end = self._parts(own[~covered])
             # Slices of one lane do not overlap.
             busy = int((end - start).sum()) if (~covered).sum() == 1 else union(start, end).length
@@ -322,7 +345,8 @@ class _Window:
         )
 
 
-def _window(timeline: Timeline, begin: int, end: int, lane: Ints) -> _Window:
+def window_of(timeline: Timeline, begin: int, end: int, lane: Ints) -> Window:
+    """The slices of some lanes (ascending) that touch [begin, end), ns."""
     slices, lanes = timeline["slices"], timeline["lanes"]
     start, dur, first = slices["start"], slices["dur"], lanes["first"][lane]
     behind = first + lanes["count"][lane]
@@ -335,7 +359,7 @@ def _window(timeline: Timeline, begin: int, end: int, lane: Ints) -> _Window:
     outer, inner = low.copy(), high.copy()
     outer[over] -= 1
     inner[beyond] -= 1
-    return _Window(timeline, begin, end, lane, outer, high, low, inner)
+    return Window(timeline, begin, end, lane, outer, high, low, inner)
 
 
 def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
@@ -384,7 +408,7 @@ def _sums(places: Table, event: Array, row: Ints, part: Ints, outer: Array) -> S
 
 def _keys(places: Table, event: Array) -> Ints:
     name, look = (np.take(places[column], event, mode="wrap") for column in ("name", "look"))
-    return name.astype(np.int64) * _LOOKS + look
+    return np.asarray(name.astype(np.int64) * _LOOKS + look)
 
 
 def _joined(parts: list[Sums]) -> Sums:

@@ -121,7 +121,11 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
         module[: spans.n] = np.where(module_row >= 0, name[module_row], -1)
     look = looks(trace, facts)
     places = schema.PLACES.build(
-        lane=lanes.lane, name=name, module=module, around=around(spans, lanes.group[lanes.lane], look), look=look
+        lane=lanes.lane,
+        name=name,
+        module=module,
+        around=around(spans, lanes.group[lanes.lane], look),
+        look=look,
     )
     return places, schema.NAMES.build(
         text=np.where(used == texts - 1, -1, used),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,9 @@ from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.timeline_schema import Look
 
 Kind = Literal["device", "operator", "runtime", "annotation", "python", "other"]
+ChosenKind = Literal[
+    "first", "all", "device", "operator", "runtime", "annotation", "python", "other"
+]
 KINDS: tuple[Kind, ...] = ("device", "operator", "runtime", "annotation", "python", "other")
 """What people look for first comes first."""
 _LOOKS: dict[Kind, tuple[Look, ...]] = {
@@ -31,6 +35,11 @@ def _kind_of_look() -> Array:
 
 KIND_OF_LOOK = _kind_of_look()
 """Place in ``KINDS`` of every ``Look``; uint8 of shape (looks,)."""
+
+
+def chosen_kind(chosen: ChosenKind, known: Sequence[Kind]) -> Kind | Literal["all"]:
+    """``first`` is the first one that is known, in the order of ``KINDS``."""
+    return next(iter(known), "all") if chosen == "first" else chosen
 
 
 def around(spans: Table, group: Array, look: Array) -> Array:

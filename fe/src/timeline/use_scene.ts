@@ -138,9 +138,11 @@ function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
   const lane = wanted.current;
   if (!lane) return;
   scene.settleRows();
-  const row = scene.layout.rows.find(
-    (one) => one.source === lane.source && one.lane === lane.lane && one.open !== false,
+  const rows = scene.layout.rows.filter(
+    (one) => one.source === lane.source && one.lane === lane.lane,
   );
+  // A folded row may stand for the lane as well.
+  const row = rows.find(({ open }) => open !== false) ?? rows[0];
   if (!row) return;
   wanted.current = null;
   scene.showRow(row, true);

@@ -49,7 +49,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       colourBy={readColour(stage.view.params.colour)}
       selected={choice.selected}
       area={stage.area}
-      hits={found.idle ? none : found.hits}
+      hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
       lit={stage.path.lit}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}

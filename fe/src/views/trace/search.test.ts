@@ -6,7 +6,7 @@ import { extentOfName, mergedHeat, mergedNames, nearest, nextHit, type Wish } fr
 import { resultText } from "./search_bar";
 import { arrowText, workerCount } from "./toolbar";
 
-const WISH: Wish = { text: "mm", regex: false, args: false };
+const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all" };
 afterEach(() => void vi.unstubAllGlobals());
 
 function serve(answer: (url: URL) => unknown): URL[] {
@@ -81,8 +81,10 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
   const names = (count: number, look: number) => ({
     total: 0,
     names_total: 1,
+    kind: "all" as const,
+    kinds: [],
     names: { name: ["mm"], look: [look], count: [count], total_ns: [count * 10] },
-    hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },
+    hits: { event: [], lane: [], name: [], look: [], start_ns: [], dur_ns: [] },
   });
   expect(mergedNames([names(2, 1), null, names(3, 1), names(9, 3)])).toEqual({
     name: ["mm", "mm"],

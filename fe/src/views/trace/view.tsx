@@ -285,17 +285,21 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
     setParam("q", next.text || null);
     setParam("re", next.regex ? "1" : null);
     setParam("args", next.args ? "1" : null);
+    setParam("kind", next.kind === "first" ? null : next.kind);
   };
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
       <SearchBar
-        {...{ wish, found, box }}
+        {...{ wish, found, recordings, box }}
         index={finder.index}
         problem={finder.problem}
-        listOpen={params.table === "hits"}
+        dims={params.dim === "1"}
+        onDims={(dims) => setParam("dim", dims ? "1" : null)}
+        tableOpen={params.table === "hits"}
         onWish={wishFor}
         onNext={finder.next}
-        onList={() => setParam("table", params.table === "hits" ? null : "hits")}
+        onHit={finder.to}
+        onTable={() => setParam("table", params.table === "hits" ? null : "hits")}
       />
       <StepJump
         steps={recording?.timeline.steps ?? []}

@@ -184,11 +184,13 @@ interface MenuProps {
   icon?: IconName;
   /** Takes the focus at once: it stands for one that was used and is gone. */
   focused?: boolean;
+  /** Stands open at first. */
+  opened?: boolean;
   children: ComponentChildren;
 }
 
-export function Menu({ label, icon, focused = false, children }: MenuProps) {
-  const [open, setOpen] = useState(false);
+export function Menu({ label, icon, focused = false, opened = false, children }: MenuProps) {
+  const [open, setOpen] = useState(opened);
   const root = useRef<HTMLDivElement>(null);
   const id = useId("menu");
   const toButton = (): void => root.current?.querySelector("button")?.focus();

@@ -9,7 +9,7 @@ import type {
   TimelineGroup,
 } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
-import { Grid, Segmented, Term, type Column, type Sort } from "../../widgets";
+import { Button, Grid, Segmented, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { KINDS } from "./kinds";
 import { threadLabel, trackLabel } from "./labels";
@@ -82,19 +82,17 @@ function AreaHead({ payload, look, onLook, onKind }: AreaTableProps) {
             : [];
         })}
       />
-      <Segmented<AreaLook>
-        label="Show as"
-        showLabel={false}
-        value={look}
-        onChange={onLook}
-        options={[
-          { value: "table", label: "Table" },
-          { value: "flame", label: "Flame graph" },
-        ]}
-      />
+      <Button
+        kind="quiet"
+        icon="columns"
+        pressed={look === "flame"}
+        onClick={() => onLook(look === "flame" ? "table" : "flame")}
+      >
+        Flame graph
+      </Button>
       {own === undefined ? null : (
         <span class="muted number" title={formatExactTime(own)}>
-          <Term id="area_share">{`${formatTime(own)} of self time`}</Term>
+          <Term id="area_self">Self</Term> {formatTime(own)}
         </span>
       )}
     </div>

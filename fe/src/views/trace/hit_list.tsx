@@ -5,6 +5,7 @@ import type { ChosenKind } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { timeText } from "../../timeline/ruler";
 import { Checkbox, Segmented } from "../../widgets";
+import { shortened } from "../../widgets/labels";
 import { MiddleCut } from "../../widgets/middle_cut";
 import { KINDS } from "./kinds";
 import { trackAt } from "./labels";
@@ -102,7 +103,7 @@ function HitRow({ id, hit, chosen, t0, recordings, onHit }: HitRowProps) {
     >
       <span class="look" style={{ background: `var(${lookOf(ref.look).colour})` }} />
       <span class="hit-name" title={ref.name}>
-        <MiddleCut text={ref.name} />
+        <MiddleCut text={shortened(ref.name)} />
       </span>
       <span class="hit-track">{recording ? trackAt(recording, ref.lane) : ""}</span>
       <span class="number">{timeText(begin, EXACT)}</span>

@@ -263,17 +263,20 @@ export const arrowKinds = (recordings: readonly Recording[]): string[] => [
   ),
 ];
 
+const personal = (stage: Stage): Mark[] => stage.marks.filter(({ kind }) => kind === "person");
+
 export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
-  const persons = stage.marks.filter((mark) => mark.kind === "person");
-  stage.setParam("mark", writeMarks([...persons, { start: t0, end: t1 }]));
+  stage.setParam("mark", writeMarks([...personal(stage), { start: t0, end: t1, note: "" }]));
 }
 
 export function withoutMark(stage: Stage, gone: Mark): void {
-  stage.setParam(
-    "mark",
-    writeMarks(stage.marks.filter((mark) => mark.kind === "person" && mark.key !== gone.key)) ||
-      null,
-  );
+  const left = personal(stage).filter(({ key }) => key !== gone.key);
+  stage.setParam("mark", writeMarks(left) || null);
+}
+
+export function withNote(stage: Stage, { key }: Mark, note: string): void {
+  const marks = personal(stage).map((mark) => (mark.key === key ? { ...mark, note } : mark));
+  stage.setParam("mark", writeMarks(marks));
 }
 
 /** The whole span needs no word in the address. */

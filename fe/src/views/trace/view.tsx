@@ -22,7 +22,7 @@ import { ExportDialog } from "./export";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
-import { readColour, readShown, writeShown } from "./params";
+import { readColour, readGrouping, readShown, writeShown } from "./params";
 import {
   isOfEarlierChoice,
   spanOf,
@@ -39,11 +39,12 @@ import {
   useStage,
   togglePath,
   viewOfSteps,
+  withNote,
   withoutMark,
   type Stage,
 } from "./stage";
 import { readTable, Tables } from "./tables";
-import { ArrowMenu, ColourMenu, MarkMenu, StepJump, WorkerChoice } from "./toolbar";
+import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
 
 import details from "./details.css?inline";
 import dialogs from "./dialogs.css?inline";
@@ -309,6 +310,12 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
       />
       <div class="trace-tools-end">
         {workers}
+        <RowMenu
+          value={readGrouping(params.group)}
+          onChange={(group) => setParam("group", group === "process" ? null : group)}
+          changed={params.pin !== undefined || params.order !== undefined}
+          onReset={() => ["pin", "order"].forEach((key) => setParam(key, null))}
+        />
         <ColourMenu
           value={readColour(params.colour)}
           hasModules={recordings.some(({ timeline }) => timeline.has_modules)}
@@ -325,6 +332,8 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         <MarkMenu
           marks={marks}
           onGo={(mark) => goToMark(stage, mark)}
+          origin={stage.span.t0}
+          onNote={(mark, note) => withNote(stage, mark, note)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
         <Panels stage={stage} />

@@ -234,13 +234,15 @@ describe("groupings", () => {
     expect(
       tree.map(({ label, children }) => [label, ...children.map((child) => child.label)]),
     ).toEqual([
-      ["Work", "rank 0 · GPU 0 · stream 7", "rank 1 · GPU 0 · stream 7"],
-      ["Calls", "rank 0 · python 1 · main thread", "rank 1 · python 1 · main thread"],
-      ["Counters", "rank 0 · GPU 0 · Memory", "rank 1 · GPU 0 · Memory"],
+      ["Work", "rank 0 · stream 7", "rank 1 · stream 7"],
+      ["Calls", "rank 0 · main thread", "rank 1 · main thread"],
+      ["Counters", "rank 0 · Memory", "rank 1 · Memory"],
     ]);
-    expect(tree[0]?.children.map(({ source, lanes }) => [source, lanes[0]?.lane])).toEqual([
-      [0, 2],
-      [1, 2],
+    expect(
+      tree[0]?.children.map(({ source, lanes, note }) => [source, lanes[0]?.lane, note]),
+    ).toEqual([
+      [0, 2, "GPU 0"],
+      [1, 2, "GPU 0"],
     ]);
   });
   it("keep the keys of rows, so that what is pinned stays so", () => {

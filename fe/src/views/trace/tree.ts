@@ -59,15 +59,8 @@ export type Grouping = "process" | "device" | "kind";
 export function treeOf(recordings: readonly Planted[], by: Grouping = "process"): TrackNode[] {
   const tree = processTree(recordings);
   if (by === "process") return tree;
-  const many = recordings.length > 1 || recordings[0]?.key !== "";
-  const processes = many ? tree.flatMap(({ children, label }) => named(children, label)) : tree;
-  if (by === "device") return devicesFirst(recordings, processes);
-  return byKind(recordings, processes);
+  return by === "device" ? devicesFirst(recordings, tree) : byKind(recordings, tree);
 }
-
-/** Nodes that keep their worker's name without its row. */
-const named = (nodes: readonly TrackNode[], worker: string): TrackNode[] =>
-  nodes.map((each) => ({ ...each, label: `${worker} · ${each.label}` }));
 
 function over(key: string, label: string, children: readonly TrackNode[]): TrackNode[] {
   const [first] = children;
@@ -88,10 +81,13 @@ function over(key: string, label: string, children: readonly TrackNode[]): Track
   ];
 }
 
-function devicesFirst(
-  recordings: readonly Planted[],
-  processes: readonly TrackNode[],
-): TrackNode[] {
+function devicesFirst(recordings: readonly Planted[], tree: readonly TrackNode[]): TrackNode[] {
+  // Processes keep their worker's name without its row.
+  const processes = tree.flatMap((each) =>
+    each.kind === "source"
+      ? each.children.map((child) => ({ ...child, label: `${each.label} · ${child.label}` }))
+      : [each],
+  );
   const devices = new Set(
     recordings.flatMap(({ key, timeline }) =>
       timeline.groups.flatMap((group) => (group.device ? [nodeKey(key, processKey(group))] : [])),
@@ -109,24 +105,32 @@ function devicesFirst(
 }
 
 /** Every thread's events of a kind beside those of the others, counters last. */
-function byKind(recordings: readonly Planted[], processes: readonly TrackNode[]): TrackNode[] {
+function byKind(recordings: readonly Planted[], tree: readonly TrackNode[]): TrackNode[] {
   const kinds = new Map(
     recordings.flatMap(({ key, timeline }) =>
       timeline.groups.map((group) => [nodeKey(key, group.key), group.kind] as const),
     ),
   );
   const found = new Map<string, TrackNode[]>();
-  const walk = (each: TrackNode, way: string): void => {
-    const kind = each.kind === "counter" ? "counter" : kinds.get(each.key);
+  /** `way`: worker, process, thread. */
+  const walk = (
+    each: TrackNode,
+    way: { source: string; process: string; thread: string },
+  ): void => {
+    const kind = each.kind === "counter" ? each.kind : kinds.get(each.key);
     if (!kind) {
-      const label = [way, each.label].filter(Boolean).join(" · ");
-      each.children.forEach((child) => walk(child, each.label === "Counters" ? way : label));
+      const step = each.kind === "group" ? "thread" : each.kind;
+      each.children.forEach((child) => walk(child, { ...way, [step]: each.label }));
       return;
     }
-    const label = kind === "counter" ? [way, each.label].filter(Boolean).join(" · ") : way;
-    found.set(kind, [...(found.get(kind) ?? []), { ...each, label, bare: false }]);
+    const own = kind === "counter" ? each.label : way.thread;
+    const label = [way.source, own].filter(Boolean).join(" · ");
+    found.set(kind, [
+      ...(found.get(kind) ?? []),
+      { ...each, label, note: way.process, bare: false },
+    ]);
   };
-  processes.forEach((each) => walk(each, ""));
+  tree.forEach((each) => walk(each, { source: "", process: "", thread: "" }));
   return [...KIND_ORDER, "counter" as const].flatMap((kind) =>
     over(`by ${kind}`, kind === "counter" ? "Counters" : KIND_LABELS[kind], found.get(kind) ?? []),
   );

@@ -65,7 +65,11 @@ def test_a_search_for_one_kind(asked: Client) -> None:
     ]
     first = ask(asked, "/trace/search", q="AT", kind="first")
     assert (first["kind"], first["kinds"]) == ("device", everything["kinds"])
-    assert (first["total"], first["names"]["name"], first["hits"]["name"]) == (1, ["late"], ["late"])
+    assert (first["total"], first["names"]["name"], first["hits"]["name"]) == (
+        1,
+        ["late"],
+        ["late"],
+    )
     operators = ask(asked, "/trace/search/next", q="AT", kind="operator", t="0")
     assert (operators["hit"]["name"], operators["total"]) == ("aten::mm", 2)
     window = {"t0": "0", "t1": str(1 << 40), "n": "1"}

@@ -218,7 +218,7 @@ function MarkList({
           <button
             type="button"
             class="link number"
-            aria-label={`Go to ${mark.label}`}
+            title={`Go to ${mark.label}`}
             onClick={() => onGo(mark)}
           >
             {formatTime(mark.start - origin)}

@@ -112,25 +112,26 @@ function byKind(recordings: readonly Planted[], tree: readonly TrackNode[]): Tra
     ),
   );
   const found = new Map<string, TrackNode[]>();
-  /** `way`: worker, process, thread. */
+  /** `way`: worker, process, thread, whose main row keeps its key: it may be pinned. */
   const walk = (
     each: TrackNode,
-    way: { source: string; process: string; thread: string },
+    way: { source: string; process: string; thread: string; key: string },
   ): void => {
     const kind = each.kind === "counter" ? each.kind : kinds.get(each.key);
     if (!kind) {
       const step = each.kind === "group" ? "thread" : each.kind;
-      each.children.forEach((child) => walk(child, { ...way, [step]: each.label }));
+      each.children.forEach((child) => walk(child, { ...way, [step]: each.label, key: each.key }));
       return;
     }
     const own = kind === "counter" ? each.label : way.thread;
+    const key = each.bare ? way.key : each.key;
     const label = [way.source, own].filter(Boolean).join(" · ");
     found.set(kind, [
       ...(found.get(kind) ?? []),
-      { ...each, label, note: way.process, bare: false },
+      { ...each, key, label, note: way.process, bare: false },
     ]);
   };
-  tree.forEach((each) => walk(each, { source: "", process: "", thread: "" }));
+  tree.forEach((each) => walk(each, { source: "", process: "", thread: "", key: "" }));
   return [...KIND_ORDER, "counter" as const].flatMap((kind) =>
     over(`by ${kind}`, kind === "counter" ? "Counters" : KIND_LABELS[kind], found.get(kind) ?? []),
   );

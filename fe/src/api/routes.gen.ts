@@ -43,6 +43,8 @@ import type {
   RanksRowsPayload,
   RunsPayload,
   SearchPayload,
+  SqlPayload,
+  SqlTablesPayload,
   StepsPayload,
   StragglersPayload,
   TimelinePayload,
@@ -121,6 +123,8 @@ export interface Routes {
   "trace/path": PathOverlayPayload;
   "trace/alignment": AlignmentPayload;
   "trace/collective": CollectivePayload;
+  sql: SqlPayload;
+  "sql/tables": SqlTablesPayload;
 }
 
 /** What each route takes. */
@@ -406,4 +410,11 @@ export interface Parameters {
     /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
     ranks?: string;
   };
+  sql: OfTrace & {
+    /** One SELECT; `docs/guide/sql.md` lists the tables. */
+    q: string;
+    /** At most so many rows. */
+    rows?: string;
+  };
+  "sql/tables": Record<string, never>;
 }

@@ -33,6 +33,8 @@ export type RankUnit = "bytes" | "ns" | "share";
 
 export type MatrixSide = "node" | "rank" | "ranks";
 
+export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
+
 export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
 
 export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
@@ -653,6 +655,48 @@ export interface StragglersPayload {
   slowdown: number | null;
   by_worker: SlowRank[];
   by_operation: SlowOperation[];
+}
+
+/** A column of a result. */
+export interface SqlColumn {
+  name: string;
+  kind: SqlKind;
+}
+
+/** Route `/sql`. `values[c][i]`: row i of column c; lists and numbers beyond 2^53 are texts. `total`: rows of the whole result, null where counting them took too long. `note`: what is missing, empty where nothing is. */
+export interface SqlPayload {
+  columns: SqlColumn[];
+  values: ((string | number | number | null)[])[];
+  total: number | null;
+  note: string;
+}
+
+/** A column of a table: its type in SQL, its unit (empty: none) and a sentence. */
+export interface SqlTableColumn {
+  name: string;
+  type: string;
+  unit: string;
+  doc: string;
+}
+
+/** A table, by the name that a statement uses. */
+export interface SqlTableItem {
+  name: string;
+  doc: string;
+  columns: SqlTableColumn[];
+}
+
+/** A question and the statement that answers it. */
+export interface SqlExample {
+  question: string;
+  statement: string;
+}
+
+/** Route `/sql/tables`. `missing`: the command that installs what statements need; empty where it is there. */
+export interface SqlTablesPayload {
+  tables: SqlTableItem[];
+  examples: SqlExample[];
+  missing: string;
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */

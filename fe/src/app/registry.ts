@@ -25,6 +25,7 @@ const DistributedView = lazy(async () => (await import("./later")).DistributedVi
 const EfficiencyView = lazy(async () => (await import("./later")).EfficiencyView);
 const CriticalPathView = lazy(async () => (await import("./later")).CriticalPathView);
 const CountersView = lazy(async () => (await import("./later")).CountersView);
+const SqlView = lazy(async () => (await import("./later")).SqlView);
 const DiffView = lazy(async () => (await import("./later")).DiffView);
 
 const view = (
@@ -47,5 +48,6 @@ export const VIEWS: readonly View[] = [
   view("efficiency", "Efficiency", EfficiencyView, { term: "efficiency_view" }),
   view("counters", "Counters", CountersView, { term: "counters_view" }),
   view("diff", "Diff", DiffView),
+  view("sql", "SQL", SqlView, { term: "sql_view", usesSteps: false }),
   view("diagnosis", "Diagnosis", DiagnosisView, { usesSteps: false, needsTrace: false }),
 ];

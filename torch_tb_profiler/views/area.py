@@ -27,6 +27,8 @@ from torch_tb_profiler.views.timeline_wire import (
     AreaPayload,
 )
 
+__all__ = ["ChosenKind", "Kind", "area_flame_payload", "area_payload"]
+
 MOST_ROWS = 1000
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from torch_tb_profiler.analysis.timeline.kinds import ChosenKind, Kind
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import OpenedTimeline
 from torch_tb_profiler.views import timeline_wire
-from torch_tb_profiler.views.area import area_flame_payload, area_payload
+from torch_tb_profiler.views.area import (
+    ChosenKind,
+    Kind,
+    area_flame_payload,
+    area_payload,
+)
 from torch_tb_profiler.views.arrows import arrows_payload
 from torch_tb_profiler.views.counters import counters_payload
 from torch_tb_profiler.views.search import LONGEST_QUERY, Searched

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.module.frame_table import FLAME
 from torch_tb_profiler.analysis.timeline.area import AREA
+from torch_tb_profiler.analysis.timeline.kinds import ChosenKind, Kind
 from torch_tb_profiler.analysis.timeline.search import HITS, MATCHES
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Wire
@@ -254,12 +256,21 @@ class ArrowsPayload(Wire, frozen=True, kw_only=True):
     target_ns: list[int]
 
 
+class SearchKind(Wire, frozen=True, kw_only=True):
+    """How many events of a kind a search finds."""
+
+    kind: Kind
+    count: int
+
+
 class SearchPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/search``: ``names`` by total time, at most 500 of ``names_total``; ``hits``
-    the first 1000 of ``total``.
+    """Route ``/trace/search``: of the hits of ``kind`` ``names`` by total time, at most 500 of
+    ``names_total``, and ``hits``, the first 1000 of ``total``. ``kinds``: those with hits.
     """
 
     total: int
+    kind: ChosenKind
+    kinds: list[SearchKind]
     names: Annotated[dict[str, Any], table_of(MATCHES)]
     names_total: int
     hits: Annotated[dict[str, Any], table_of(HITS)]
@@ -298,18 +309,41 @@ class AreaOverlap(Wire, frozen=True, kw_only=True):
     idle_ns: int
 
 
+class AreaKind(Wire, frozen=True, kw_only=True):
+    """Events of a kind within the window; ``self_ns``: their self times, the time that its threads
+    or streams were busy with them.
+    """
+
+    kind: Kind
+    names: int
+    events: int
+    self_ns: int
+
+
 class AreaPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/area``. ``rows`` by total time; ``pooled``: how many more names there are.
-    ``overlap``: null without device lanes.
+    """Route ``/trace/area``. ``rows`` of ``kind`` by total time; ``pooled``: how many more names
+    there are. ``overlap``: null without device lanes.
     """
 
     t0_ns: int
     t1_ns: int
     events: int
+    kinds: list[AreaKind]
+    kind: ChosenKind
     rows: Annotated[dict[str, Any], table_of(AREA)]
     pooled: int
     groups: list[AreaGroup]
     overlap: AreaOverlap | None
+
+
+class AreaFlamePayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/area/flame``. ``rows``: null where the window has more than ``most_events``
+    events. ``pooled`` frames have less than 1/10,000 of the time and no row of their own.
+    """
+
+    rows: Annotated[dict[str, Any], table_of(FLAME)] | None
+    pooled: int
+    most_events: int
 
 
 class AlignedWorker(Wire, frozen=True, kw_only=True):

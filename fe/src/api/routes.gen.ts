@@ -2,6 +2,7 @@
 
 import type {
   AlignmentPayload,
+  AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
   CollectivePayload,
@@ -117,6 +118,7 @@ export interface Routes {
   "trace/search/heat": HeatPayload;
   "trace/search/next": NextHitPayload;
   "trace/area": AreaPayload;
+  "trace/area/flame": AreaFlamePayload;
   "trace/arrows": ArrowsPayload;
   "trace/counters": CountersPayload;
   "trace/event": EventPayload;
@@ -300,6 +302,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
   };
   "trace/search/heat": OfTrace & OfContent & {
     /** The begin of the window of time. */
@@ -316,6 +320,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
   };
   "trace/search/next": OfTrace & OfContent & {
     /** The text to search for. */
@@ -326,6 +332,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
     /** The hit that follows this event in time order. */
     after?: string;
     /** The hit that comes before this event. */
@@ -340,6 +348,18 @@ export interface Parameters {
     t0: string;
     /** The end of it, not included. */
     t1: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+  };
+  "trace/area/flame": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** The kind of events. */
+    kind: "device" | "operator" | "runtime" | "annotation" | "python" | "other";
     /** Lanes, both ends of a range included. Default: all. */
     lanes?: string;
   };

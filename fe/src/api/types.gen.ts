@@ -35,6 +35,10 @@ export type MatrixSide = "node" | "rank" | "ranks";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
+export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
+
+export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
+
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
@@ -898,9 +902,17 @@ export interface ArrowsPayload {
   target_ns: number[];
 }
 
-/** Route `/trace/search`: `names` by total time, at most 500 of `names_total`; `hits` the first 1000 of `total`. */
+/** How many events of a kind a search finds. */
+export interface SearchKind {
+  kind: Kind;
+  count: number;
+}
+
+/** Route `/trace/search`: of the hits of `kind` `names` by total time, at most 500 of `names_total`, and `hits`, the first 1000 of `total`. `kinds`: those with hits. */
 export interface SearchPayload {
   total: number;
+  kind: ChosenKind;
+  kinds: SearchKind[];
   names: MatchesTable;
   names_total: number;
   hits: HitsTable;
@@ -933,15 +945,32 @@ export interface AreaOverlap {
   idle_ns: number;
 }
 
-/** Route `/trace/area`. `rows` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
+/** Events of a kind within the window; `self_ns`: their self times, the time that its threads or streams were busy with them. */
+export interface AreaKind {
+  kind: Kind;
+  names: number;
+  events: number;
+  self_ns: number;
+}
+
+/** Route `/trace/area`. `rows` of `kind` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
 export interface AreaPayload {
   t0_ns: number;
   t1_ns: number;
   events: number;
+  kinds: AreaKind[];
+  kind: ChosenKind;
   rows: AreaTable;
   pooled: number;
   groups: AreaGroup[];
   overlap: AreaOverlap | null;
+}
+
+/** Route `/trace/area/flame`. `rows`: null where the window has more than `most_events` events. `pooled` frames have less than 1/10,000 of the time and no row of their own. */
+export interface AreaFlamePayload {
+  rows: FlameTable | null;
+  pooled: number;
+  most_events: number;
 }
 
 /** A worker on the run's common clock. `offset_ns`: add it to the worker's own times; 0 for the worker whose trace begins first. `ready`: its trace is imported. `method`: `collectives`, `clock` (Unix time of the trace only), or `none`; `error_ns`: median distance of the ends of its matched collectives from their median over the ranks, null without enough of them; `matched`: how many there are. */
@@ -1729,6 +1758,7 @@ export interface HitsTable {
   event: number[];
   lane: number[];
   name: string[];
+  look: number[];
   start_ns: number[];
   dur_ns: number[];
 }
@@ -1739,6 +1769,7 @@ export interface AreaTable {
   look: number[];
   count: number[];
   total_ns: number[];
+  self_ns: number[];
   share: (number | null)[];
   mean_ns: number[];
   shortest_ns: number[];

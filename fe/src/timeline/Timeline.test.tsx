@@ -191,12 +191,12 @@ describe("rows", () => {
     ).toBe(true);
   });
 
-  it("are opened by the handle to show a lane", async () => {
+  it("show a lane that the handle asks for, and nothing beside it", async () => {
     let handle: TimelineHandle | null = null;
     const { props, rerender } = await open({ handle: (given) => (handle ??= given) });
     handle!.reveal(0, 1);
     const opened = vi.mocked(props.onRows).mock.calls[0]?.[0];
-    expect([...(opened?.open ?? [])]).toEqual(["main.python"]);
+    expect([opened?.open.size, opened?.peek]).toEqual([0, { source: 0, lane: 1 }]);
     rerender(<Timeline {...props} rows={opened!} />);
     await frame();
     expect(window.__profiler_test?.rows().map((row) => row.key)).toContain("main.python/1");

@@ -5,6 +5,7 @@ import { drawCurve } from "./curves";
 import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
 import { Bright, drawLit } from "./lit";
 import { levelFor } from "./levels";
+import { drawNotes } from "./draw_notes";
 import {
   drawArea,
   drawBands,
@@ -86,6 +87,7 @@ export class Painter {
     drawMarks(this.ctx, frame);
     drawArea(this.ctx, frame);
     stats.arrows = drawArrows(this.ctx, frame);
+    drawNotes(this.ctx, frame);
     stats.ms = this.now() - begun;
     return stats;
   }

@@ -54,6 +54,8 @@ export interface RowState {
   pinned: readonly string[];
   /** Siblings that were moved come in this order, those not named here after them. */
   order: readonly string[];
+  /** A lane that is shown although what holds it is folded: alone, without those beside it. */
+  peek: { source: number; lane: number } | null;
   /** Only rows whose own or whose ancestors' text has all its words. */
   filter: string;
 }
@@ -63,6 +65,7 @@ export const NO_ROW_STATE: RowState = {
   shut: new Set(),
   pinned: [],
   order: [],
+  peek: null,
   filter: "",
 };
 

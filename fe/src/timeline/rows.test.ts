@@ -168,6 +168,22 @@ describe("changes", () => {
     expect(withLane(state({ filter: "python" }), TREE, 0, 1).filter).toBe("python");
   });
 
+  it("show one lane of what is folded, beneath its row, until it is folded again", () => {
+    const folded = state({ shut: new Set(["host"]) });
+    const next = withLane(folded, TREE, 0, 1);
+    const added = ["main", "main.python", "main.python/1"];
+    expect(keys(next)).toEqual(
+      keys(folded).flatMap((key) => (key === "host" ? [key, ...added] : key)),
+    );
+    expect(withLane(next, TREE, 0, 1)).toBe(next);
+    expect(keys(withOpen(next, TREE[0]!, false))).toEqual(keys(folded));
+  });
+
+  it("need no row for the lane that a folded one stands for", () => {
+    const folded = state({ shut: new Set(["host"]) });
+    expect(keys(withLane(folded, TREE, 0, 2))).toEqual(["host", "main", ...keys(folded).slice(1)]);
+  });
+
   it("leave all as it is for a lane that nobody has", () =>
     expect(withLane(state(), TREE, 3, 99)).toEqual(state()));
 

@@ -47,7 +47,7 @@ export function withOpen(state: RowState, node: TrackNode, open: boolean): RowSt
   shut.delete(node.key);
   if (open && node.foldedByDefault) opened.add(node.key);
   if (!open && !node.foldedByDefault) shut.add(node.key);
-  return { ...state, open: opened, shut };
+  return { ...state, open: opened, shut, peek: open ? state.peek : null };
 }
 
 export function withPinned(state: RowState, key: string, pinned: boolean): RowState {
@@ -147,7 +147,7 @@ export function lanesBelow(node: TrackNode): readonly number[] {
   return [...node.lanes.map((own) => own.lane), ...node.children.flatMap(lanesBelow)];
 }
 
-/** The state in which the lane's row is shown: its nodes open, and the filter gone if it hides them. */
+/** The state in which the lane's row is shown: alone where its node is folded, and the filter gone if it hides it. */
 export function withLane(
   state: RowState,
   tree: readonly TrackNode[],
@@ -155,12 +155,12 @@ export function withLane(
   lane: number,
 ): RowState {
   const path = pathTo(tree, source, lane);
-  let next = state;
-  for (const node of path) if (!isOpen(node, next)) next = withOpen(next, node, true);
   const last = path.at(-1);
-  return last && next.filter && !shownBy(next.filter, tree).has(last)
-    ? { ...next, filter: "" }
-    : next;
+  const { filter, peek } = state;
+  const hidden =
+    path.some((node) => !isOpen(node, state)) && (peek?.source !== source || peek.lane !== lane);
+  const next = hidden ? { ...state, peek: { source, lane } } : state;
+  return last && filter && !shownBy(filter, tree).has(last) ? { ...next, filter: "" } : next;
 }
 
 export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
@@ -229,11 +229,15 @@ class Builder {
   private readonly state: RowState;
   private readonly shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
   private readonly pinned: ReadonlyMap<string, Place>;
+  /** What leads to the lane that is peeked at. */
+  private readonly way: ReadonlySet<TrackNode>;
 
   constructor(tree: readonly TrackNode[], state: RowState) {
     this.state = state;
     this.shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
     this.pinned = find(tree, new Set(state.pinned));
+    const { peek } = state;
+    this.way = new Set(peek ? pathTo(tree, peek.source, peek.lane) : []);
   }
 
   pinnedRows(key: string): Row[] {
@@ -255,7 +259,8 @@ class Builder {
     );
   }
 
-  private rowsOfNode(node: TrackNode, parent: string, indent: number): Row[] {
+  /** `only`: of what is below the node, only the way to the lane that is peeked at. */
+  private rowsOfNode(node: TrackNode, parent: string, indent: number, only = false): Row[] {
     if (node.kind === "counter")
       return [
         this.row(node, parent, indent, {
@@ -273,18 +278,21 @@ class Builder {
           ? first
           : null;
     // What a filter found deeper must be seen.
-    const open = isOpen(node, this.state) || this.shown?.get(node) === "way";
+    const open = !only && (isOpen(node, this.state) || this.shown?.get(node) === "way");
     const row = direct
       ? this.firstLane(node, direct, children, parent, indent, open)
       : this.header(node, parent, indent, open);
-    if (!open) return [row];
+    if (!open && !this.way.has(node)) return [row];
     const lanesOf = (owner: TrackNode): Row[] =>
       owner.lanes
         .map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1))
-        .slice(owner === direct ? 1 : 0);
-    const below = children.flatMap((child) =>
-      child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1),
-    );
+        .slice(owner === direct ? 1 : 0)
+        .filter(({ lane }) => open || (lane === this.state.peek?.lane && lane !== row.lane));
+    const below = children
+      .filter((child) => open || this.way.has(child))
+      .flatMap((child) =>
+        child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1, !open),
+      );
     return [row, ...lanesOf(node), ...below];
   }
 

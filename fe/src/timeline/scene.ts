@@ -3,12 +3,14 @@
  * It lives outside Preact, because nothing of it may cost a diff per frame.
  */
 
+import { formatExactTime } from "../base/units";
 import { fontOfTheme, watchTheme } from "../base/theme";
 import { Camera } from "./camera";
 import { Painter, type DrawStats } from "./draw";
 import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
 import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
+import { Measure, snapped } from "./measure";
 import { sliceAt } from "./hit";
 import { MinimapPainter } from "./draw_minimap";
 import { paletteOfTheme } from "./palette_of_theme";
@@ -29,6 +31,7 @@ export interface SceneElements {
   /** A native scroll bar; its only child is as high as the content. */
   bar: HTMLDivElement;
   frame: HTMLDivElement;
+  measure: HTMLDivElement;
 }
 
 /** What the scene tells its component; each only when it changed. */
@@ -42,6 +45,8 @@ export interface SceneNews {
 
 /** Pinned rows get at most this share of the canvas. */
 const PINNED_SHARE = 0.6;
+/** From a measured point to the edge that is meant, px. */
+const SNAP = 8;
 /** Something must be on its way for so long, ms, before it is said. */
 const PATIENCE = 350;
 
@@ -57,6 +62,7 @@ export class Scene {
   hovered: Slice | null = null;
   /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
   pointer: Point | null = null;
+  readonly measure = new Measure();
   private draft: Area | null = null;
   stats: DrawStats | null = null;
   readonly clock = new FrameClock();
@@ -175,6 +181,14 @@ export class Scene {
     return slice?.event === event && slice.count <= 1 ? slice : null;
   }
 
+  /** The time at a point, or that of a slice's edge close by. */
+  edgeNear({ x, y }: Point): number {
+    const near = [-SNAP, -SNAP / 2, 0, SNAP / 2, SNAP].map((by) =>
+      this.sliceUnder({ x: x + by, y }),
+    );
+    return snapped(Math.round(this.timeUnder(x)), near, SNAP * this.sight().nsPerPx);
+  }
+
   timeUnder(x: number): number {
     return timeAt(this.camera.view, this.width, x);
   }
@@ -262,6 +276,7 @@ export class Scene {
 
   private moveElements(): void {
     const { list, bar, frame } = this.elements;
+    this.moveMeasure();
     list.style.transform = `translateY(${-this.camera.scroll}px)`;
     if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
     const { area } = this;
@@ -274,6 +289,23 @@ export class Scene {
     frame.style.transform = `translate(${x0}px, ${extent.y0}px)`;
     frame.style.width = `${Math.max(2, x1 - x0)}px`;
     frame.style.height = `${extent.y1 - extent.y0}px`;
+  }
+
+  private moveMeasure(): void {
+    const { measure: element } = this.elements;
+    const { stretch, y } = this.measure;
+    element.hidden = !stretch;
+    if (!stretch) return;
+    const x0 = xAt(this.camera.view, this.width, stretch.t0);
+    const x1 = xAt(this.camera.view, this.width, stretch.t1);
+    element.hidden = x1 < 0 || x0 > this.width;
+    const left = Math.max(-4, x0);
+    element.style.transform = `translateX(${left}px)`;
+    element.style.width = `${Math.max(1, Math.min(this.width + 4, x1) - left)}px`;
+    element.style.setProperty("--at", `${Math.min(y, this.height - 24)}px`);
+    const text = formatExactTime(Math.round(stretch.t1 - stretch.t0));
+    if (element.textContent !== text && element.firstElementChild)
+      element.firstElementChild.textContent = text;
   }
 
   private tell(now: number, sight: Sight): void {

@@ -135,6 +135,8 @@ export interface Mark {
   start: number;
   end: number;
   kind: "person" | "defect";
+  /** What a person wrote there. */
+  note?: string;
 }
 
 export type ColourBy = "name" | "category" | "module";

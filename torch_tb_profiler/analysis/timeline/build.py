@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.figures.naming import looks, modules
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
+from torch_tb_profiler.analysis.timeline.kinds import around
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, single_events
 from torch_tb_profiler.store import timeline_schema as schema
@@ -118,8 +119,13 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
     module = np.full(len(text), -1, np.int32)
     if len(module_row):
         module[: spans.n] = np.where(module_row >= 0, name[module_row], -1)
+    look = looks(trace, facts)
     places = schema.PLACES.build(
-        lane=lanes.lane, name=name, module=module, look=looks(trace, facts)
+        lane=lanes.lane,
+        name=name,
+        module=module,
+        around=around(spans, lanes.group[lanes.lane], look),
+        look=look,
     )
     return places, schema.NAMES.build(
         text=np.where(used == texts - 1, -1, used),

@@ -3,7 +3,7 @@ import { Timeline } from "../../timeline/Timeline";
 import type { Slice, TimeRange } from "../../timeline/types";
 import { useCurves } from "./curves";
 import { lookOf } from "./looks";
-import { readColour } from "./params";
+import { readColour, readGrouping } from "./params";
 import { onPath } from "./path";
 import { keepView, obey, withMark, type Stage } from "./stage";
 import { treeOf } from "./tree";
@@ -18,6 +18,7 @@ interface CanvasProps {
 
 export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = stage;
+  const grouping = readGrouping(stage.view.params.group);
   const tree = useMemo(
     () =>
       treeOf(
@@ -25,8 +26,9 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
           ...item,
           note: item.worker ? alignmentText(item.worker) : "",
         })),
+        grouping,
       ),
-    [recordings],
+    [recordings, grouping],
   );
   const curves = useCurves(recordings, stage.sight);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
@@ -49,7 +51,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       colourBy={readColour(stage.view.params.colour)}
       selected={choice.selected}
       area={stage.area}
-      hits={found.idle ? none : found.hits}
+      hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
       lit={stage.path.lit}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}

@@ -160,10 +160,13 @@ describe("area", () => {
     t0_ns: 0,
     t1_ns: 1000,
     events: 3,
+    kind: "device" as const,
+    kinds: [{ kind: "device" as const, names: 2, events: 3, self_ns: 100 }],
     rows: {
       name: ["gemm", HOSTILE],
       look: [3, 1],
       count: [2, 1],
+      self_ns: [80, 20],
       total_ns: [300, 100],
       share: [0.75, 0.25],
       mean_ns: [150, 100],
@@ -199,6 +202,10 @@ describe("area", () => {
         height={200}
         onEvent={none}
         hrefOfEvent={(n) => `#${n}`}
+        look="table"
+        onLook={none}
+        onKind={none}
+        flame={() => null}
       />,
     );
     expect(document.querySelectorAll(".busy li")).toHaveLength(1);

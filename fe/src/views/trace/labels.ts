@@ -2,6 +2,7 @@
 
 import type { CounterSeries, TimelineGroup } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
+import type { Recording } from "./recordings";
 
 type Named = Pick<TimelineGroup, "process" | "thread" | "pid" | "tid" | "device">;
 
@@ -38,6 +39,16 @@ export function threadLabel({ process, thread, pid, tid, device }: Named): strin
 
 export function trackLabel(group: Named): string {
   return `${processLabel(group)} · ${threadLabel(group)}`;
+}
+
+/** The thread or stream of a lane, with its worker where there are several. */
+export function trackAt(
+  { timeline, label, key }: Pick<Recording, "timeline" | "label" | "key">,
+  lane: number,
+): string {
+  const group = timeline.groups.find((each) => lane >= each.lane && lane < each.lane + each.lanes);
+  const track = group ? (group.device ? trackLabel(group) : threadLabel(group)) : "";
+  return key ? `${label} · ${track}` : track;
 }
 
 /** What a counter is called below its own process. */

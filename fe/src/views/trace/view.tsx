@@ -23,7 +23,7 @@ import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
-import { readColour, readShown, writeShown } from "./params";
+import { readColour, readGrouping, readShown, writeShown } from "./params";
 import {
   isOfEarlierChoice,
   spanOf,
@@ -40,11 +40,12 @@ import {
   useStage,
   togglePath,
   viewOfSteps,
+  withNote,
   withoutMark,
   type Stage,
 } from "./stage";
 import { readTable, Tables } from "./tables";
-import { ArrowMenu, ColourMenu, MarkMenu, StepJump, WorkerChoice } from "./toolbar";
+import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
 
 import details from "./details.css?inline";
 import dialogs from "./dialogs.css?inline";
@@ -287,17 +288,21 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
     setParam("q", next.text || null);
     setParam("re", next.regex ? "1" : null);
     setParam("args", next.args ? "1" : null);
+    setParam("kind", next.kind === "first" ? null : next.kind);
   };
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
       <SearchBar
-        {...{ wish, found, box }}
+        {...{ wish, found, recordings, box }}
         index={finder.index}
         problem={finder.problem}
-        listOpen={params.table === "hits"}
+        dims={params.dim === "1"}
+        onDims={(dims) => setParam("dim", dims ? "1" : null)}
+        tableOpen={params.table === "hits"}
         onWish={wishFor}
         onNext={finder.next}
-        onList={() => setParam("table", params.table === "hits" ? null : "hits")}
+        onHit={finder.to}
+        onTable={() => setParam("table", params.table === "hits" ? null : "hits")}
       />
       <StepJump
         steps={recording?.timeline.steps ?? []}
@@ -307,6 +312,12 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
       />
       <div class="trace-tools-end">
         {workers}
+        <RowMenu
+          value={readGrouping(params.group)}
+          onChange={(group) => setParam("group", group === "process" ? null : group)}
+          changed={params.pin !== undefined || params.order !== undefined}
+          onReset={() => ["pin", "order"].forEach((key) => setParam(key, null))}
+        />
         <ColourMenu
           value={readColour(params.colour)}
           hasModules={recordings.some(({ timeline }) => timeline.has_modules)}
@@ -323,6 +334,8 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         <MarkMenu
           marks={marks}
           onGo={(mark) => goToMark(stage, mark)}
+          origin={stage.span.t0}
+          onNote={(mark, note) => withNote(stage, mark, note)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
         <Panels stage={stage} />

@@ -81,6 +81,7 @@ export function Timeline(given: TimelineProps) {
         pinned={props.rows.pinned}
         actions={useActions(props, state)}
         moving={refs.list}
+        sticky={refs.sticky}
       />
       <Stage props={props} state={state} areaTool={areaTool} />
       <ScrollBar state={state} />

@@ -15,6 +15,7 @@ import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
 import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
+import { stickyShift } from "./sticky";
 import { TileStore } from "./tile_store";
 import type { Area, Frame, Palette, Row, Slice, TimeRange } from "./types";
 import { fit, timeAt, topOf, xAt } from "./viewport";
@@ -26,6 +27,7 @@ export interface SceneElements {
   ruler: HTMLCanvasElement;
   minimap: HTMLCanvasElement;
   list: HTMLDivElement;
+  sticky: HTMLDivElement;
   /** A native scroll bar; its only child is as high as the content. */
   bar: HTMLDivElement;
   frame: HTMLDivElement;
@@ -135,8 +137,6 @@ export class Scene {
     this.laidOut = now;
     this.layout = layOut(tree, rows, room);
     this.camera.setHeights(this.layout.height, this.height);
-    const child = this.elements.bar.firstElementChild;
-    if (child instanceof HTMLElement) child.style.height = `${this.layout.height}px`;
   }
 
   showRow(row: Row, animate: boolean): void {
@@ -173,6 +173,17 @@ export class Scene {
     const y = topOf(this.camera, row) + row.height / 2;
     const slice = this.sliceUnder({ x: xAt(this.camera.view, this.width, (start + end) / 2), y });
     return slice?.event === event && slice.count <= 1 ? slice : null;
+  }
+
+  /** The row of the selection, when it is in sight. */
+  private selectedRow(): Row | undefined {
+    const { selected } = this.props;
+    return this.rows.find(
+      (row) =>
+        row.source === selected?.source &&
+        row.lane === selected.lane &&
+        topOf(this.camera, row) + row.height <= this.height,
+    );
   }
 
   timeUnder(x: number): number {
@@ -261,8 +272,12 @@ export class Scene {
   }
 
   private moveElements(): void {
-    const { list, bar, frame } = this.elements;
+    const { list, sticky, bar, frame } = this.elements;
     list.style.transform = `translateY(${-this.camera.scroll}px)`;
+    sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.camera.scroll)}px)`;
+    const child = bar.firstElementChild;
+    const length = `${this.camera.scrollRange + this.height}px`;
+    if (child instanceof HTMLElement && child.style.height !== length) child.style.height = length;
     if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
     const { area } = this;
     const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
@@ -310,12 +325,20 @@ export class Scene {
   };
 
   private watchSize(): () => void {
+    let windowWidth = window.innerWidth;
     const measure = (): void => {
       const { clientWidth, clientHeight } = this.elements.stage;
       if (clientWidth === this.width && clientHeight === this.height) return;
+      // A panel opened or a border was moved. Of a larger or smaller window the same stretch is seen.
+      if (this.width > 0 && clientWidth > 0 && windowWidth === window.innerWidth)
+        this.camera.widen(clientWidth / this.width);
+      windowWidth = window.innerWidth;
+      const seen = this.selectedRow();
       this.width = clientWidth;
       this.height = clientHeight;
       this.camera.setHeights(this.layout.height, this.height);
+      // What was just selected may not vanish below the panel that tells of it.
+      if (seen && !this.selectedRow()) this.showRow(seen, false);
       // At once, because a canvas of the old size would be seen stretched for a frame.
       this.render(performance.now());
     };

@@ -91,6 +91,7 @@ function useSceneRefs(): SceneRefs {
     ruler: { current: null },
     minimap: { current: null },
     list: { current: null },
+    sticky: { current: null },
     bar: { current: null },
     frame: { current: null },
   }));

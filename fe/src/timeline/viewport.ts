@@ -5,7 +5,7 @@ import type { Frame, Row, TimeRange } from "./types";
 /** The narrowest view, ns: wide enough that 1 ns is some 100 px and narrow enough that two events 1 ns apart stand apart. */
 export const NARROWEST = 10;
 /** Share of the view's length that may lie outside the span, so that its ends can be seen as ends. */
-const PAD = 0.02;
+const PAD = 0.01;
 
 export function lengthOf(view: TimeRange): number {
   return view.t1 - view.t0;

@@ -164,7 +164,7 @@ function Stage({ props, state, areaTool }: StageProps) {
           </Button>
         </div>
       )}
-      <HoverLayer news={hover} props={props} />
+      <HoverLayer news={hover} props={props} layout={layout} />
     </div>
   );
 }

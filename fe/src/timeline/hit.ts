@@ -15,7 +15,7 @@ export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): S
 }
 
 /** The row under a height; pinned rows lie over the others. */
-function rowUnder(frame: Frame, y: number): Row | undefined {
+export function rowUnder(frame: Frame, y: number): Row | undefined {
   const over = frame.rows.filter((row) => row.pinned === y < frame.pinnedHeight);
   return over.find((row) => y >= topOf(frame, row) && y < topOf(frame, row) + row.height);
 }

@@ -145,7 +145,7 @@ function TrackName({ row, home, node, overlapping, pinned, actions, drag }: Trac
       onFocusIn={() => row === home && actions.focus(home)}
       {...drag.listeners(home)}
     >
-      <Label row={row} onFold={(open) => actions.fold(node, open)} />
+      <Label row={row} about={node.about} onFold={(open) => actions.fold(node, open)} />
       {overlapping > 0 ? <OverlapNote events={overlapping} /> : null}
       <span class="timeline-name-actions">
         <RowButton
@@ -171,8 +171,14 @@ function TrackName({ row, home, node, overlapping, pinned, actions, drag }: Trac
   );
 }
 
-function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }) {
-  const title = [row.label, row.note].filter(Boolean).join(" · ");
+interface LabelProps {
+  row: Row;
+  about: string | undefined;
+  onFold: (open: boolean) => void;
+}
+
+function Label({ row, about, onFold }: LabelProps) {
+  const title = [row.label, row.note, about].filter(Boolean).join(" · ");
   const text = (
     <span class="timeline-words">
       <span class="timeline-label">{row.label}</span>{" "}

@@ -35,6 +35,9 @@ export function whole(span: TimeRange): TimeRange {
   return { t0: span.t0 - pad, t1: span.t0 + length + pad };
 }
 
+/** A range with the pad on both sides, as far as the whole goes. */
+export const around = (range: TimeRange, span: TimeRange): TimeRange => clamp(whole(range), span);
+
 /** The nearest view that is inside the bounds: not longer than the whole, not shorter than `NARROWEST`, and over the span. */
 export function clamp(view: TimeRange, span: TimeRange): TimeRange {
   const widest = whole(span);

@@ -37,6 +37,7 @@ import { Side } from "./side";
 import {
   firstView,
   goToMark,
+  homeView,
   useStage,
   togglePath,
   viewOfSteps,
@@ -179,7 +180,8 @@ function Page({ view, about, found, workers }: PageProps) {
   const [first] = useState(
     () =>
       firstView(view.params.t, spanOf(recordings)) ??
-      (view.params.q ? null : viewOfSteps(view.steps, recording)),
+      (view.params.q ? null : viewOfSteps(view.steps, recording)) ??
+      homeView(recordings, spanOf(recordings)),
   );
   const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);

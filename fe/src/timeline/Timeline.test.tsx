@@ -43,7 +43,7 @@ function stubCanvas(): void {
   vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(800);
   vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(300);
   vi.stubGlobal("ResizeObserver", Observer);
-  vi.stubGlobal("innerHeight", 300);
+  vi.stubGlobal("innerHeight", 100);
   vi.stubGlobal(
     "OffscreenCanvas",
     class {

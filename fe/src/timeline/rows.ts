@@ -222,7 +222,7 @@ export function layOut(
   const builder = new Builder(tree, state);
   const grown = (row: Row): Row => ({
     ...row,
-    height: Math.round(row.height * (row.kind === "counter" ? growth.counter : growth.lane)),
+    height: Math.floor(row.height * (row.kind === "counter" ? growth.counter : growth.lane)),
   });
   const pinned = state.pinned.flatMap((key) => builder.pinnedRows(key)).map(grown);
   const rest = builder.rowsOf(tree, "", 0).map(grown);

@@ -10,8 +10,11 @@ import type { RowLayout } from "./rows";
 import type { Row } from "./types";
 import { topOf } from "./viewport";
 
-/** Css px: no higher than a name. */
-export const STICKY_HEIGHT = 24;
+/** Of a curve only the name stays, css px. */
+const NAME_HEIGHT = 24;
+
+export const stickyHeight = ({ kind, height }: Row): number =>
+  kind === "counter" ? Math.min(NAME_HEIGHT, height) : height;
 
 /** The row whose name stays; `null` where nothing scrolls. */
 export function stickyRow(layout: RowLayout, rows: readonly Row[]): Row | null {
@@ -33,8 +36,9 @@ export function stickyShift(layout: RowLayout, rows: readonly Row[], scroll: num
   const next = rows.find(
     (row) => !row.pinned && row.y > sticky.y && layout.notes.get(row.key)?.node,
   );
-  const height = Math.min(STICKY_HEIGHT, sticky.height);
-  return next ? Math.min(0, topOf({ scroll }, next) - layout.pinnedHeight - height) : 0;
+  return next
+    ? Math.min(0, topOf({ scroll }, next) - layout.pinnedHeight - stickyHeight(sticky))
+    : 0;
 }
 
 /** What the row is part of. */

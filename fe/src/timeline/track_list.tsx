@@ -5,7 +5,7 @@ import { Icon } from "../widgets";
 import { wheelPixels } from "./gestures";
 import type { TrackNode } from "./props";
 import type { RowLayout } from "./rows";
-import { stickyNote, stickyRow, STICKY_HEIGHT } from "./sticky";
+import { stickyHeight, stickyNote, stickyRow } from "./sticky";
 import type { Row } from "./types";
 
 export interface TrackActions {
@@ -78,13 +78,13 @@ export function TrackList({ layout, rows, pinned, actions, moving, sticky }: Tra
         <div
           ref={sticky}
           class="timeline-names-sticky"
-          style={{ height: `${Math.min(STICKY_HEIGHT, stays?.height ?? 0)}px` }}
+          style={{ height: `${stays ? stickyHeight(stays) : 0}px` }}
         >
           {stays
             ? draw(stays, {
                 ...stays,
                 y: 0,
-                height: Math.min(STICKY_HEIGHT, stays.height),
+                height: stickyHeight(stays),
                 note: rows.includes(stays) ? stays.note : stickyNote(layout, stays),
               })
             : null}

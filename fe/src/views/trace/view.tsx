@@ -151,7 +151,7 @@ interface PageProps {
   workers: JSX.Element | null;
 }
 
-const DRAWER_HEIGHT = 260;
+const DRAWER_HEIGHT = 300;
 
 /** Says so where a trace has more threads than the page draws. */
 function NotDrawn({ recordings }: { recordings: readonly Recording[] }) {

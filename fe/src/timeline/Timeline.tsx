@@ -7,6 +7,7 @@ import { adoptStyles } from "../base/styles";
 import { formatTime } from "../base/units";
 import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
+import { figuresText } from "./crosshair";
 import { HoverLayer } from "./hover_card";
 import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
@@ -199,9 +200,21 @@ function Spoken({ props, state, settled }: SpokenProps) {
     [settled],
     600,
   );
+  const figures = useAnnouncement(
+    () =>
+      layout.rows
+        .flatMap(({ key, label }) => {
+          const [value, curve] = [props.figures.get(key), props.curves.get(key)];
+          return value && curve ? `${label}: ${figuresText(value, curve)}` : [];
+        })
+        .join("; "),
+    [props.figures],
+    600,
+  );
   return (
     <div class="visually-hidden" aria-live="polite">
       <p>{selection}</p>
+      <p>{figures}</p>
       <p>{view}</p>
     </div>
   );

@@ -51,7 +51,7 @@ describe("rowText", () => {
   it("says why an overlapping track is there", () => {
     const row = laneRow(3, 0, { overlap: true, note: "overlaps the track above" });
     expect(rowText(row, undefined, 0, 0, undefined)).toEqual({
-      title: "overlap",
+      title: "Overlap",
       lines: ["overlaps the track above"],
     });
   });

@@ -21,8 +21,9 @@ export function valueAt(curve: Curve, time: number): CurveValue | null {
 
 /** `43 % (0 % to 100 %)` where it changed within the px, else the one value. */
 export function valueText({ lowest, highest, mean }: CurveValue, { format }: Curve): string {
-  if (lowest === highest) return format(highest);
-  const ends = `${format(lowest)} to ${format(highest)}`;
+  const [low, high] = [format(lowest), format(highest)];
+  if (low === high) return high;
+  const ends = `${low} to ${high}`;
   return mean === null ? ends : `${format(mean)} (${ends})`;
 }
 

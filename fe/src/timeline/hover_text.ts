@@ -45,7 +45,7 @@ export function rowText(
     row.counter < 0 ? row.note : value ? `${valueText(value, curve)} ${at}` : `unknown ${at}`,
     about ?? "",
   ];
-  return { title: row.label || "overlap", lines: lines.filter(Boolean) };
+  return { title: row.label || "Overlap", lines: lines.filter(Boolean) };
 }
 
 /** The same as one sentence, for screen readers. */

@@ -52,8 +52,9 @@ export function useFigures(
   return useMemo(() => {
     const figures = new Map<string, CurveValue>();
     eachCurve(questions, answers, (key, _, { lowest, highest, mean }) => {
-      if (lowest[0] == null || highest[0] == null) return;
-      figures.set(key, { lowest: lowest[0], highest: highest[0], mean: mean[0] ?? null });
+      const [low, high] = [lowest[0] ?? null, highest[0] ?? null];
+      if (low !== null && high !== null)
+        figures.set(key, { lowest: low, highest: high, mean: mean[0] ?? null });
     });
     return figures;
   }, [questions, answers]);

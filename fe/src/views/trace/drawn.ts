@@ -43,7 +43,7 @@ function aboutStep({
     of: "host and device",
     about: [
       stretch(start_ns, end_ns),
-      "From its begin, or the end of the step before, until the host and the device work that it launched are done.",
+      "From its begin, or when earlier work is done, until the host and the device work that it launched are done.",
       host,
     ],
   };

@@ -20,6 +20,7 @@ import {
 import { Canvas } from "./canvas";
 import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
+import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
@@ -183,6 +184,7 @@ function Page({ view, about, found, workers }: PageProps) {
       (view.params.q ? null : viewOfSteps(view.steps, recording)) ??
       homeView(recordings, spanOf(recordings)),
   );
+  useFollowedSteps(stage, view.steps, recording, spanOf(recordings));
   const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;

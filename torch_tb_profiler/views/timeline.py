@@ -43,6 +43,8 @@ def timeline_payload(
     return TimelinePayload(
         id=content_id,
         span_ns=about["span_ns"],
+        work_start_ns=about["work_ns"][0],
+        work_end_ns=about["work_ns"][1],
         origin_ns=str(trace.origin_ns + trace.base_ns),
         events=timeline["slices"].n,
         level_max=highest_level(about["span_ns"]),
@@ -165,11 +167,23 @@ def _steps(facts: Facts) -> list[TimelineStep]:
         return []
     count = np.diff(np.append(first, steps.n))
     names = row_names(facts.strings.many(steps["name"]), first)
-    bounds = (steps["start"][first], np.maximum.reduceat(steps["end"], first))
+    bounds = [
+        values.tolist()
+        for begin, end in (("start", "end"), ("host_start", "host_end"))
+        for values in (steps[begin][first], np.maximum.reduceat(steps[end], first))
+    ]
     return [
-        TimelineStep(step=step, steps=several, name=name, start_ns=start, end_ns=end)
-        for step, several, name, start, end in zip(
-            first.tolist(), count.tolist(), names, *(b.tolist() for b in bounds), strict=True
+        TimelineStep(
+            step=step,
+            steps=several,
+            name=name,
+            start_ns=start,
+            end_ns=end,
+            host_start_ns=host_start,
+            host_end_ns=host_end,
+        )
+        for step, several, name, start, end, host_start, host_end in zip(
+            first.tolist(), count.tolist(), names, *bounds, strict=True
         )
     ]
 

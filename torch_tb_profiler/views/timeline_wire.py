@@ -71,13 +71,17 @@ class ArrowKind(Wire, frozen=True, kw_only=True):
 
 
 class TimelineStep(Wire, frozen=True, kw_only=True):
-    """The boundaries of a step, or of ``steps`` consecutive ones from number ``step`` on."""
+    """The boundaries of a step, or of ``steps`` consecutive ones from number ``step`` on: of its
+    window, and of the host's annotation alone.
+    """
 
     step: int
     steps: int
     name: str
     start_ns: int
     end_ns: int
+    host_start_ns: int
+    host_end_ns: int
 
 
 class TimelineMark(Wire, frozen=True, kw_only=True):
@@ -92,6 +96,8 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/timeline``. ``id`` names this content of the trace; the other routes want it
     back.
 
+    ``work_start_ns`` to ``work_end_ns``: from the first to the last event with a length, the
+        profiler's own span aside; what a view is opened on.
     ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of
         ``/trace/names`` there are to ask for.
     ``groups``: at most 2,000, those with the most events; there are ``groups_total``.
@@ -101,6 +107,8 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
 
     id: str
     span_ns: int
+    work_start_ns: int
+    work_end_ns: int
     origin_ns: str
     events: int
     level_max: int

@@ -7,6 +7,7 @@ import { adoptStyles } from "../base/styles";
 import { formatExactTime, formatTime } from "../base/units";
 import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
+import { figuresText } from "./crosshair";
 import { HoverLayer } from "./hover_card";
 import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
@@ -83,6 +84,7 @@ export function Timeline(given: TimelineProps) {
         pinned={props.rows.pinned}
         actions={useActions(props, state)}
         moving={refs.list}
+        sticky={refs.sticky}
       />
       <Stage props={props} state={state} areaTool={areaTool} />
       <ScrollBar state={state} />
@@ -173,7 +175,7 @@ function Stage({ props, state, areaTool }: StageProps) {
           </Button>
         </div>
       )}
-      <HoverLayer news={hover} props={props} />
+      <HoverLayer news={hover} props={props} layout={layout} />
     </div>
   );
 }
@@ -208,10 +210,22 @@ function Spoken({ props, state, settled }: SpokenProps) {
     [settled],
     600,
   );
+  const figures = useAnnouncement(
+    () =>
+      layout.rows
+        .flatMap(({ key, label }) => {
+          const [value, curve] = [props.figures.get(key), props.curves.get(key)];
+          return value && curve ? `${label}: ${figuresText(value, curve)}` : [];
+        })
+        .join("; "),
+    [props.figures],
+    600,
+  );
   return (
     <div class="visually-hidden" aria-live="polite">
       <p>{selection}</p>
       <p>{state.measured.ns === null ? "" : `Measured: ${formatExactTime(state.measured.ns)}`}</p>
+      <p>{figures}</p>
       <p>{view}</p>
     </div>
   );

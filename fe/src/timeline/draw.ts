@@ -1,6 +1,7 @@
 import { formatCount } from "../base/units";
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
+import { drawCrosshair, drawFigures } from "./crosshair";
 import { drawCurve } from "./curves";
 import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
 import { Bright, drawLit } from "./lit";
@@ -181,6 +182,8 @@ export class Painter {
     drawLit(ctx, frame, rows);
     const count = this.texts(frame, painted, labels, pinned);
     drawOutlines(ctx, frame);
+    drawFigures(ctx, frame, rows);
+    drawCrosshair(ctx, frame, rows);
     if (pinned) {
       ctx.fillStyle = frame.palette.muted;
       ctx.fillRect(0, bottom - 1, frame.width, 1);

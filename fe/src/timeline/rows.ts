@@ -1,6 +1,6 @@
 import { firstWhere } from "../base/bisect";
 import { compileSearch } from "../base/search";
-import type { RowState, TrackLane, TrackNode } from "./props";
+import { NO_ROW_STATE, type RowState, type TrackLane, type TrackNode } from "./props";
 import type { Row } from "./types";
 
 export const HEADER_HEIGHT = 24;
@@ -193,11 +193,39 @@ function shownBy(
   return shown;
 }
 
+/** How much higher than usual rows are drawn. */
+export interface Growth {
+  lane: number;
+  counter: number;
+}
+
+const USUAL: Growth = { lane: 1, counter: 1 };
+/** Higher rows would show no more. */
+const MOST_GROWTH: Growth = { lane: 1.5, counter: 3 };
+
+/** Higher rows where those that stand open at first leave much of a tall window empty; they stay so whatever is opened. */
+export function growthFor(tree: readonly TrackNode[], room: number): Growth {
+  const { rows, height } = layOut(tree, NO_ROW_STATE, 0);
+  const lane = Math.max(1, Math.min(MOST_GROWTH.lane, room / Math.max(1, height)));
+  const curves = bottom(rows.filter((row) => row.kind === "counter"));
+  const rest = room - (height - curves) * lane;
+  return { lane, counter: Math.max(1, Math.min(MOST_GROWTH.counter, rest / Math.max(1, curves))) };
+}
+
 /** The rows of a tree. Pinned ones get at most `pinnedRoom` px; those that do not fit scroll with the rest, but first. */
-export function layOut(tree: readonly TrackNode[], state: RowState, pinnedRoom: number): RowLayout {
+export function layOut(
+  tree: readonly TrackNode[],
+  state: RowState,
+  pinnedRoom: number,
+  growth = USUAL,
+): RowLayout {
   const builder = new Builder(tree, state);
-  const pinned = state.pinned.flatMap((key) => builder.pinnedRows(key));
-  const rest = builder.rowsOf(tree, "", 0);
+  const grown = (row: Row): Row => ({
+    ...row,
+    height: Math.floor(row.height * (row.kind === "counter" ? growth.counter : growth.lane)),
+  });
+  const pinned = state.pinned.flatMap((key) => builder.pinnedRows(key)).map(grown);
+  const rest = builder.rowsOf(tree, "", 0).map(grown);
   let fixed = 0;
   while (fixed < pinned.length && bottom(pinned.slice(0, fixed + 1)) <= pinnedRoom) fixed++;
   const rows = [...pinned, ...rest];

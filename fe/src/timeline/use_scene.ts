@@ -51,8 +51,8 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (!elements) return undefined;
     const live = new Scene(elements, newest.current.props, {
       onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
-      onHover: (slice, at) =>
-        hover.set(slice && at && { slice, at, room: { width: live.width, height: live.height } }),
+      onHover: (under, at) =>
+        hover.set(under && at && { under, at, room: { width: live.width, height: live.height } }),
       onProblem: setProblem,
       onBusy: setBusy,
     });
@@ -113,6 +113,7 @@ function useSceneRefs(): SceneRefs {
     ruler: { current: null },
     minimap: { current: null },
     list: { current: null },
+    sticky: { current: null },
     bar: { current: null },
     frame: { current: null },
     measure: { current: null },

@@ -63,6 +63,7 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
     about: dict[str, Any] = {
         "span_ns": span_ns,
+        "work_ns": _work(trace, span_ns),
         "arrow_kinds": arrow_kinds,
         "series": series,
         "has_modules": bool((places["module"] >= 0).any()),
@@ -70,6 +71,18 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     about |= _activity(trace, span_ns)
     tell(100, 100)
     return Timeline(tables, about)
+
+
+def _work(trace: Trace, span_ns: int) -> tuple[int, int]:
+    """From the begin of the first event with a length to the end of the last, ns: what a view is opened
+    on. The profiler's own span and instants (``Record Window End``) may reach far beyond.
+    """
+    spans = trace["spans"]
+    rows = np.flatnonzero((spans["dur"] > 0) & (spans["role"] != Role.PROFILER))
+    if not len(rows):
+        return 0, span_ns
+    start = spans["start"][rows]
+    return int(start.min()), int((start + spans["dur"][rows]).max())
 
 
 def track_order(trace: Trace) -> Ints:

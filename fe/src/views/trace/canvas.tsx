@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { Timeline } from "../../timeline/Timeline";
 import type { Slice, TimeRange } from "../../timeline/types";
-import { useCurves } from "./curves";
+import { useCurves, useFigures } from "./curves";
 import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
 import { onPath } from "./path";
@@ -31,6 +31,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
     [recordings, grouping],
   );
   const curves = useCurves(recordings, stage.sight);
+  const figures = useFigures(recordings, stage.sight, stage.area);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
@@ -47,6 +48,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       marks={stage.marks}
       arrows={stage.arrows}
       curves={curves}
+      figures={figures}
       activity={stage.activity}
       colourBy={readColour(stage.view.params.colour)}
       selected={choice.selected}

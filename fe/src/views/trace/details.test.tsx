@@ -28,6 +28,24 @@ describe("Details", () => {
     expect(document.querySelectorAll("[aria-current]")).toHaveLength(1);
   });
 
+  it("cuts a long path at its begin, not at its line and function", () => {
+    const name = "package/models/net.py(31): forward";
+    const line = { kind: "python" as const, ref: { ...ref(1), name } };
+    const chain = [line, ...event(7).chain];
+    render(
+      <Details
+        on="GPU 0"
+        payload={event(7, { chain })}
+        go={none}
+        allArguments={none}
+        links={null}
+      />,
+    );
+    expect(screen.getByText("package/models/").closest(".ref-folders")).not.toBeNull();
+    expect(screen.getByText("net.py(31): forward").className).toBe("ref-line");
+    expect(screen.getByTitle(name).querySelector(".ref-name")?.textContent).toBe(name);
+  });
+
   it("says the exact time on hover, and what is not known not at all", () => {
     render(
       <Details

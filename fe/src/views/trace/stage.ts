@@ -6,6 +6,7 @@ import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
 import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
+import { around } from "../../timeline/viewport";
 import { activityOf, boundariesOf, marksOf } from "./drawn";
 import { readKind } from "./kinds";
 import {
@@ -279,10 +280,18 @@ export function withNote(stage: Stage, { key }: Mark, note: string): void {
   stage.setParam("mark", writeMarks(marks));
 }
 
-/** The whole span needs no word in the address. */
-export function keepView(stage: Stage, view: TimeRange): void {
-  const { span, setParam } = stage;
-  setParam("t", view.t0 <= span.t0 && view.t1 >= span.t1 ? null : writeView(view));
+/** What the page opens on: from the first event with a length to the last. Instants may lie far behind. */
+export function homeView(recordings: readonly Recording[], span: TimeRange): TimeRange {
+  const begins = recordings.map(({ timeline, offset }) => timeline.work_start_ns + offset);
+  const ends = recordings.map(({ timeline, offset }) => timeline.work_end_ns + offset);
+  return around({ t0: Math.min(...begins), t1: Math.max(...ends) }, span);
+}
+
+/** The view that the page opens on needs no word in the address. */
+export function keepView({ recordings, span, setParam }: Stage, view: TimeRange): void {
+  const home = writeView(homeView(recordings, span));
+  const text = writeView(view);
+  setParam("t", text === home ? null : text);
 }
 
 /** The address's view, where it lies in the span at all. */

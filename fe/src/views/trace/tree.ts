@@ -6,6 +6,7 @@ import type {
   TimelineGroup,
   TimelinePayload,
 } from "../../api/types.gen";
+import { definitionOf } from "../../base/definitions";
 import { formatEvents } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
 import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
@@ -256,10 +257,20 @@ function groupNode(plant: Plant, group: TimelineGroup, bare: boolean): TrackNode
   });
 }
 
+/** What curves of our own show, by the first word of their key. */
+const TERMS: Readonly<Record<string, string>> = {
+  utilization: "curve_utilization",
+  sm_efficiency: "curve_sm_efficiency",
+  queue: "queue_length",
+  allocated: "memory_allocated",
+  reserved: "memory_reserved",
+};
+
 function counterNode(plant: Plant, series: CounterSeries, place: number): TrackNode {
   return node(plant, counterId(series), "counter", counterLabel(series), {
     note: series.unit === "share" ? "" : series.unit,
     counter: place,
+    about: definitionOf(TERMS[series.key.split(":")[0] ?? ""] ?? "")?.text ?? "",
   });
 }
 

@@ -18,6 +18,7 @@ import {
   useStoredSize,
 } from "../../widgets";
 import { Canvas } from "./canvas";
+import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
 import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
@@ -37,6 +38,7 @@ import { Side } from "./side";
 import {
   firstView,
   goToMark,
+  homeView,
   useStage,
   togglePath,
   viewOfSteps,
@@ -151,7 +153,6 @@ interface PageProps {
   workers: JSX.Element | null;
 }
 
-const SIDE_WIDTH = 360;
 const DRAWER_HEIGHT = 300;
 
 /** Says so where a trace has more threads than the page draws. */
@@ -181,15 +182,28 @@ function Page({ view, about, found, workers }: PageProps) {
   const [first] = useState(
     () =>
       firstView(view.params.t, spanOf(recordings)) ??
-      (view.params.q ? null : viewOfSteps(view.steps, recording)),
+      (view.params.q ? null : viewOfSteps(view.steps, recording)) ??
+      homeView(recordings, spanOf(recordings)),
   );
   useFollowedSteps(stage, view.steps, recording, spanOf(recordings));
-  const [width, setWidth] = useStoredSize("pytorch_profiler.size.trace_side", SIDE_WIDTH);
+  const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;
   const details =
     view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
   const table = readTable(view.params.table) !== null;
+  const panel = details ? (
+    <DetailsPanel dock={dock} onDock={setDock} onClose={() => setParam("details", "0")}>
+      <Side
+        view={view}
+        choice={choice}
+        recordings={recordings}
+        peers={stage.peers}
+        handle={stage.handle}
+      />
+    </DetailsPanel>
+  ) : null;
+  const below = dock === "bottom" ? panel : null;
   return (
     <div class="trace-page">
       <Tools
@@ -209,40 +223,24 @@ function Page({ view, about, found, workers }: PageProps) {
             onSearch={() => box.current?.querySelector("input")?.focus()}
             onHelp={() => setDialog("help")}
           />
-          {table ? (
-            <Splitter
-              label="Height of the tables"
-              orientation="horizontal"
-              size={height}
-              least={160}
-              most={900}
-              onSize={setHeight}
-            />
-          ) : null}
-          <Tables stage={stage} height={height} />
-        </div>
-        {details ? (
-          <>
-            <Splitter
-              label="Width of the details"
-              orientation="vertical"
-              size={width}
-              least={240}
-              most={900}
-              onSize={setWidth}
-            />
-            <aside class="trace-side" style={{ width: `${width}px` }} aria-label="Selected event">
-              <h2 class="visually-hidden">Selected event</h2>
-              <Side
-                view={view}
-                choice={choice}
-                recordings={recordings}
-                peers={stage.peers}
-                handle={stage.handle}
+          {table || below ? (
+            <>
+              <Splitter
+                label={table ? "Height of the tables" : "Height of the details"}
+                orientation="horizontal"
+                size={height}
+                least={160}
+                most={900}
+                onSize={setHeight}
               />
-            </aside>
-          </>
-        ) : null}
+              <div class="trace-band" style={{ height: `${height}px` }}>
+                <Tables stage={stage} height={height} />
+                {below}
+              </div>
+            </>
+          ) : null}
+        </div>
+        {below ? null : panel}
       </div>
       {dialog === "help" ? <HelpDialog onClose={() => setDialog(null)} /> : null}
       {dialog === "about" && about ? (

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.alive import alive_at
-from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, alive_table, block_table
+from torch_tb_profiler.analysis.memory.table import (
+    MEMORY,
+    MEMORY_ALIVE,
+    RECORDED,
+    alive_table,
+    block_table,
+)
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.api.frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.memory_devices import device_names, in_order
@@ -47,8 +53,11 @@ def blocks(context: TraceContext) -> DataFrame:
     """See ``analysis.memory.table.MEMORY_BLOCKS``."""
     table = context.insight["allocations"]
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
+    rule = np.where(told >= 0, table["rule"] + 1, -1)
     rows = block_table(context.insight, np.arange(table.n)).with_columns(
-        device=_devices(context.insight, table["device"]), category=coded(told, BLOCK_CATEGORIES)
+        device=_devices(context.insight, table["device"]),
+        category=coded(told, BLOCK_CATEGORIES),
+        known_by=coded(rule, (RECORDED, *(text for _, text in CATEGORY_RULES))),
     )
     return table_frame(rows, share=True)
 

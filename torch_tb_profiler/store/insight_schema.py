@@ -193,7 +193,7 @@ memory_curve: Every allocator record with the totals after it, ordered by (devic
     reserved   i8  bytes                         Reserved after it; -1 unknown.
     node       i4  row of memory_nodes           Innermost operator then on its thread; -1 none.
     path       i4  row of paths                  That operator's path, or the enclosing module's; -1 unknown.
-    category   i1  position in BLOCK_CATEGORIES  Category as recorded; -1 unknown.
+    category   i1  position in BLOCK_CATEGORIES  Category of its block; -1 unknown.
 """)
 
 MEMORY_NODES = declared("""
@@ -221,7 +221,9 @@ allocations: Blocks of memory, from their allocation to their release, ordered b
     release      i4  row of memory_curve                Its release, or the record that implies it; -1 not within the recording.
     line         i4  number of a string of the insight  The user's nearest Python frame, or any; -1 unknown.
     frames       i4  number of a string of the insight  Call stack, innermost first (snapshots); -1 none.
-    category     i1  position in BLOCK_CATEGORIES       Category as recorded; -1 unknown.
+    category     i1  position in BLOCK_CATEGORIES       Category, recorded or inferred; -1 unknown.
+    rule         i1  position in CATEGORY_RULES         The rule that infers it; -1 recorded or unknown.
+    address      u8  -                                  Address.
 """)
 
 COLLECTIVES = declared("""

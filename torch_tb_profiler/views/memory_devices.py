@@ -80,3 +80,14 @@ def chosen_device(insight: Insight, key: int | None) -> int:
     if key >= devices.n:
         raise NotFound(f"There is no memory device {key}.", "Take the keys from /memory.")
     return key
+
+
+def same_device(insight: Insight, row: int, other: Insight) -> int:
+    """The device of another trace that has the name of a row of ``memory_devices``, else its first.
+
+    Raises:
+        NotFound: it has no record at all.
+    """
+    name = device_names(insight["memory_devices"])[row]
+    names = device_names(other["memory_devices"])
+    return names.index(name) if name in names else chosen_device(other, None)

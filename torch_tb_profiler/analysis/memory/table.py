@@ -7,12 +7,14 @@ import numpy as np
 from torch_tb_profiler.analysis.memory.alive import Alive
 from torch_tb_profiler.analysis.memory.usage import Usage
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, Kind, known
 from torch_tb_profiler.store.insight import Insight
 
-UNKNOWN_CATEGORY = "unknown"
+BEFORE, UNKNOWN_CATEGORY = "before the recording", "unknown"
+RECORDED = "recorded"
+_NAMES = tuple(name.replace("_", " ") for name in BLOCK_CATEGORIES)
 _C = DisplayColumn
 
 
@@ -25,7 +27,8 @@ def _origin(kind: Kind) -> tuple[DisplayColumn, ...]:
             ("parent", "Called by", "The operator around it.", 180),
             ("module", "Module", "The module around that.", 150),
             ("line", "Line", "Where the program allocated.", 220),
-            ("category", "Category", "What the file says that it is for.", 120),
+            ("category", "Category", "What it is for.", 120),
+            ("known_by", "Known by", "`recorded`, or the rule by which its life tells.", 160),
         )
     )
 
@@ -100,7 +103,7 @@ _TOTALS = ("increase_bytes", "allocations", "allocation_bytes")
 
 
 def block_table(insight: Insight, rows: Ints) -> DisplayTable:
-    """Some rows of ``allocations``, without their devices and categories."""
+    """Some rows of ``allocations``, without their devices."""
     table, nodes = insight["allocations"].take(rows), insight["memory_nodes"]
     name, parent, event = (np.append(nodes[key], -1) for key in ("name", "parent", "event"))
     node, begin, end = table["node"], table["begin"], table["end"]
@@ -149,7 +152,8 @@ def alive_table(insight: Insight, alive: Alive) -> DisplayTable:
         parent=alive.parent,
         module=alive.module,
         line=alive.line,
-        category=category_texts(insight, alive.category),
+        category=category_texts(alive.category),
+        known_by=rule_texts(alive.category, alive.rule),
         bytes=alive.bytes,
         blocks=alive.count,
         largest_bytes=alive.largest,
@@ -158,13 +162,23 @@ def alive_table(insight: Insight, alive: Alive) -> DisplayTable:
 
 
 def category_names(insight: Insight) -> list[str]:
-    """What the file says that blocks are for, the unknown one last; empty where it says nothing."""
+    """What blocks are for, then what was there before the recording, then what is unknown; empty
+    where no category is known.
+    """
     if not insight.about["memory_begin_categories"]:
         return []
-    return [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY]
+    return [*_NAMES, BEFORE, UNKNOWN_CATEGORY]
 
 
-def category_texts(insight: Insight, numbers: Array) -> list[str | None]:
+def category_texts(numbers: Array) -> list[str | None]:
     """Categories by their numbers; None unknown."""
-    names = dict(enumerate(category_names(insight)[:-1]))
+    names = dict(enumerate(_NAMES))
     return [names.get(number) for number in numbers.tolist()]
+
+
+def rule_texts(category: Array, rule: Array) -> list[str | None]:
+    """How the categories of blocks are known; None unknown."""
+    return [
+        None if not 0 <= of < len(_NAMES) else CATEGORY_RULES[by][1] if by >= 0 else RECORDED
+        for of, by in zip(category.tolist(), rule.tolist(), strict=True)
+    ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -20,8 +21,7 @@ class Curve:
     """A step function: a value holds from its time on. int64 of shape (points,).
 
     reserved: −1 unknown.
-    categories: int64 of shape (categories + 1, points), unknown last; (0, points) without
-        categories.
+    categories: see ``by_category``.
     thinned: whether points were left out.
     peak, peak_time: the highest allocated value in the window, and its first time.
     """
@@ -103,23 +103,26 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
 
 
 def by_category(insight: Insight, device: int, records: Ints) -> Array:
-    """Bytes by category after some records; int64 of shape (categories + 1, records)."""
+    """Bytes by category after some records, ascending; int64 of shape (categories + 2, records).
+
+    The last two: what was there before the recording and is of no known block, and what is unknown.
+    All add up to ``allocated`` exactly; the unknown ones are below 0 where records contradict each
+    other.
+    """
     begin = insight.about["memory_begin_categories"]
     if not begin:
         return np.zeros((0, len(records)), np.int64)
-    table = insight["memory_curve"]
-    rows = of_device(table, device)
-    category, size = table["category"][rows], table["bytes"][rows]
-    categories = []
-    for number, before in enumerate(begin[device]):
-        of_category = (
-            category == number
-            if number < len(BLOCK_CATEGORIES)
-            else (category < 0) | (category >= number)
-        )
-        categories.append(
-            (before + np.concatenate(([0], np.cumsum(np.where(of_category, size, 0)))))[
-                records - rows.start + 1
-            ]
-        )
-    return np.array(categories)
+    table, kinds, n = insight["memory_curve"], len(BLOCK_CATEGORIES), len(records)
+    rows, first = of_device(table, device), int(insight["memory_devices"]["begin"][device])
+    counted = records - rows.start + 1
+    used = slice(rows.start, rows.start + int(counted.max(initial=0)))
+    category = table["category"][used]
+    part = np.repeat(np.arange(n, dtype=np.int32), np.diff(counted, prepend=0))
+    known = np.flatnonzero((category >= 0) & (category < kinds))
+    change = sum_by(
+        category[known] * np.int64(n) + part[known], kinds * n, table["bytes"][used][known]
+    )
+    levels = np.cumsum(change.reshape(kinds, n), axis=1) + np.array(begin[device][:kinds])[:, None]
+    levels = np.concatenate((levels, np.full((1, n), begin[device][-1])))
+    allocated = np.where(counted > 0, np.append(table["allocated"], 0)[records], first)
+    return np.concatenate((levels, (allocated - levels.sum(axis=0))[None]))

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
+from torch_tb_profiler.analysis.memory.changes import MemoryBy
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.frame import table_frame
@@ -140,6 +141,45 @@ class Frames(ABC):
             NotFound: there is no such device.
         """
         return self._each(lambda context: memory.alive(context, time_ns, device))
+
+    @property
+    def memory_categories(self) -> DataFrame:
+        """What was allocated after every record, by what it is for: parameters, gradients, activations …"""
+        return self._each(memory.categories)
+
+    @property
+    def memory_failures(self) -> DataFrame:
+        """Allocations that failed for lack of memory."""
+        return self._each(memory.failures)
+
+    def memory_segments(self, time_ns: int | None = None, device: str | None = None) -> DataFrame:
+        """The segments of a memory snapshot, when it was written or at a time, and how full they are.
+
+        Raises:
+            NotFound: there is no such device.
+        """
+        return self._each(lambda context: memory.segments(context, time_ns, device))
+
+    def memory_changes(
+        self,
+        before_ns: int | None = None,
+        after_ns: int | None = None,
+        by: MemoryBy = "line",
+        device: str | None = None,
+        other: TraceFrames | None = None,
+    ) -> DataFrame:
+        """What grew between two times of a device, by ``"operator"``, ``"parent"``, ``"module"``, ``"line"``,
+        ``"stack"`` or ``"category"``, the largest change first; with ``other`` the second time is of that
+        trace. Without times: the peaks.
+
+        Raises:
+            NotFound: there is no such device, or no record.
+        """
+        _one_of(by, get_args(MemoryBy))
+        with_other = None if other is None else other.context
+        return self._each(
+            lambda context: memory.changes(context, before_ns, after_ns, by, device, with_other)
+        )
 
     @property
     def collectives(self) -> DataFrame:

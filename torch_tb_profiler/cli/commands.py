@@ -17,7 +17,8 @@ tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop o
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
 _WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
-memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
+memory_blocks, memory_alive, memory_categories, memory_changes, memory_segments, memory_failures,
+collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
 and speedscope modules or lines (default: lines); with trace events"""
 
 _Number = TypeVar("_Number", int, float)

@@ -47,7 +47,8 @@ def inferred(phases: Phases, blocks: Blocks) -> tuple[Array, Array]:
         & ((until > run) | ~phases.ahead[release]),
         forward & released & (until > run) & ends_in_backward,
         forward & released & phases.in_module[allocation] & between(Phase.BACKWARD),
-        (phase >= 0) & released & (until == run),
+        # One run is no phase: a recording without marks or steps does not tell one from another.
+        (phase >= 0) & released & (until == run) & (len(phases.of_run) > 1),
     )
     rule = np.select([whole & life for life in lives], range(len(lives)), -1).astype(np.int8)
     category_of = [BLOCK_CATEGORIES.index(category) for category, _ in CATEGORY_RULES]

@@ -74,9 +74,9 @@ class Held:
         blocks = np.flatnonzero(segment >= 0)
         offset = begin[segment[blocks]] + within[blocks]
         blocks, offset = blocks[(by := np.argsort(offset, kind="stable"))], offset[by]
-        own = {name: getattr(self, name)[order] for name in _OF_SEGMENTS}
-        within = {name: getattr(self, name)[blocks] for name in _OF_BLOCKS}
-        return Held(**own, **within, segment=segment[blocks], offset=offset)
+        of_segments = {name: getattr(self, name)[order] for name in _OF_SEGMENTS}
+        of_blocks = {name: getattr(self, name)[blocks] for name in _OF_BLOCKS}
+        return Held(**of_segments, **of_blocks, segment=segment[blocks], offset=offset)
 
 
 def has_segments(trace: Trace, insight: Insight, device: int) -> bool:

@@ -56,6 +56,27 @@ MEMORY = DisplaySpec(
         _C("event", "row", "", "That operator's call.", page=False),
     ),
 )
+MEMORY_CATEGORIES = DisplaySpec(
+    "memory_categories",
+    "One row per record of the allocator, by device and time: what was allocated after it, by category."
+    " The categories add up to `allocated_bytes`.",
+    (
+        _C("device", "category", "", "The device."),
+        _C("time_ns", "time", "", "When, after the first event of the trace."),
+        _C("allocated_bytes", "bytes", "", "Allocated after it."),
+        *(
+            _C(f"{name}_bytes", "bytes", "", f"Of that {name.replace('_', ' ')}.")
+            for name in BLOCK_CATEGORIES
+        ),
+        _C("before_bytes", "bytes", "", "From before the recording, of no known block."),
+        _C(
+            "unknown_bytes",
+            "delta bytes",
+            "",
+            "Unknown; below 0 where records contradict each other.",
+        ),
+    ),
+)
 MEMORY_BLOCKS = DisplaySpec(
     "memory_blocks",
     "One row per block of memory from its allocation to its release. `allocated_ns` is missing"

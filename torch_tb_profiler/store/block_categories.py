@@ -17,14 +17,15 @@ BLOCK_CATEGORIES = (
 )
 """One name per number; PyTorch's 7, "unknown", is −1 here."""
 CATEGORY_RULES = (
-    ("parameter", "allocated while a module was built or moved, never released"),
-    ("optimizer_state", "allocated by an optimizer's step, never released"),
-    ("gradient", "allocated in the backward pass, held until the optimizer"),
-    ("input", "loaded as data, held longer than that"),
-    ("input", "allocated ahead of the first module, held into it"),
-    ("activation", "allocated in the forward pass, released in the backward pass"),
-    ("activation", "allocated in a module, held through the backward pass"),
-    ("temporary", "allocated and released in the same phase of a step"),
+    ("parameter", "built by a module"),
+    ("optimizer_state", "kept by the optimizer"),
+    ("gradient", "held for the optimizer"),
+    ("input", "loaded"),
+    ("input", "ahead of the modules"),
+    ("activation", "released in backward"),
+    ("activation", "held through backward"),
+    ("temporary", "within a phase"),
 )
-"""The rules by which the category of a block follows from its life, in the order in which they are
-tried: the category, and what the block did."""
+"""The rules by which the category of a block follows from its life (``definitions.md``), in the order
+in which they are tried: the category, and what the rule is called.
+"""

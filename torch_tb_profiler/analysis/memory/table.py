@@ -15,13 +15,14 @@ from torch_tb_profiler.store.insight import Insight
 BEFORE, UNKNOWN_CATEGORY = "before the recording", "unknown"
 RECORDED = "recorded"
 _NAMES = tuple(name.replace("_", " ") for name in BLOCK_CATEGORIES)
+_TERMS = {"known_by": "memory_known_by"}
 _C = DisplayColumn
 
 
 def _origin(kind: Kind) -> tuple[DisplayColumn, ...]:
     """Where blocks were allocated; of ``aten::empty`` and its like the parent says more."""
     return tuple(
-        _C(name, kind, label, doc, f"memory_block_{name}", True, width=width)
+        _C(name, kind, label, doc, _TERMS.get(name, f"memory_block_{name}"), True, width=width)
         for name, label, doc, width in (
             ("operator", "Operator", "The operator that allocated.", 200),
             ("parent", "Called by", "The operator around it.", 180),

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.memory.table import (
     alive_table,
     block_table,
 )
-from torch_tb_profiler.analysis.memory.window import by_category, of_device
+from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.api.frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -83,7 +83,7 @@ def categories(context: TraceContext) -> DataFrame:
     insight = context.insight
     table, names = insight["memory_curve"], device_names(insight["memory_devices"])
     levels = [
-        by_category(insight, row, np.arange(rows.start, rows.stop))
+        levels_of_all(insight, row)
         for row in range(len(names))
         if (rows := of_device(table, row)).stop > rows.start
     ]

@@ -85,7 +85,6 @@ class FinalSegments:
 
     def _segment(self, segment: dict[str, Any], address: Any, stream: Any) -> int:
         if not is_within(address, _MOST_ADDRESS):
-            self.counts.add(UNUSABLE)
             return -1
         pool, kind = segment.get("segment_pool_id"), segment.get("segment_type")
         numbers = tuple(pool) if isinstance(pool, (list, tuple)) else ()

@@ -1,4 +1,4 @@
-"""The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
+"""The tables of allocator records: devices, curve, calls and blocks.
 
 ::
 
@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
 from torch_tb_profiler.analysis.memory.categories import inferred
+from torch_tb_profiler.analysis.memory.levels import build_levels
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
 from torch_tb_profiler.analysis.memory.phases import phases_of_spans, phases_of_stacks
 from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
@@ -34,7 +35,14 @@ MOST_DEVICES = 256
 """The devices with the most records are kept."""
 LARGEST = 1 << 48
 """256 TiB: larger records are invalid. The limit also keeps sums within 64 bits."""
-_TABLES = (schema.MEMORY_DEVICES, schema.MEMORY_CURVE, schema.MEMORY_NODES, schema.ALLOCATIONS)
+_TABLES = (
+    schema.MEMORY_DEVICES,
+    schema.MEMORY_CURVE,
+    schema.MEMORY_LEVELS,
+    schema.MEMORY_OUTLINE,
+    schema.MEMORY_NODES,
+    schema.ALLOCATIONS,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Records:
 def build_memory(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The four tables; ``tables`` contains ``span_paths``.
+    """The tables; ``tables`` contains ``span_paths``.
 
     About: ``memory_source``; ``memory_lost_releases`` and ``memory_lost_allocations`` (see
     ``blocks.py``); ``memory_left_out``, records of too many devices or of impossible size;
@@ -99,7 +107,7 @@ def build_memory(
     allocations = allocations.take(
         np.lexsort((allocations["release"], allocations["record"], allocations["device"]))
     )
-    built = (devices, curve, origin.nodes, allocations)
+    built = (devices, curve, *build_levels(curve), origin.nodes, allocations)
     return {table.spec.name: table for table in built}, about
 
 

@@ -77,7 +77,7 @@ def _within(before: Moment, after: Moment, by: MemoryBy) -> Rows:
     low, high = min(low, high), max(low, high)
     table = insight["allocations"]
     rows = of_device(table, device)
-    record, release = table["record"][rows], table["release"][rows]
+    record, release = table["record"][rows], table["release"][rows].astype(np.int64)
     ends = np.where(release < 0, np.iinfo(np.int64).max, release)
     row = rows.start + np.flatnonzero((record <= high) & (ends > low))
     record, ends = record[row - rows.start], ends[row - rows.start]

@@ -40,14 +40,14 @@ DATALOADER, LINEAR, EVALUATE, STEP, ZERO, NEXT = 6, 35, 60, 105, 135, 165
 def told(found: Insight) -> list[tuple[int, str, str]]:
     """(bytes, category, rule) of each block by size; empty texts are unknown."""
     table = found["allocations"]
-    rows = zip(*(table[name].tolist() for name in ("bytes", "category", "rule")), strict=True)
+    sizes, categories, rules = (table[name].tolist() for name in ("bytes", "category", "rule"))
     return sorted(
         (
             size,
             BLOCK_CATEGORIES[category] if category >= 0 else "",
             CATEGORY_RULES[rule][1] if rule >= 0 else "",
         )
-        for size, category, rule in rows
+        for size, category, rule in zip(sizes, categories, rules, strict=True)
     )
 
 
@@ -138,9 +138,9 @@ def test_stacks_of_a_snapshot_tell_what_the_program_did() -> None:
     own = found.strings.many(table["frames"][gone])
     wanted = {"dataloader": {"input"}, "Engine": {"temporary", "gradient"}}
     for word, categories in wanted.items():
-        rows = [row for row, text in zip(gone.tolist(), own, strict=True) if word in text]
-        assert rows
-        assert {BLOCK_CATEGORIES[table["category"][row]] for row in rows} <= categories
+        said = [row for row, text in zip(gone.tolist(), own, strict=True) if word in text]
+        assert said
+        assert {BLOCK_CATEGORIES[table["category"][row]] for row in said} <= categories
     layers = [row for row, text in zip(gone.tolist(), own, strict=True) if "/w/layer" in text]
     assert {BLOCK_CATEGORIES[table["category"][row]] for row in layers} == {
         "activation",

@@ -177,6 +177,7 @@ export function changesColumns(
   return declaredColumns(MEMORY_CHANGES, rows, {
     name: {
       label: capitalised(label),
+      term: `memory_block_${by}`,
       grow: true,
       ...(linked ? { href: linkedTo(hrefOf, to, rows.name) } : {}),
     },

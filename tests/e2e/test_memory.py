@@ -128,7 +128,8 @@ def test_a_tile_shows_its_rows_and_a_block_its_call(
     ]
     tab.frame.get_by_role("button", name=f"aten::addmm: {mib(sum(of_addmm))}").click()
     expect(tab.grid("Alive").locator(".body-row")).to_have_count(len(of_addmm))
-    tab.frame.get_by_label("module", exact=True).check(force=True)
+    panel = tab.frame.get_by_role("region", name="Alive at the peak")
+    panel.get_by_label("module", exact=True).check(force=True)
     assert tab.settled_state()["by"] == "module"
     first = tab.grid("Memory: Blocks").locator(".body-row").first
     operator = str(first.get_by_role("link").first.text_content())

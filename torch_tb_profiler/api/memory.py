@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.alive import alive_at
-from torch_tb_profiler.analysis.memory.changes import MemoryBy, Moment, changes_table
+from torch_tb_profiler.analysis.memory.changes import (
+    MEMORY_CHANGES,
+    MemoryBy,
+    Moment,
+    changes_table,
+)
 from torch_tb_profiler.analysis.memory.failures import MEMORY_FAILURES, failed_allocations
 from torch_tb_profiler.analysis.memory.held import held_at
 from torch_tb_profiler.analysis.memory.map_table import MEMORY_SEGMENTS, segments_table
@@ -31,7 +36,6 @@ from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.memory_devices import (
-    chosen_device,
     device_names,
     in_order,
     same_device,
@@ -130,13 +134,15 @@ def changes(
     """See ``analysis.memory.changes.MEMORY_CHANGES``: of one device, by default the first.
 
     Raises:
-        NotFound: there is no such device, or no record.
+        NotFound: there is no such device.
         TypeError: a time is no integer.
     """
     before, after = (None if time is None else index(time) for time in (before_ns, after_ns))
     wanted = _wanted(context.insight, device)
-    row = wanted[0] if wanted else chosen_device(context.insight, None)
     second = (other or context).insight
+    if not wanted or not second["memory_devices"].n:
+        return _joined([], MEMORY_CHANGES)
+    row = wanted[0]
     to = row if other is None else same_device(context.insight, row, second)
     return table_frame(
         changes_table(Moment(context.insight, row, before), Moment(second, to, after), by)

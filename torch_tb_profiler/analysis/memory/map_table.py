@@ -47,7 +47,7 @@ MEMORY_SEGMENTS = DisplaySpec(
     "One row per segment of a memory snapshot: what it holds and how it is divided, when the snapshot"
     " was written or at an instant.",
     (
-        _C("device", "category", "", "The device.", page=False),
+        _C("device", "text", "", "The device.", page=False),
         _C("address", "id", "Address", "Its address.", "memory_segment"),
         *_PLACE,
         _C("kind", "text", "Kind", "`large` or `small`.", "memory_segment", True),

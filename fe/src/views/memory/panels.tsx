@@ -12,7 +12,7 @@ import type {
 import { LIMITS } from "../../base/limits.gen";
 import { formatBytes, formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { runsStore } from "../../state/runs";
+import { complete, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { Selection, ViewProps } from "../../state/view";
 import { Button, Grid, Panel, Segmented, Select } from "../../widgets";
@@ -189,7 +189,11 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
   const by = choices.find((id) => id === params.of) ?? choices[0];
   const runs = useStore(runsStore, ({ payload: known }) => known);
   const other: Selection | null = params.run2
-    ? { run: params.run2, worker: params.worker2 ?? "", span: params.span2 ?? "" }
+    ? complete(runs, {
+        run: params.run2,
+        worker: params.worker2 ?? "",
+        span: params.span2 ?? "",
+      })
     : null;
   const to = other ?? selection;
   const moments = other

@@ -16,7 +16,15 @@ from torch_tb_profiler.analysis.figures.iterations import ITERATIONS
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.step_table import STEPS
-from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
+from torch_tb_profiler.analysis.memory.changes import MEMORY_CHANGES
+from torch_tb_profiler.analysis.memory.failures import MEMORY_FAILURES
+from torch_tb_profiler.analysis.memory.map_table import MEMORY_SEGMENTS
+from torch_tb_profiler.analysis.memory.table import (
+    MEMORY,
+    MEMORY_ALIVE,
+    MEMORY_BLOCKS,
+    MEMORY_CATEGORIES,
+)
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.average import KEY_AVERAGES
@@ -42,6 +50,10 @@ FRAMES: tuple[DisplaySpec, ...] = (
     MEMORY,
     MEMORY_BLOCKS,
     MEMORY_ALIVE,
+    MEMORY_CATEGORIES,
+    MEMORY_CHANGES,
+    MEMORY_SEGMENTS,
+    MEMORY_FAILURES,
     COLLECTIVES,
     PROCESS_GROUPS,
     COUNTERS,

@@ -41,7 +41,9 @@ from torch_tb_profiler.web.route import IMMUTABLE
 from torch_tb_profiler.web.routes import ROUTES
 
 LONGEST_ERROR = 1500
-OF_MEMORY = ("/memory/curve", "/memory/blocks", "/memory/statistics", "/memory/alive")
+OF_MEMORY = (
+    *(f"/memory/{name}" for name in ("curve", "blocks", "statistics", "alive", "map", "changes")),
+)
 """They answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that
 has some.
 """
@@ -55,6 +57,7 @@ NEEDED = {
     "/sql": {"q": "select name from events"},
     "/diff": SIDE_B,
     "/diff/file": SIDE_B,
+    "/memory/changes": SIDE_B,
 }
 """What a right request gives besides the trace and its content."""
 FEW = [

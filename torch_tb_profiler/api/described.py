@@ -30,6 +30,7 @@ MOST_UNREADABLE = 8
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
 TABLES = (
     ".steps  .iterations  .operators(by=)  .kernels(by=)  .ranges()  .modules  .memory  .memory_blocks  .memory_alive() "
+    " .memory_categories  .memory_changes()  .memory_segments()  .memory_failures "
     " .collectives  .counters  .counter_samples  .efficiency(by=)  .pyprof()  .key_averages() "
     " .findings  .diff(other)  .events"
 )

@@ -89,3 +89,14 @@ def chosen_device(insight: Insight, key: int | None) -> int:
     if key >= devices.n:
         raise NotFound(f"There is no memory device {key}.", "Take the keys from /memory.")
     return key
+
+
+def same_device(insight: Insight, row: int, other: Insight) -> int:
+    """The device of another trace that has the type and id of a row of ``memory_devices``, else its first.
+
+    Raises:
+        NotFound: it has no record at all.
+    """
+    own, others = insight["memory_devices"], other["memory_devices"]
+    alike = (others["type"] == own["type"][row]) & (others["id"] == own["id"][row])
+    return int(np.argmax(alike)) if alike.any() else chosen_device(other, None)

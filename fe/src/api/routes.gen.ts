@@ -26,7 +26,9 @@ import type {
   KernelPayload,
   MemoryAlivePayload,
   MemoryBlocksPayload,
+  MemoryChangesPayload,
   MemoryCurvePayload,
+  MemoryMapPayload,
   MemoryPayload,
   MemoryStatisticsPayload,
   ModulePayload,
@@ -100,6 +102,8 @@ export interface Routes {
   "memory/blocks": MemoryBlocksPayload;
   "memory/statistics": MemoryStatisticsPayload;
   "memory/alive": MemoryAlivePayload;
+  "memory/map": MemoryMapPayload;
+  "memory/changes": MemoryChangesPayload;
   findings: FindingsPayload;
   distributed: DistributedPayload;
   "distributed/map": DistributedMapPayload;
@@ -223,6 +227,38 @@ export interface Parameters {
     device?: string;
     /** When. Default: at the device's peak. */
     t?: string;
+  };
+  "memory/map": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** When. Default: when the snapshot was written. */
+    t?: string;
+    /** Segments of this stream. */
+    stream?: string;
+    /** Segments of this pool, as `pools` names it. */
+    pool?: string;
+    /** From this byte of all segments. */
+    b0?: string;
+    /** To this byte. */
+    b1?: string;
+    /** About how many cells. */
+    n?: string;
+  };
+  "memory/changes": OfTrace & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** The first moment, in A. Default: at the device's peak. */
+    t?: string;
+    /** The second moment, in B. Default: at the device's peak. */
+    t2?: string;
+    /** What a row is one of. */
+    by?: "operator" | "parent" | "module" | "line" | "stack" | "category";
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;

@@ -185,6 +185,7 @@ export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
   {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
   {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
   {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "known_by", "label": "Known by", "kind": "code", "term": "memory_known_by", "width": 160},
   {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "bar": true},
   {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at"},
   {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at"},
@@ -208,10 +209,41 @@ export const MEMORY_ALIVE: readonly DeclaredColumn[] = [
   {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
   {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
   {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "known_by", "label": "Known by", "kind": "code", "term": "memory_known_by", "width": 160},
   {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "bar": true},
   {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count"},
   {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest"},
   {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest"},
+];
+
+export const MEMORY_CHANGES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 320},
+  {"key": "delta_bytes", "label": "Change", "kind": "bytes", "term": "memory_delta", "bar": true},
+  {"key": "before_bytes", "label": "Before", "kind": "bytes", "term": "memory_alive"},
+  {"key": "after_bytes", "label": "After", "kind": "bytes", "term": "memory_alive"},
+  {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "memory_allocated_between"},
+  {"key": "freed_bytes", "label": "Released", "kind": "bytes", "term": "memory_freed_between"},
+];
+
+export const MEMORY_POOLS: readonly DeclaredColumn[] = [
+  {"key": "stream", "label": "Stream", "kind": "count", "term": "memory_pool"},
+  {"key": "pool", "label": "Pool", "kind": "text", "term": "memory_pool"},
+  {"key": "segments", "label": "Segments", "kind": "count", "term": "memory_segment"},
+  {"key": "reserved_bytes", "label": "Reserved", "kind": "bytes", "term": "memory_curve_reserved"},
+  {"key": "allocated_bytes", "label": "In use", "kind": "bytes", "term": "memory_map", "bar": true},
+  {"key": "rounding_bytes", "label": "Rounding", "kind": "bytes", "term": "memory_rounding"},
+  {"key": "free_bytes", "label": "Free", "kind": "bytes", "term": "memory_free"},
+  {"key": "largest_free_bytes", "label": "Largest free", "kind": "bytes", "term": "memory_largest_free"},
+  {"key": "split_bytes", "label": "Inactive split", "kind": "bytes", "term": "memory_inactive_split"},
+  {"key": "fragmentation", "label": "Fragmentation", "kind": "share", "term": "memory_fragmentation"},
+  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_block"},
+];
+
+export const MEMORY_MAP_BLOCKS: readonly DeclaredColumn[] = [
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes"},
+  {"key": "state", "label": "State", "kind": "text", "term": "memory_map"},
+  {"key": "category", "label": "Category", "kind": "text", "term": "memory_block_category"},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line"},
 ];
 
 export const MODULES: readonly DeclaredColumn[] = [

@@ -19,9 +19,13 @@ export type Certainty = "certain" | "likely" | "theoretical";
 
 export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
+export type MemoryBy = "category" | "line" | "module" | "operator" | "parent" | "stack";
+
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
 export type MemoryGroup = "module" | "operator";
+
+export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
 
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
@@ -427,15 +431,40 @@ export interface MemoryDevice {
   peak_reserved_bytes: number | null;
   capacity_bytes: number | null;
   blocks: number;
+  has_map: boolean;
   headline: string[];
 }
 
-/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */
+/** What held memory: a category, or a source line. */
+export interface MemoryHolder {
+  name: string | null;
+  bytes: number;
+}
+
+/** An allocation that failed for lack of memory. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `by_category`, `by_line`: what held it, the largest of each. */
+export interface MemoryFailure {
+  time_ns: number;
+  device: number | null;
+  sentence: string;
+  requested_bytes: number | null;
+  free_bytes: number | null;
+  allocated_bytes: number | null;
+  reserved_bytes: number | null;
+  line: string;
+  stack: string[];
+  by_category: MemoryHolder[];
+  by_line: MemoryHolder[];
+}
+
+/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed, `failed` of all. */
 export interface MemoryPayload {
   source: MemorySource;
   span_ns: number;
   devices: MemoryDevice[];
   categories: string[];
+  categories_known: Knowledge[];
+  failures: MemoryFailure[];
+  failed: number;
   has_modules: boolean;
   has_stacks: boolean;
   steps: StepsTable;
@@ -443,7 +472,7 @@ export interface MemoryPayload {
   missing: Missing[];
 }
 
-/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category of `/memory`; at each point they add up to `allocated_bytes`. Empty where no category is known. */
 export interface MemoryCurvePayload {
   device: number;
   rows: MemoryTable;
@@ -482,6 +511,50 @@ export interface MemoryAlivePayload {
   rows: MemoryAliveTable;
   pooled: number;
   pooled_bytes: number;
+}
+
+/** Route `/memory/changes`: before and after, the largest change first; `pooled` more rows, of `pooled_delta_bytes`, are not listed. `before_bytes`, `after_bytes`: allocated at the moments. */
+export interface MemoryChangesPayload {
+  device: number;
+  other: number;
+  before_ns: number;
+  after_ns: number;
+  before_bytes: number;
+  after_bytes: number;
+  rows: MemoryChangesTable;
+  pooled: number;
+  pooled_delta_bytes: number;
+}
+
+/** Per cell its bytes; what is left of `reserved` is free. `rounding` and `pending` are parts of `allocated`. */
+export interface MemoryMapCells {
+  reserved: number[];
+  allocated: number[];
+  rounding: number[];
+  pending: number[];
+}
+
+/** Route `/memory/map`: segments laid end to end and cut into cells of `cell_bytes`. `time_ns`: null when the snapshot was written. `reserved_bytes` … `split_bytes`: of the chosen segments; `pools`: of all. `begin_bytes`, `end_bytes`: the part that is shown. `starts`: cells in which a segment begins. `blocks`: the largest in it, of `blocks_in_part`; `stacks`: theirs, innermost frame first. */
+export interface MemoryMapPayload {
+  device: number;
+  time_ns: number | null;
+  reserved_bytes: number;
+  allocated_bytes: number;
+  rounding_bytes: number;
+  free_bytes: number;
+  largest_free_bytes: number;
+  split_bytes: number;
+  fragmentation: number | null;
+  segments: number;
+  begin_bytes: number;
+  end_bytes: number;
+  cell_bytes: number;
+  cells: MemoryMapCells;
+  starts: number[];
+  pools: MemoryPoolsTable;
+  blocks: MemoryMapBlocksTable;
+  blocks_in_part: number;
+  stacks: string[];
 }
 
 /** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
@@ -1625,6 +1698,7 @@ export interface MemoryBlocksTable {
   module: (string | null)[];
   line: (string | null)[];
   category: (string | null)[];
+  known_by: (string | null)[];
   bytes: number[];
   allocated_ns: (number | null)[];
   released_ns: (number | null)[];
@@ -1651,10 +1725,48 @@ export interface MemoryAliveTable {
   module: (string | null)[];
   line: (string | null)[];
   category: (string | null)[];
+  known_by: (string | null)[];
   bytes: number[];
   blocks: (number | null)[];
   largest_bytes: (number | null)[];
   oldest_ns: (number | null)[];
+}
+
+/** One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two traces. */
+export interface MemoryChangesTable {
+  name: (string | null)[];
+  delta_bytes: number[];
+  before_bytes: number[];
+  after_bytes: number[];
+  allocated_bytes: (number | null)[];
+  freed_bytes: (number | null)[];
+  delta_blocks: number[];
+}
+
+/** One row per pool and stream of the caching allocator: blocks of one are never given to another. */
+export interface MemoryPoolsTable {
+  stream: (number | null)[];
+  pool: string[];
+  segments: number[];
+  reserved_bytes: number[];
+  allocated_bytes: number[];
+  rounding_bytes: number[];
+  free_bytes: number[];
+  largest_free_bytes: number[];
+  split_bytes: number[];
+  fragmentation: (number | null)[];
+  blocks: number[];
+}
+
+/** One row per block in use of the part of a map that is shown. */
+export interface MemoryMapBlocksTable {
+  offset_bytes: number[];
+  bytes: number[];
+  requested_bytes: (number | null)[];
+  state: string[];
+  category: (string | null)[];
+  line: (string | null)[];
+  stack: (number | null)[];
 }
 
 /** One row per `nn.Module`, parents before children. */

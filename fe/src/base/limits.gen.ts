@@ -5,6 +5,8 @@ export const LIMITS = {
   "memory/blocks": { device: 65536 },
   "memory/statistics": { device: 65536 },
   "memory/alive": { device: 65536 },
+  "memory/map": { device: 65536, n: 12288 },
+  "memory/changes": { device: 65536 },
   "trace/tiles": { k: 64, cells: 16384 },
   "trace/search/heat": { n: 4096 },
   "trace/arrows": { cap: 5000 },

@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_count, format_ns, format_share, format_value
+from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
 from torch_tb_profiler.views.api_calls_wire import (
     ApiCallsPayload,
     KernelSequencesPayload,
@@ -85,7 +85,7 @@ def api_calls_payload(
         queues=wire_columns(streams),
         curves=_curves(facts, selection, queues),
         copies=wire_columns(copy_table(trace, facts, launches)),
-        link=f"{link.name}, {format_value(link.rate(2), 'B/s')}" if link else "",
+        link=f"{link.name}, {format_rate(link.rate(2), 'B/s')}" if link else "",
         missing=missing(absent(facts), ("device", "device_times")),
     )
 
@@ -111,14 +111,14 @@ def _sentences(
         said.append(
             f"{format_count(short)} of {format_count(count)} kernels are shorter than {format_ns(short_ns)}"
             f" and take {format_share(time / max(whole, 1))} of kernel time;"
-            f" {format_count(int(np.maximum(kernels['below_launch'], 0).sum()))} are shorter than their launch"
+            f" {format_count(int(np.maximum(kernels['below_launch'], 0).sum()))} are shorter than their launch."
         )
     if streams.n:
         most, blocked = int(streams["max_length"].max()), int(streams["blocked"].sum())
-        waiting = f"{format_count(blocked)} launches took {format_ns(int(streams['blocked_ns'].sum()))} at a queue of {format_count(full)}"
+        waiting = f"{format_count(blocked)} blocked launches took {format_ns(int(streams['blocked_ns'].sum()))} at a queue of {format_count(full)}"
         none = f"no launch was held up by a queue of {format_count(full)}"
         said.append(
-            f"at most {format_count(most)} launches wait on a stream; {waiting if blocked else none}"
+            f"At most {format_count(most)} {'launch waits' if most == 1 else 'launches wait'} on a stream; {waiting if blocked else none}."
         )
     return said
 

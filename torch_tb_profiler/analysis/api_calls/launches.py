@@ -161,7 +161,7 @@ def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> 
         short_ns=short_time,
         below_launch=np.where(lone > 0, below, -1),
         launch_ns=_means(sum_by(group[alone], n, length), lone),
-        median_delay_ns=np.nan_to_num(medians(group[first], n, delay), nan=-1),
+        median_delay_ns=medians(group[first], n, delay),
         max_delay_ns=np.where(waits, extreme_by(np.maximum, group[first], n, delay), -1),
         event=picked(it.work[rows], largest_by(group, n, score, dur)),
     )
@@ -169,7 +169,7 @@ def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> 
 
 
 def _means(total: Ints, count: Ints) -> Array:
-    return np.where(count > 0, total / np.maximum(count, 1), -1.0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def delay_counts(trace: Trace, launches: Launches) -> tuple[Ints, Ints]:

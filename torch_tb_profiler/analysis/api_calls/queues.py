@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
@@ -35,7 +35,7 @@ QUEUES = DisplaySpec(
     "One row per device and stream: launches that wait for their work to begin, those with the most launches first. A replayed graph counts once.",
     (
         _C("stream", "text", "Stream", "Device and stream.", "queue_stream", width=160),
-        _C("launches", "count", "Launches", "Launches that began in the steps.", "queue_launches", unit="launches"),
+        _C("launches", "count", "Launches", "Launches of the steps.", "queue_launches", unit="launches"),
         _C("mean_length", "number", "Mean length", "Waiting launches, weighted by time.", "queue_mean", unit="launches"),
         _C("max_length", "count", "Max length", "Most launches that waited at once.", "queue_max", unit="launches"),
         _C("waiting_ns", "time", "Waiting", "Time with a launch waiting.", "queue_waiting", bar=True),
@@ -150,7 +150,7 @@ def _row(
     begin, end = (steps[key][selection.steps] for key in ("start", "end"))
     if selection.whole:
         begin, end = queue.time[:1], queue.time[-1:] + 1
-    chosen = _within(queue.begin, begin, end)
+    chosen = mask(selection, facts["span_links"]["step"][queue.launch])
     blocked = chosen & queue.blocked
     full, waiting = _at_least(queue, limit), _at_least(queue, 1)
     full_ns = int(measure(full, begin, end).sum())

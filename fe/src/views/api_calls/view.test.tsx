@@ -1,0 +1,1 @@
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";

@@ -7,21 +7,18 @@ Times are integer nanoseconds, unknown is missing (``isna()``). ``attrs["units"]
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch_tb_profiler.analysis.api_calls.launches import SHORT_NS
-from torch_tb_profiler.analysis.api_calls.queues import FULL
-from torch_tb_profiler.analysis.api_calls.sequences import LONGEST
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
+from torch_tb_profiler.api.call_frames import CallFrames, Make
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.joined import joined
@@ -46,20 +43,15 @@ from torch_tb_profiler.views.escapes import one_line
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Make = Callable[[TraceContext], "DataFrame"]
 SHOWN = 24
 
 
-class Frames(ABC):
+class Frames(CallFrames):
     """The tables of one trace or of several.
 
     ``steps`` arguments: an index of ``.steps``, a first and a last one ``(2, 4)``, both included, or
     None: everything, also outside all steps. ``in_steps`` selects steps for every table.
     """
-
-    @abstractmethod
-    def _each(self, make: Make) -> DataFrame:
-        """The table of every trace."""
 
     @property
     def steps(self) -> DataFrame:
@@ -92,40 +84,6 @@ class Frames(ABC):
     def ranges(self, steps: Steps = None) -> DataFrame:
         """Annotated ranges by name, the busiest on the device first. Raises as ``critical_path`` does."""
         return self._each(lambda context: tables.ranges(context, steps))
-
-    def api_calls(self, steps: Steps = None) -> DataFrame:
-        """Calls of the accelerator's runtime and driver by name, the largest total first.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        return self._each(lambda context: tables.api_calls(context, steps))
-
-    def long_calls(self, queue_limit: int = FULL, steps: Steps = None) -> DataFrame:
-        """The longest runtime and driver calls with why they took long. Raises as ``api_calls`` does."""
-        return self._each(lambda context: tables.long_api_calls(context, steps, queue_limit))
-
-    def launches(self, short_ns: int = SHORT_NS, steps: Steps = None) -> DataFrame:
-        """Kernels by name with launch delays and the calls shorter than ``short_ns``. Raises as ``api_calls`` does."""
-        return self._each(lambda context: tables.launches(context, steps, short_ns))
-
-    def queues(self, limit: int = FULL, steps: Steps = None) -> DataFrame:
-        """Waiting launches of each stream; ``limit`` of them fill its queue. Raises as ``api_calls`` does."""
-        return self._each(lambda context: tables.queues(context, steps, limit))
-
-    def copies(self, steps: Steps = None) -> DataFrame:
-        """Copies and memsets by kind, host memory and size. Raises as ``api_calls`` does."""
-        return self._each(lambda context: tables.copies(context, steps))
-
-    def kernel_sequences(
-        self, operator: str = "", longest: int = LONGEST, steps: Steps = None
-    ) -> DataFrame:
-        """Kernels that follow each other on a stream more than once, 3 to ``longest`` of them; with ``operator`` all that
-        each call of an operator with this in its name launched. Raises as ``api_calls`` does.
-        """
-        return self._each(
-            lambda context: tables.kernel_sequences(context, longest, operator, steps)
-        )
 
     def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
         """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source

@@ -8,7 +8,9 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import Any, cast
+
+from torch_tb_profiler.cli.values import a_path, event_number, percentage, port, positive, words
 
 _PATH = "trace file, run folder or logdir: a path or a URL"
 
@@ -21,7 +23,6 @@ long_calls, launches, queues, copies, kernel_sequences, modules, memory,
 memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
 and speedscope modules or lines (default: lines); with trace events"""
 
-_Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -45,7 +46,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 def _trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("path", metavar="PATH", type=_path, nargs=nargs, help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=a_path, nargs=nargs, help=_PATH)
     _workers(parser)
     _cache(parser)
 
@@ -54,7 +55,7 @@ def _workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worker",
         metavar="NAMES",
-        type=_words,
+        type=words,
         default=(),
         help="workers by name or rank, comma-separated (default: all)",
     )
@@ -89,14 +90,14 @@ def _form(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
 
 
 def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("--tokens", metavar="N", type=_positive, help=text)
+    parser.add_argument("--tokens", metavar="N", type=positive, help=text)
 
 
 def _event(parser: argparse.ArgumentParser) -> None:
     text = "trace file, or folder with one trace: a path or a URL"
-    parser.add_argument("path", metavar="PATH", type=_path, help=text)
+    parser.add_argument("path", metavar="PATH", type=a_path, help=text)
     parser.add_argument(
-        "ids", metavar="ID", nargs="+", type=_id, help="event ids, like 1234 or '#1234'"
+        "ids", metavar="ID", nargs="+", type=event_number, help="event ids, like 1234 or '#1234'"
     )
     _workers(parser)
     _cache(parser)
@@ -130,7 +131,7 @@ def _order(parser: argparse.ArgumentParser, default: str) -> None:
 
 def _limit(parser: argparse.ArgumentParser, what: str = "rows to print, with --json too") -> None:
     text = f"{what} (default: %(default)s)"
-    parser.add_argument("--limit", metavar="N", type=_positive, default=20, help=text)
+    parser.add_argument("--limit", metavar="N", type=positive, default=20, help=text)
 
 
 def _operators(parser: argparse.ArgumentParser) -> None:
@@ -181,7 +182,7 @@ def _iterations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         metavar="N",
-        type=_positive,
+        type=positive,
         default=40,
         help="rows of the text; JSON has all (default: %(default)s)",
     )
@@ -211,7 +212,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provenance",
         metavar="FOLDER",
-        type=_path,
+        type=a_path,
         help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
         " trace)",
     )
@@ -231,7 +232,7 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
         "-w",
         dest="width",
         metavar="WIDTH",
-        type=_positive,
+        type=positive,
         help="print aligned columns, at most WIDTH characters a line",
     )
     form.add_argument(
@@ -242,9 +243,9 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logdir", metavar="LOGDIR", type=_path, help="a path or a URL")
+    parser.add_argument("logdir", metavar="LOGDIR", type=a_path, help="a path or a URL")
     parser.add_argument(
-        "--port", type=_port, default=6007, help="0 picks a free one (default: %(default)s)"
+        "--port", type=port, default=6007, help="0 picks a free one (default: %(default)s)"
     )
     parser.add_argument(
         "--host",
@@ -261,7 +262,7 @@ def _serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="LOGDIR", type=_path, help=_PATH)
+    parser.add_argument("path", metavar="LOGDIR", type=a_path, help=_PATH)
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--scheduler",
@@ -271,7 +272,7 @@ def _import(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--workers",
         metavar="N",
-        type=_positive,
+        type=positive,
         help="processes of this machine that do it (default: one per core)",
     )
     parser.add_argument(
@@ -280,11 +281,11 @@ def _import(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", type=_path, help="baseline: trace file or run folder")
+    parser.add_argument("a", metavar="A", type=a_path, help="baseline: trace file or run folder")
     parser.add_argument(
         "b",
         metavar="B",
-        type=_path,
+        type=a_path,
         help="what to compare with it; workers of runs are matched by name, else by rank",
     )
     _workers(parser)
@@ -295,7 +296,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         metavar="PERCENT",
-        type=_percent,
+        type=percentage,
         help="exit with 1 if the step of B is slower by more than this, and by more than noise",
     )
     form = parser.add_mutually_exclusive_group()
@@ -313,7 +314,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", type=_path, help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=a_path, help=_PATH)
     _cache(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)"
@@ -321,7 +322,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most",
         metavar="N",
-        type=_positive,
+        type=positive,
         default=8,
         help="keep at most N traces (default: %(default)s)",
     )
@@ -385,55 +386,6 @@ def contradiction(options: argparse.Namespace) -> str:
     if given.get("worker") and given.get("path", "") is None:
         return "--worker selects traces at a PATH, and none is given"
     return ""
-
-
-def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
-    try:
-        return kind(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def _path(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
-    if text == "-":
-        raise argparse.ArgumentTypeError(
-            "standard input cannot be read: give a file (./- if that is its name)"
-        )
-    return text
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word for part in text.split(",") if (word := part.strip()))
-
-
-def _positive(text: str) -> int:
-    number = _number(text, int)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
-
-
-def _id(text: str) -> int:
-    number = _number(text.removeprefix("#"), int)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is not an event id")
-    return number
-
-
-def _percent(text: str) -> float:
-    number = _number(text.removesuffix("%"), float)
-    if not 0 <= number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is not a percentage of 0 or more")
-    return number
-
-
-def _port(text: str) -> int:
-    number = _number(text, int)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{number} is not a port, expected 0 to 65535")
-    return number
 
 
 _COMPARISON = ("output:run_on_both", "compare:print_comparison")

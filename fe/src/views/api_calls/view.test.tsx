@@ -79,7 +79,7 @@ afterEach(() => {
 async function show(params: Params = {}): Promise<ReturnType<typeof vi.fn>> {
   const setParam = vi.fn();
   render(<ApiCallsView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
-  await waitFor(() => expect(screen.getByRole("grid", { name: "Kernel sequences" })).toBeTruthy());
+  await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
   return setParam;
 }
 

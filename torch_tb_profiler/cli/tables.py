@@ -78,7 +78,7 @@ _CALLS = {
     "calls": (API_CALLS, "total_ns", "name calls total_ns thread_share mean_ns median_ns max_ns"),
     "long": (LONG_CALLS, "dur_ns", "name operator dur_ns reason"),
     "launches": (LAUNCHES, "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
-    "queues": (QUEUES, "launches", "stream launches mean_length max_length waiting_ns full_ns blocked blocked_ns"),
+    "queues": (QUEUES, "launches", "stream launches mean_length max_length full_ns blocked"),
     "copies": (COPIES, "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
     "sequences": (SEQUENCES, "device_ns", "sequence length count device_ns gaps_ns host_ns"),
 }  # fmt: skip

@@ -30,6 +30,7 @@ VIEWS = (
     "efficiency",
     "counters",
     "diff",
+    "sql",
     "diagnosis",
 )
 PREFIX = f"p.{PLUGIN}."

@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, cast
 
-from torch_tb_profiler.cli.values import a_path, event_number, percentage, port, positive, words
-
-_PATH = "trace file, run folder or logdir: a path or a URL"
+from torch_tb_profiler.cli import programs
+from torch_tb_profiler.cli.programs import PATH
+from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive
 
 _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, ranges, api_calls,
-long_calls, launches, queues, copies, kernel_sequences, modules, memory,
-memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
-and speedscope modules or lines (default: lines); with trace events"""
+_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls,
+long_calls, launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
+and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
 
 Arguments = Callable[[argparse.ArgumentParser], None]
 
@@ -45,34 +44,14 @@ def function_of(name: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", getattr(imported, function))
 
 
-def _trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("path", metavar="PATH", type=a_path, nargs=nargs, help=_PATH)
-    _workers(parser)
-    _cache(parser)
-
-
-def _workers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--worker",
-        metavar="NAMES",
-        type=words,
-        default=(),
-        help="workers by name or rank, comma-separated (default: all)",
-    )
-
-
-def _cache(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-cache", action="store_true", help="do not use the import cache")
-
-
 def _reports(parser: argparse.ArgumentParser) -> None:
     """For the commands that print a ``Report`` of each trace."""
-    _trace(parser)
+    programs.trace(parser)
     _form(parser)
 
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
-    _trace(parser, "?")
+    programs.trace(parser, "?")
     _form(parser)
 
 
@@ -95,12 +74,12 @@ def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
 
 def _event(parser: argparse.ArgumentParser) -> None:
     text = "trace file, or folder with one trace: a path or a URL"
-    parser.add_argument("path", metavar="PATH", type=a_path, help=text)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=text)
     parser.add_argument(
         "ids", metavar="ID", nargs="+", type=event_number, help="event ids, like 1234 or '#1234'"
     )
-    _workers(parser)
-    _cache(parser)
+    programs.workers(parser)
+    programs.cache(parser)
     _form(parser)
     parser.add_argument(
         "--raw", action="store_true", help="also print all arguments as written in the file"
@@ -139,7 +118,7 @@ def _operators(parser: argparse.ArgumentParser) -> None:
 
 
 def _ranges(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     form = _form(parser)
     form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
     _steps(parser)
@@ -147,7 +126,7 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
 
 
 def _api_calls(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     _form(parser)
     parser.add_argument(
         "--what",
@@ -163,6 +142,15 @@ def _api_calls(parser: argparse.ArgumentParser) -> None:
     )
     _steps(parser)
     _order(parser, "time")
+
+
+def _experiments(parser: argparse.ArgumentParser) -> None:
+    programs.trace(parser)
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
+    parser.add_argument(
+        "--base", metavar="RUN", help="run that the others are compared with (default: the first)"
+    )
 
 
 def _critical_path(parser: argparse.ArgumentParser) -> None:
@@ -189,7 +177,7 @@ def _iterations(parser: argparse.ArgumentParser) -> None:
 
 
 def _what_if(parser: argparse.ArgumentParser) -> None:
-    _trace(parser, "?")
+    programs.trace(parser, "?")
     _form(parser)
     _steps(parser)
     parser.add_argument(
@@ -212,7 +200,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provenance",
         metavar="FOLDER",
-        type=a_path,
+        type=path_or_url,
         help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
         " trace)",
     )
@@ -220,7 +208,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
 
 
 def _pyprof(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     _steps(parser)
     default = "idx,dir,sub,mod,op,kernel,params,sil"
     parser.add_argument(
@@ -242,53 +230,40 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logdir", metavar="LOGDIR", type=a_path, help="a path or a URL")
+def _sql(parser: argparse.ArgumentParser) -> None:
+    programs.trace(parser, "?")
     parser.add_argument(
-        "--port", type=port, default=6007, help="0 picks a free one (default: %(default)s)"
+        "statement", metavar="STATEMENT", nargs="?", help="one SELECT; times are integer ns"
     )
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
     parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="address to listen on (default: %(default)s, this machine only)",
-    )
-    parser.add_argument(
-        "--allowed-hosts",
-        metavar="NAMES",
-        default="",
-        help="names that it is reached by beside this machine's own, such as one of a proxy:"
-        " a.example.com,*.b.example.com",
-    )
-
-
-def _import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="LOGDIR", type=a_path, help=_PATH)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Dask scheduler whose workers do it, like tcp://host:8786",
-    )
-    where.add_argument(
-        "--workers",
+        "--limit",
         metavar="N",
         type=positive,
-        help="processes of this machine that do it (default: one per core)",
+        help="rows to print (default: 100 of the text, 1,000,000 of --csv and --json)",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print a JSON object with every trace and its state"
+        "--seconds",
+        metavar="S",
+        type=positive,
+        default=60,
+        help="end the statement after so long (default: %(default)s)",
     )
+    parser.add_argument("--list", action="store_true", help="list the tables and their columns")
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", type=a_path, help="baseline: trace file or run folder")
+    parser.add_argument(
+        "a", metavar="A", type=path_or_url, help="baseline: trace file or run folder"
+    )
     parser.add_argument(
         "b",
         metavar="B",
-        type=a_path,
+        type=path_or_url,
         help="what to compare with it; workers of runs are matched by name, else by rank",
     )
-    _workers(parser)
+    programs.workers(parser)
     parser.add_argument(
         "--steps-a", metavar="STEPS", help="steps of A by index, like 3 or 3-7 (default: all)"
     )
@@ -296,7 +271,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         metavar="PERCENT",
-        type=percentage,
+        type=percent,
         help="exit with 1 if the step of B is slower by more than this, and by more than noise",
     )
     form = parser.add_mutually_exclusive_group()
@@ -309,13 +284,14 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json", dest="format", action="store_const", const="json", help="same as --format json"
     )
+    parser.add_argument("--junit", metavar="FILE", help="also write the verdict as JUnit XML")
     _tokens(parser, "shorten the Markdown to about N tokens, as far as the verdict allows")
-    _cache(parser)
+    programs.cache(parser)
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", type=a_path, help=_PATH)
-    _cache(parser)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=PATH)
+    programs.cache(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)"
     )
@@ -326,22 +302,18 @@ def _report(parser: argparse.ArgumentParser) -> None:
         default=8,
         help="keep at most N traces (default: %(default)s)",
     )
-    _force(parser)
-
-
-def _force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    programs.force(parser)
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     _steps(parser)
     parser.add_argument("--what", metavar="WHAT", help=_WHAT)
     parser.add_argument(
         "--to",
         metavar="FORM",
-        help="csv, parquet, arrow, folded, speedscope or trace (default: by the ending of FILE,"
-        " else csv)",
+        help="csv, parquet, arrow, folded, speedscope, trace or tensorboard (default: by the ending of FILE, else csv; of scalars"
+        " tensorboard: event files with a curve per figure, in the folder FILE or in scalars beside the traces)",
     )
     parser.add_argument(
         "-o",
@@ -372,7 +344,13 @@ def _export(parser: argparse.ArgumentParser) -> None:
         metavar="KINDS",
         help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
     )
-    _force(parser)
+    parser.add_argument(
+        "--first-step",
+        metavar="N",
+        type=int,
+        help="with tensorboard: number of the step that counts as 0",
+    )
+    programs.force(parser)
 
 
 def contradiction(options: argparse.Namespace) -> str:
@@ -457,10 +435,38 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "import",
         "import and analyse every trace of a logdir, here or in a cluster",
-        _import,
+        programs.import_all,
         ("import_all:run",),
     ),
-    Command("serve", "serve the page without TensorBoard", _serve, ("serve:run",)),
+    Command("sql", "answer one SELECT over the tables of a trace", _sql, ("sql:run",)),
+    Command(
+        "baseline",
+        "save the figures of a recording in a small file, or compare with one",
+        programs.baseline,
+        ("baseline:run",),
+    ),
+    Command(
+        "budgets", "check a recording against budgets", programs.budgets, ("baseline:budgets",)
+    ),
+    Command(
+        "record",
+        "have a running job, or a vLLM or SGLang server, record now",
+        programs.record,
+        ("live:run",),
+    ),
+    Command("serve", "serve the page without TensorBoard", programs.serve, ("serve:run",)),
+    Command(
+        "skill",
+        "install the skill for assistants",
+        programs.skill,
+        ("agents.skill:run",),
+    ),
+    Command(
+        "mcp",
+        "serve tools for assistants (Model Context Protocol)",
+        programs.mcp,
+        ("agents.mcp:run",),
+    ),
     Command(
         "doctor",
         "check the installation, and which files are used and why",
@@ -472,6 +478,12 @@ COMMANDS: tuple[Command, ...] = (
         "write the page and its data as one HTML file without a server",
         _report,
         ("report:run",),
+    ),
+    Command(
+        "experiments",
+        "list the runs of a logdir side by side: step, MFU, memory, findings, change",
+        _experiments,
+        ("experiments:run",),
     ),
     Command("diff", "compare a trace or a run with a baseline", _compare, _COMPARISON),
     Command("compare", "same as diff", _compare, _COMPARISON),

@@ -1,4 +1,4 @@
-"""What the command line's options accept; what they do not accept raises ``ArgumentTypeError``."""
+"""What options of the command line hold: paths, numbers, names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
-def a_path(text: str) -> str:
-    """A path or URL that is not empty."""
+def path_or_url(text: str) -> str:
+    """A path or URL, not empty and not standard input."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
     if text == "-":
@@ -28,12 +28,17 @@ def a_path(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Words between commas."""
+    """Names between commas."""
     return tuple(word for part in text.split(",") if (word := part.strip()))
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers between commas."""
+    return tuple(_number(word, int) for word in words(text))
+
+
 def positive(text: str) -> int:
-    """A whole number of at least 1."""
+    """A whole number from 1."""
     number = _number(text, int)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
@@ -41,15 +46,15 @@ def positive(text: str) -> int:
 
 
 def event_number(text: str) -> int:
-    """The number of an event, with or without ``#``."""
+    """An event id, ``1234`` or ``#1234``."""
     number = _number(text.removeprefix("#"), int)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is not an event id")
     return number
 
 
-def percentage(text: str) -> float:
-    """A share in per cent, with or without the sign."""
+def percent(text: str) -> float:
+    """A percentage, with or without its sign."""
     number = _number(text.removesuffix("%"), float)
     if not 0 <= number < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is not a percentage of 0 or more")
@@ -57,7 +62,7 @@ def percentage(text: str) -> float:
 
 
 def port(text: str) -> int:
-    """A port; 0 is any free one."""
+    """A port; 0 is any."""
     number = _number(text, int)
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{number} is not a port, expected 0 to 65535")

@@ -22,6 +22,7 @@ export const VIEW_IDS = [
   "efficiency",
   "counters",
   "diff",
+  "sql",
   "diagnosis",
 ] as const;
 export type ViewId = (typeof VIEW_IDS)[number];

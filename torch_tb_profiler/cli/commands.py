@@ -19,7 +19,9 @@ tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop o
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
 _WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls,
-long_calls, launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
+long_calls, launches, queues, copies, kernel_sequences, modules, memory,
+memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages,
+findings, events (default: operators); with folded
 and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
 
 Arguments = Callable[[argparse.ArgumentParser], None]

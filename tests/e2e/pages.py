@@ -20,6 +20,7 @@ VIEWS = (
     "overview",
     "operator",
     "kernel",
+    "api_calls",
     "iterations",
     "trace",
     "critical_path",

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from tests.generate.columns import table_text
+from torch_tb_profiler.analysis.api_calls.calls import API_CALLS, LONG_CALLS
+from torch_tb_profiler.analysis.api_calls.copies import COPIES
+from torch_tb_profiler.analysis.api_calls.launches import LAUNCHES
+from torch_tb_profiler.analysis.api_calls.queues import QUEUES
+from torch_tb_profiler.analysis.api_calls.sequences import SEQUENCES
 from torch_tb_profiler.analysis.compiled.table import COMPILED
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
@@ -47,6 +52,12 @@ FRAMES: tuple[DisplaySpec, ...] = (
     COMPILED,
     MODULES,
     RANGES,
+    API_CALLS,
+    LONG_CALLS,
+    LAUNCHES,
+    QUEUES,
+    COPIES,
+    SEQUENCES,
     MEMORY,
     MEMORY_BLOCKS,
     MEMORY_ALIVE,

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.figures.kernels import KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, tables
+from torch_tb_profiler.api.call_frames import CallFrames, Make
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 SHOWN = 24
 
 
-class Frames(MemoryFrames):
+class Frames(CallFrames, MemoryFrames):
     """The tables of one trace or of several.
 
     ``steps`` arguments: an index of ``.steps``, a first and a last one ``(2, 4)``, both included, or

@@ -2,6 +2,7 @@
 
 import type {
   AlignmentPayload,
+  ApiCallsPayload,
   AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
@@ -24,6 +25,7 @@ import type {
   HeatPayload,
   IterationsPayload,
   KernelPayload,
+  KernelSequencesPayload,
   MemoryAlivePayload,
   MemoryBlocksPayload,
   MemoryChangesPayload,
@@ -96,6 +98,8 @@ export interface Routes {
   counters: CountersTablePayload;
   module: ModulePayload;
   ranges: RangesPayload;
+  api_calls: ApiCallsPayload;
+  "api_calls/sequences": KernelSequencesPayload;
   "module/flame": FlamePayload;
   memory: MemoryPayload;
   "memory/curve": MemoryCurvePayload;
@@ -181,6 +185,18 @@ export interface Parameters {
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
   ranges: OfTrace & OfSteps;
+  api_calls: OfTrace & OfSteps & {
+    /** Kernels below it are short, ns. */
+    short_ns?: string;
+    /** So many waiting launches fill a queue. */
+    queue_limit?: string;
+  };
+  "api_calls/sequences": OfTrace & OfSteps & {
+    /** Kernels of a sequence at most. */
+    longest?: string;
+    /** Only what operators with this in their name launch. */
+    operator?: string;
+  };
   "module/flame": OfTrace & OfSteps & {
     /** Frames: modules and operators, or Python source lines. */
     tree?: "module" | "line";

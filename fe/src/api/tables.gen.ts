@@ -1,6 +1,71 @@
 // Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
+export const API_CALLS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Call", "kind": "code", "term": "api_name", "width": 260},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "api_calls"},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "api_total", "bar": true},
+  {"key": "thread_share", "label": "Of launch thread", "kind": "share", "term": "api_share"},
+  {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "api_mean"},
+  {"key": "median_ns", "label": "Median", "kind": "time", "term": "api_median"},
+  {"key": "max_ns", "label": "Max", "kind": "time", "term": "api_max"},
+];
+
+export const LONG_CALLS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Call", "kind": "code", "term": "api_name", "width": 240},
+  {"key": "dur_ns", "label": "Duration", "kind": "time", "term": "long_call", "bar": true},
+  {"key": "reason", "label": "Why", "kind": "code", "term": "api_reason", "width": 140},
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "long_operator", "width": 220},
+  {"key": "kernel", "label": "Launched", "kind": "code", "term": "long_launched", "width": 220},
+  {"key": "start_ns", "label": "Begin", "kind": "time", "term": "long_begin"},
+];
+
+export const LAUNCHES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Kernel", "kind": "code", "term": "launch_kernel", "width": 320},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "launch_calls"},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "launch_total"},
+  {"key": "short", "label": "Short", "kind": "count", "term": "launch_short"},
+  {"key": "short_ns", "label": "In short ones", "kind": "time", "term": "launch_short_time", "bar": true},
+  {"key": "below_launch", "label": "Below launch", "kind": "count", "term": "launch_below"},
+  {"key": "launch_ns", "label": "Mean launch", "kind": "time", "term": "launch_duration"},
+  {"key": "median_delay_ns", "label": "Median delay", "kind": "time", "term": "launch_median_delay"},
+  {"key": "max_delay_ns", "label": "Max delay", "kind": "time", "term": "launch_max_delay"},
+];
+
+export const QUEUES: readonly DeclaredColumn[] = [
+  {"key": "stream", "label": "Stream", "kind": "text", "term": "queue_stream", "width": 160},
+  {"key": "launches", "label": "Launches", "kind": "count", "term": "queue_launches"},
+  {"key": "mean_length", "label": "Mean length", "kind": "number", "term": "queue_mean"},
+  {"key": "max_length", "label": "Max length", "kind": "count", "term": "queue_max"},
+  {"key": "waiting_ns", "label": "Waiting", "kind": "time", "term": "queue_waiting", "bar": true},
+  {"key": "full_ns", "label": "At the limit", "kind": "time", "term": "queue_full"},
+  {"key": "full_share", "label": "Share", "kind": "share", "term": "queue_share"},
+  {"key": "blocked", "label": "Blocked launches", "kind": "count", "term": "queue_blocked"},
+  {"key": "blocked_ns", "label": "In blocked ones", "kind": "time", "term": "queue_blocked_time"},
+];
+
+export const COPIES: readonly DeclaredColumn[] = [
+  {"key": "kind", "label": "Kind", "kind": "code", "term": "copy_kind", "width": 90},
+  {"key": "memory", "label": "Host memory", "kind": "code", "term": "copy_memory", "width": 110},
+  {"key": "size", "label": "Size", "kind": "code", "term": "copy_size", "width": 110},
+  {"key": "calls", "label": "Count", "kind": "count", "term": "copy_calls"},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "copy_total", "bar": true},
+  {"key": "median_ns", "label": "Median", "kind": "time", "term": "copy_median"},
+  {"key": "max_ns", "label": "Max", "kind": "time", "term": "copy_max"},
+  {"key": "bytes", "label": "Bytes", "kind": "bytes", "term": "copy_bytes"},
+  {"key": "rate", "label": "Rate", "kind": "B/s", "term": "copy_rate"},
+  {"key": "link_share", "label": "Of link", "kind": "share", "term": "copy_link"},
+];
+
+export const KERNEL_SEQUENCES: readonly DeclaredColumn[] = [
+  {"key": "sequence", "label": "Kernels", "kind": "code", "term": "sequence_kernels", "width": 420},
+  {"key": "length", "label": "Length", "kind": "count", "term": "sequence_length"},
+  {"key": "count", "label": "Count", "kind": "count", "term": "sequence_count"},
+  {"key": "device_ns", "label": "{Device}", "kind": "time", "term": "sequence_device", "bar": true},
+  {"key": "gaps_ns", "label": "Gaps", "kind": "time", "term": "sequence_gaps"},
+  {"key": "host_ns", "label": "Operator", "kind": "time", "term": "sequence_host"},
+];
+
 export const COUNTERS: readonly DeclaredColumn[] = [
   {"key": "kernel", "label": "Kernel", "kind": "code", "term": "counters_kernel", "width": 240},
   {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "hidden": true},

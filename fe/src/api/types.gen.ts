@@ -57,6 +57,43 @@ export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting"
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
+/** How many launches of kernels lie between two edges: by the delay until their kernel begins, and by their own duration. The last bucket has no end. */
+export interface LaunchHistogram {
+  edges_ns: number[];
+  delays: number[];
+  durations: number[];
+}
+
+/** Launches that wait on a stream: `length[i]` from `time_ns[i]` on. */
+export interface QueueCurve {
+  stream: string;
+  time_ns: number[];
+  length: number[];
+}
+
+/** Route `/api_calls`. `sentences`: what the tables say in short. `pooled`, `launches_pooled`: rows that the last row pools. `link`: the device's links to others, with their peak; empty not known. */
+export interface ApiCallsPayload {
+  vocabulary: Vocabulary;
+  sentences: string[];
+  rows: ApiCallsTable;
+  pooled: number;
+  longest: LongCallsTable;
+  histogram: LaunchHistogram;
+  launches: LaunchesTable;
+  launches_pooled: number;
+  queues: QueuesTable;
+  curves: QueueCurve[];
+  copies: CopiesTable;
+  link: string;
+  missing: Missing[];
+}
+
+/** Route `/api_calls/sequences`. */
+export interface KernelSequencesPayload {
+  vocabulary: Vocabulary;
+  rows: KernelSequencesTable;
+}
+
 /** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
 export interface CounterInfo {
   name: string;
@@ -1416,6 +1453,83 @@ export interface TracePayload {
   origin_ns: string;
   perfetto_url: string;
   steps: StepsTable;
+}
+
+/** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
+export interface ApiCallsTable {
+  name: string[];
+  calls: number[];
+  total_ns: number[];
+  thread_share: (number | null)[];
+  mean_ns: number[];
+  median_ns: (number | null)[];
+  max_ns: number[];
+  event: number[];
+}
+
+/** The longest runtime and driver calls, one by one. */
+export interface LongCallsTable {
+  name: string[];
+  dur_ns: number[];
+  reason: (string | null)[];
+  operator: (string | null)[];
+  kernel: (string | null)[];
+  start_ns: number[];
+  event: number[];
+}
+
+/** One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short. */
+export interface LaunchesTable {
+  name: string[];
+  calls: number[];
+  total_ns: number[];
+  short: number[];
+  short_ns: number[];
+  below_launch: (number | null)[];
+  launch_ns: (number | null)[];
+  median_delay_ns: (number | null)[];
+  max_delay_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per device and stream: launches that wait for their work to begin, those with the most launches first. A replayed graph counts once. */
+export interface QueuesTable {
+  stream: string[];
+  launches: number[];
+  mean_length: (number | null)[];
+  max_length: number[];
+  waiting_ns: number[];
+  full_ns: number[];
+  full_share: (number | null)[];
+  blocked: number[];
+  blocked_ns: number[];
+  event: number[];
+}
+
+/** One row per kind, host memory and size of copies and memsets, the most time first. */
+export interface CopiesTable {
+  kind: string[];
+  memory: (string | null)[];
+  size: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  median_ns: number[];
+  max_ns: number[];
+  bytes: (number | null)[];
+  rate: (number | null)[];
+  link_share: (number | null)[];
+  event: number[];
+}
+
+/** One row per sequence of kernels that ran more than once, the most device time first. */
+export interface KernelSequencesTable {
+  sequence: string[];
+  length: number[];
+  count: number[];
+  device_ns: number[];
+  gaps_ns: number[];
+  host_ns: (number | null)[];
+  event: number[];
 }
 
 /** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */

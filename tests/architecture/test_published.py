@@ -33,6 +33,7 @@ for module in pkgutil.walk_packages(package.__path__, "torch_tb_profiler."):
             # What extras alone can import.
             "torch_tb_profiler.cli.agents.asking",
             "torch_tb_profiler.cli.agents.server",
+            "torch_tb_profiler.integrations.",
             "torch_tb_profiler.sql.arrow",
         )
     ) and not module.name.endswith("__main__"):

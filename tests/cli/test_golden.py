@@ -56,6 +56,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "--skip-cold",
     ),
     "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
+    "experiments.txt": ("experiments", "samples", "--base", "cnn_workers_2"),
+    "experiments.md": ("experiments", "samples/cnn_workers_0", "--markdown"),
     "ranges.txt": ("ranges", "samples/ddp_gloo", "--worker", "0", "--limit", "8"),
     "ranges.json": ("ranges", SYNTHETIC, "--json", "--limit", "2", "--steps", "1"),
     "findings.txt": ("findings", SYNTHETIC),

@@ -55,6 +55,7 @@ FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "findings": (("--markdown", "--tokens", "200"), ("--json",)),
     "event": (("0",), ("0", "--json", "--raw")),
     "ranges": ((), ("--csv",), ("--json",)),
+    "experiments": ((), ("--csv",), ("--json",)),
     "pyprof": (("--csv", "-c", "all"), ("--json",)),
     "sql": (("select name, dur from events",), ("select name, dur from events", "--json")),
     "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),

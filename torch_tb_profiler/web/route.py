@@ -1,6 +1,6 @@
 """A route is a function under ``@route``; its signature is its declaration. The types of its first
 arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
-else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Statements``); every other
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Statements``, ``Experiments``); every other
 argument is a parameter of its kind (``parameters.py``); what it returns is the payload: a wire type,
 bytes, or a ``Download``.
 
@@ -21,6 +21,7 @@ from werkzeug.wrappers import Request, Response
 from torch_tb_profiler.errors import NotReady, Outdated, SidecarError
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
 from torch_tb_profiler.runs.simulations import Simulations
@@ -59,6 +60,7 @@ class Backend:
     texts: EventTexts
     simulations: Simulations
     statements: Statements
+    experiments: Experiments
 
 
 TRACE = {
@@ -120,6 +122,7 @@ _HANDED: dict[type, str] = {
     EventTexts: "texts",
     Simulations: "simulations",
     Statements: "statements",
+    Experiments: "experiments",
 }
 _OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
@@ -44,5 +45,6 @@ def handlers(catalogue: Catalogue, settings: Settings) -> dict[str, Handler]:
         EventTexts(),
         Simulations(settings),
         Statements(),
+        Experiments(catalogue),
     )
     return {path: handler(route, backend) for path, route in ROUTES.items()}

@@ -17,6 +17,7 @@ import type {
   EventArgsPayload,
   EventPathPayload,
   EventPayload,
+  ExperimentsPayload,
   FindingsPayload,
   FlamePayload,
   HeatPayload,
@@ -105,6 +106,7 @@ export interface Routes {
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
+  experiments: ExperimentsPayload;
   diff: DiffPayload;
   trace: TracePayload;
   "trace/timeline": TimelinePayload;
@@ -236,6 +238,10 @@ export interface Parameters {
     t1?: string;
   };
   stragglers: OfTrace;
+  experiments: OfTrace & {
+    /** `own`: the worker that goes with the asked one; `all`: medians over the workers. */
+    ranks?: "own" | "all";
+  };
   diff: OfTrace & OfSteps & {
     /** The run of side B. */
     run2: string;

@@ -138,7 +138,7 @@ export interface DiffSide {
   spread_ns: number | null;
 }
 
-/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `noise_ns`: smaller differences of the mean steps are within noise (null: one step allows no estimate). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
@@ -149,6 +149,7 @@ export interface Verdict {
   p: number | null;
   low_ns: number | null;
   high_ns: number | null;
+  noise_ns: number | null;
 }
 
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
@@ -235,10 +236,11 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `own_steps`: which step of the asked worker each of them is, −1 none. `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
+  own_steps: number[];
   column_begin: number[];
   counts: number[][];
   step_source: string;
@@ -323,6 +325,22 @@ export interface EfficiencyPayload {
   headline: string[];
   notes: string[];
   missing: Missing[];
+}
+
+/** The recording that the asked one is best compared with: its row and why. */
+export interface Suggestion {
+  row: number;
+  reason: string;
+}
+
+/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no other recording is of the same program. `rules`: how rows, differences and the suggestion are made. */
+export interface ExperimentsPayload {
+  rows: ExperimentsTable;
+  base: number;
+  total: number;
+  progress: number;
+  suggestion: Suggestion | null;
+  rules: string[];
 }
 
 /** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
@@ -1485,6 +1503,30 @@ export interface EfficiencyTable {
   peak: (number | null)[];
   matrix: number[];
   event: number[];
+}
+
+/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
+export interface ExperimentsTable {
+  run: string[];
+  span: string[];
+  state: string[];
+  message: (string | null)[];
+  recorded: (string | null)[];
+  steps: (number | null)[];
+  step_ns: (number | null)[];
+  spread_ns: (number | null)[];
+  delta_ns: (number | null)[];
+  share: (number | null)[];
+  noise_ns: (number | null)[];
+  beyond: (boolean | null)[];
+  busy: (number | null)[];
+  mfu: (number | null)[];
+  peak_bytes: (number | null)[];
+  exposed_ns: (number | null)[];
+  findings: (string | null)[];
+  device: (string | null)[];
+  worker: string[];
+  common: (number | null)[];
 }
 
 /** One row per iteration of an inference server. */

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.api_calls.launches import SHORT_NS
 from torch_tb_profiler.analysis.api_calls.queues import FULL
 from torch_tb_profiler.analysis.api_calls.sequences import LONGEST
 from torch_tb_profiler.api import tables
-from torch_tb_profiler.api.trace_context import Steps, TraceContext
+from torch_tb_profiler.api.memory_frames import Make
+from torch_tb_profiler.api.trace_context import Steps
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-Make = Callable[[TraceContext], "DataFrame"]
 
 
 class CallFrames(ABC):

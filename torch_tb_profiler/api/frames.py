@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.figures.kernels import KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, tables
-from torch_tb_profiler.api.call_frames import CallFrames, Make
+from torch_tb_profiler.api.call_frames import CallFrames
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile

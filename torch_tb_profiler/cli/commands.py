@@ -18,9 +18,10 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls,
-long_calls, launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, memory_categories, memory_changes, memory_segments, memory_failures, collectives, counters, counter_samples, efficiency, pyprof, key_averages,
-findings, events (default: operators); with folded and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
+_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls, long_calls,
+launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, memory_categories, memory_changes,
+memory_segments, memory_failures, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default:
+operators); with folded and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
 
 Arguments = Callable[[argparse.ArgumentParser], None]
 

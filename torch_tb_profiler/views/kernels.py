@@ -25,7 +25,7 @@ def kernel_payload(
     facts: Facts, selection: Selection, group: KernelGroup, limit: int
 ) -> KernelPayload:
     """Kernels launched in the selected steps; beyond ``limit`` pooled in the last row."""
-    rows = kernel_rows(facts, selection, group)
+    rows = kernel_rows(facts, selection, group, of_calls=True)
     words = vocabulary(facts)
     return KernelPayload(
         group=group,

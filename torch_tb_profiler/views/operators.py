@@ -39,7 +39,7 @@ def operator_payload(
     facts: Facts, selection: Selection, group: OperatorGroup, limit: int
 ) -> OperatorPayload:
     """Operators of the selected steps; beyond ``limit`` pooled in the last row."""
-    rows = operator_rows(facts, selection, group)
+    rows = operator_rows(facts, selection, group, of_calls=True)
     stacks: list[int | None] = []
     tree = FrameTree(parent=[], frame=[])
     if group == "stack":

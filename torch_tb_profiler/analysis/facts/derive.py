@@ -124,7 +124,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     give_back_memory()
     eligible, device_step = operators.eligible, windows.device_step
-    kernels, kernel_steps = kernel_facts(
+    kernels, kernel_steps, kernel_calls = kernel_facts(
         trace, caused, named.operator, communication, matrix, eligible, device_step
     )
     give_back_memory()
@@ -138,9 +138,11 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
         "operators": operators.operators,
         "operator_steps": operators.operator_steps,
+        "operator_calls": operators.operator_calls,
         "unnamed_steps": named.unnamed_steps,
         "kernels": kernels,
         "kernel_steps": kernel_steps,
+        "kernel_calls": kernel_calls,
         "span_links": links.result(),
     } | of_replays
     give_back_memory()

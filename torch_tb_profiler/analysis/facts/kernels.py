@@ -1,4 +1,4 @@
-"""The tables ``kernels`` and ``kernel_steps``."""
+"""The tables ``kernels``, ``kernel_steps`` and ``kernel_calls``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     positions_of,
+    sorted_within,
     sum_by,
     sum_floats,
 )
@@ -73,8 +74,8 @@ def kernel_facts(
     matrix: Array,
     eligible: Array,
     step: Ints,
-) -> tuple[Table, Table]:
-    """``(kernels, kernel_steps)``. Arrays are per device event; ``operator``: its name, −1 unknown."""
+) -> tuple[Table, Table, Table]:
+    """``(kernels, kernel_steps, kernel_calls)``. Arrays are per device event; ``operator``: its name, −1 unknown."""
     spans = trace["spans"]
     is_kernel = np.flatnonzero(spans["role"][caused.row] == Role.KERNEL)
     row = caused.row[is_kernel]
@@ -109,4 +110,5 @@ def kernel_facts(
         longest=extreme_by(np.maximum, cell, n, dur),
         **weighted,
     )
-    return kernels, steps
+    cell, duration = sorted_within(cell, dur)
+    return kernels, steps, fact_schema.KERNEL_CALLS.build(row=cell, duration=duration)

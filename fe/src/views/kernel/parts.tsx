@@ -5,20 +5,22 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
 import { declaredColumns } from "../columns";
+import { ASIDE_PARTS } from "../parts_by_name";
 import { matrixTime, reasonText, timeByKernel, type MatrixTime, type Unattributed } from "./model";
 
 interface KernelChartsProps {
   payload: KernelPayload;
-  top: number;
+  found: Uint32Array;
   onSelect: (key: string) => void;
 }
 
-export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
-  const parts = timeByKernel(payload);
-  const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
+/** Of the rows that the search found. */
+export function KernelCharts({ payload, found, onSelect }: KernelChartsProps) {
+  const parts = timeByKernel(payload, found);
+  const matrix = matrixParts(matrixTime(payload, found), payload.vocabulary);
   const word = capitalised(payload.vocabulary.matrix_cores);
   return (
-    <div class="chart-grid">
+    <>
       <Figure
         title="Time by kernel"
         term="total"
@@ -27,7 +29,14 @@ export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
           rows: parts.map((part) => [part.title ?? part.label, part.value]),
         }}
       >
-        <Donut label="Total time by kernel" parts={parts} unit="ns" top={top} onSelect={onSelect} />
+        <Donut
+          label="Total time by kernel"
+          parts={parts}
+          unit="ns"
+          top={ASIDE_PARTS}
+          caption="of the rows"
+          onSelect={onSelect}
+        />
       </Figure>
       <Figure
         title={`${word} in use`}
@@ -44,7 +53,7 @@ export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
           caption="kernel time"
         />
       </Figure>
-    </div>
+    </>
   );
 }
 

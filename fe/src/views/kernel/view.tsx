@@ -11,8 +11,6 @@ import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
-import { readTop } from "../parts_by_name";
-import { TopN } from "../top_n";
 import { useColumns } from "../columns";
 import { readGroup, rowKey, rowsOfKernel, unattributed } from "./model";
 import {
@@ -63,21 +61,13 @@ export function KernelView(props: ViewProps) {
 type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
 
 function KernelPage({ payload, group, ...props }: PageProps) {
-  const { params, setParam } = props;
-  const top = readTop(params.top);
+  const { setParam } = props;
   const unknown = useMemo(() => unattributed(payload), [payload]);
-  const select = (key: string): void => showPart(key, setParam);
   return (
     <>
       <FindingsStrip {...props} view="kernel" />
       <MissingList missing={payload.missing} />
-      <Panel
-        title="Kernels by time"
-        actions={<TopN what="kernels" value={top} setParam={setParam} />}
-      >
-        <KernelCharts payload={payload} top={top} onSelect={select} />
-      </Panel>
-      <Panel title="Kernels" term="kernel" flush>
+      <Panel title="Kernels" term="kernel" flush="fill">
         <div class="table-notes">
           <AttributionLine
             attribution={payload.attribution}
@@ -111,6 +101,14 @@ function KernelTable({ payload, group, ...props }: PageProps) {
         </KernelDetail>
       )}
       expandable={(row) => payload.pooled === 0 || row !== rows.name.length - 1}
+      order={{ key: "total_ns", descending: true }}
+      aside={(found) => (
+        <KernelCharts
+          payload={payload}
+          found={found}
+          onSelect={(key) => showPart(key, params.search, setParam)}
+        />
+      )}
       storage={`kernel-${payload.group}`}
       tools={
         <Segmented<KernelGroup>

@@ -11,7 +11,7 @@ import { gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
-import { FLAME_ID, FlamePanel } from "./flame";
+import { FlamePanel } from "./flame";
 import { pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns, type ModuleLinks } from "./parts";
 import { RangesPanel } from "./ranges";
@@ -19,28 +19,53 @@ import css from "./module.css?inline";
 
 adoptStyles(css);
 
-const TABLE_HEIGHT = 400;
 const NOTHING: readonly Missing[] = [];
+const PARTS = [
+  { value: "tree", label: "Tree" },
+  { value: "class", label: "By class" },
+  { value: "ranges", label: "Ranges" },
+  { value: "flame", label: "Flame graph" },
+] as const;
+type Part = (typeof PARTS)[number]["value"];
+
+/** One part at a time, so that it has the window's height. A link to a frame leads to the flame graph. */
+const partOf = ({ by, zoom, flame }: Readonly<Record<string, string>>): Part =>
+  PARTS.find(({ value }) => value === by)?.value ?? (zoom || flame ? "flame" : "tree");
 
 export function ModuleView(props: ViewProps) {
   const resource = useResource("module", viewQuery(props));
+  const part = partOf(props.params);
+  const none = resource.data !== null && !resource.data.rows.name.length;
+  const flame = (
+    <FlamePanel
+      {...props}
+      device={resource.data?.vocabulary.device ?? "device"}
+      known={none ? (resource.data?.missing ?? NOTHING) : NOTHING}
+    />
+  );
   return (
     <>
       <FindingsStrip {...props} view="module" />
-      <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
-        {(payload) => <Modules {...props} payload={payload} />}
-      </Loaded>
-      <RangesPanel {...props} />
-      <FlamePanel
-        {...props}
-        device={resource.data?.vocabulary.device ?? "device"}
-        known={resource.data?.missing ?? NOTHING}
-      />
+      {none ? null : (
+        <Segmented
+          label="Show"
+          value={part}
+          onChange={(next) => props.setParam("by", next)}
+          options={PARTS}
+        />
+      )}
+      {none || part === "tree" || part === "class" ? (
+        <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
+          {(payload) => <Modules {...props} payload={payload} flat={part === "class"} />}
+        </Loaded>
+      ) : null}
+      {none || part === "ranges" ? <RangesPanel {...props} alone={!none} /> : null}
+      {none || part === "flame" ? flame : null}
     </>
   );
 }
 
-type PageProps = ViewProps & { payload: ModulePayload };
+type PageProps = ViewProps & { payload: ModulePayload; flat: boolean };
 
 function Modules({ payload, ...props }: PageProps) {
   if (!payload.rows.name.length) {
@@ -60,7 +85,7 @@ function Modules({ payload, ...props }: PageProps) {
         title="Modules"
         term="module"
         note={payload.steps > 1 ? `sums over ${payload.steps} steps` : null}
-        flush
+        flush="fill"
       >
         <div class="table-notes">
           <Totals parts={totalParts(payload)} />
@@ -76,18 +101,12 @@ function Modules({ payload, ...props }: PageProps) {
   );
 }
 
-function ModuleTable({ payload, ...props }: PageProps) {
+function ModuleTable({ payload, flat, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
-  const flat = params.by === "class";
   const columns = useColumns(() => {
     const links: ModuleLinks = {
       timeline: (event) => hrefOf("trace", { sel: String(event) }),
       flame: (event) => hrefOf("module", { zoom: String(event) }),
-      onFlame: (event) => {
-        setParam("flame", null);
-        setParam("zoom", String(event));
-        document.getElementById(FLAME_ID)?.scrollIntoView({ block: "start" });
-      },
     };
     return flat ? classColumns(payload, links) : treeColumns(payload, links);
   }, [payload, flat]);
@@ -100,18 +119,6 @@ function ModuleTable({ payload, ...props }: PageProps) {
       rowCount={columns[0]?.values.length ?? 0}
       {...(flat ? {} : { tree: payload.rows.parent, rowKey: (row: number) => paths[row] ?? "" })}
       storage={flat ? "module-class" : "module-tree"}
-      height={TABLE_HEIGHT}
-      tools={
-        <Segmented
-          label="Show"
-          value={flat ? "class" : "tree"}
-          onChange={(next) => setParam("by", next === "class" ? "class" : null)}
-          options={[
-            { value: "tree", label: "Tree" },
-            { value: "class", label: "By class" },
-          ]}
-        />
-      }
       {...gridParams(params, setParam)}
     />
   );

@@ -1,31 +1,26 @@
-/** What the Operator page computes from its payload: the charts' parts, readable shapes, frames taken apart. */
+/** What the Operator page computes from its payload: the chart's parts, readable shapes, frames taken apart. */
 
 import type { FrameTree, OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-export type Duration = "device_self" | "device_total" | "host_self" | "host_total";
+/** Self times, because totals overlap: an operator's holds those of what it calls. */
+export type Duration = "device_self" | "host_self";
 
 export interface Chart {
   duration: Duration;
   parts: Part[];
 }
 
-/** The charts of a payload: four, or the two of the host when no accelerator was recorded. Rows of one name are one part. */
-export function charts(payload: OperatorPayload): Chart[] {
-  const { rows, pooled } = payload;
-  const chart = (duration: Duration, values: readonly (number | null)[]): Chart => ({
-    duration,
-    parts: partsByName(rows.name, values, pooled),
-  });
-  const host = [chart("host_self", rows.host_self_ns), chart("host_total", rows.host_total_ns)];
-  return payload.has_device
-    ? [
-        chart("device_self", rows.device_self_ns),
-        chart("device_total", rows.device_total_ns),
-        ...host,
-      ]
-    : host;
+/** Of some rows the self time on the device, or on the host where the table is sorted by a figure of the host. Rows of one name are one part. */
+export function chartOf(
+  { rows, pooled, has_device }: OperatorPayload,
+  found: Uint32Array,
+  sortedBy: string,
+): Chart {
+  const duration = has_device && !sortedBy.startsWith("host") ? "device_self" : "host_self";
+  const parts = partsByName(rows.name, rows[`${duration}_ns`], pooled, undefined, found);
+  return { duration, parts };
 }
 
 /** `[[32,3,224,224],[],[[2,3],[4]],[]]` as `32×3×224×224, –, (2×3, 4)`: what has no shape at the end is left out. Other text stays as it is. */

@@ -1,20 +1,17 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
-import { useMemo } from "preact/hooks";
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
-import { readTop } from "../parts_by_name";
-import { TopN } from "../top_n";
 import { useColumns } from "../columns";
-import { charts, framesOf, readGroup, rowKey } from "./model";
-import { operatorColumns, OperatorCharts } from "./parts";
+import { chartOf, framesOf, readGroup, rowKey } from "./model";
+import { operatorColumns, OperatorChart } from "./parts";
 import { Frames, Stacks } from "./stacks";
 import css from "../tables.css?inline";
 
@@ -48,26 +45,11 @@ export function OperatorView(props: ViewProps) {
 type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
 
 function OperatorPage({ payload, group, ...props }: PageProps) {
-  const { params, setParam } = props;
-  const top = readTop(params.top);
-  const drawn = useMemo(() => charts(payload), [payload]);
-  const select = (key: string): void => showPart(key, setParam);
   return (
     <>
       <FindingsStrip {...props} view="operator" />
       <MissingList missing={payload.missing} />
-      <Panel
-        title="Operators by time"
-        actions={<TopN what="operators" value={top} setParam={setParam} />}
-      >
-        <OperatorCharts
-          charts={drawn}
-          device={payload.vocabulary.device}
-          top={top}
-          onSelect={select}
-        />
-      </Panel>
-      <Panel title="Operators" term="operator" flush>
+      <Panel title="Operators" term="operator" flush="fill">
         <OperatorTable {...props} payload={payload} group={group} />
       </Panel>
     </>
@@ -103,6 +85,14 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
           <Frames frames={framesOf(payload.frames, stack)} />
         );
       }}
+      order={{ key: payload.has_device ? "device_self_ns" : "host_self_ns", descending: true }}
+      aside={(found) => (
+        <OperatorChart
+          chart={chartOf(payload, found, readSort(params.sort)?.key ?? "")}
+          device={payload.vocabulary.device}
+          onSelect={(key) => showPart(key, params.search, setParam)}
+        />
+      )}
       storage={`operator-${payload.group}`}
       tools={
         <Segmented<OperatorGroup>

@@ -10,6 +10,7 @@ import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
 import { Button, copyText } from "../buttons";
 import { EmptyState } from "../panel";
+import { useWidth } from "../charts/size";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
 import {
@@ -24,12 +25,16 @@ import {
 import { useOpenRows } from "./open";
 import { nextSort, shownRows } from "./order";
 import { Detail, Row, type RowActions } from "./Rows";
-import { isHidden, useSaved, widthOf } from "./storage";
+import { fitting, isHidden, useSaved, widthOf } from "./storage";
 import { Toolbar } from "./Toolbar";
 import { type Folding, parentOf, treeRows, unfoldedRows, useFolding } from "./tree";
 import type { Column, GridProps, Search, Sort } from "./types";
 
 const HEAD_HEIGHT = 40;
+/** Width of the charts beside a table, px, and of what must be left for the table itself. */
+const ASIDE_WIDTH = 284;
+const BESIDE = 820;
+const SCROLL_BAR = 16;
 const NO_ROWS: readonly number[] = [];
 const NO_SEARCH: Search = { text: "", regex: false };
 
@@ -52,9 +57,21 @@ export function Grid(props: GridProps) {
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
   const [saved, setSaved] = useSaved(props.storage);
-  const visible = useMemo(
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box, Infinity);
+  const { asideWidth = ASIDE_WIDTH } = props;
+  const wide = width >= asideWidth + BESIDE;
+  const [opened, setOpened] = useState(false);
+  const beside = props.aside !== undefined && (wide ? !saved.folded : opened);
+  const room = width - SCROLL_BAR - (beside ? asideWidth : 0);
+  const chosen = useMemo(
     () => columns.filter((column) => !isHidden(column, saved)),
     [columns, saved],
+  );
+  const ordered = sort ?? props.order ?? null;
+  const visible = useMemo(
+    () => fitting(chosen, saved, room, ordered?.key),
+    [chosen, saved, room, ordered?.key],
   );
   const matcher = useMemo(
     () => compileSearch(search.text, search.regex),
@@ -78,9 +95,17 @@ export function Grid(props: GridProps) {
     setSaved({ ...saved, widths: width === null ? others : { ...others, [column.key]: width } });
   };
   return (
-    <div class="grid-box">
+    <div class={`grid-box${props.height ? "" : " grid-fill"}`} ref={box}>
       <Toolbar
-        {...{ label, columns, visible, shown, search, saved }}
+        {...{ label, columns, chosen, visible, shown, search, saved }}
+        charts={
+          props.aside
+            ? {
+                open: beside,
+                toggle: () => (wide ? setSaved({ ...saved, folded: beside }) : setOpened(!opened)),
+              }
+            : null
+        }
         fileName={props.fileName}
         tools={folding ? [props.tools, <FoldButtons folding={folding} />] : props.tools}
         levels={folding?.levels}
@@ -88,14 +113,22 @@ export function Grid(props: GridProps) {
         onSearch={setSearch}
         onSaved={setSaved}
       />
-      <Table
-        {...props}
-        {...{ visible, pinned, sort, rows, folding }}
-        reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
-        widths={visible.map((column) => widthOf(column, saved))}
-        onHead={(column) => setSort(nextSort(sort, column))}
-        onWidth={onWidth}
-      />
+      <div class="grid-beside">
+        <Table
+          {...props}
+          {...{ visible, pinned, rows, folding }}
+          sort={ordered}
+          reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
+          widths={visible.map((column) => widthOf(column, saved))}
+          onHead={(column) => setSort(nextSort(sort, column, props.order))}
+          onWidth={onWidth}
+        />
+        {beside ? (
+          <aside class="grid-aside" style={{ flexBasis: `${asideWidth}px` }}>
+            {props.aside?.(shown.rows)}
+          </aside>
+        ) : null}
+      </div>
     </div>
   );
 }
@@ -233,10 +266,10 @@ function Table(props: TableProps) {
                 key={`${row} detail`}
                 offset={offset + ROW_HEIGHT}
                 span={visible.length}
-                width={view.width}
+                width={props.aligned ? null : view.width}
                 onHeight={(height) => open.setHeight(row, height)}
               >
-                {detail(row)}
+                {detail(row, visible)}
               </Detail>
             ) : null,
           ];

@@ -201,7 +201,8 @@ def _device_tables(texts: StringBuilder) -> dict[str, Table]:
         matrix_time=[40 * US, 30 * US, 0],
         matrix_unknown_time=[0, 0, 50 * US],
     )
-    calls = fact_schema.KERNEL_CALLS.build(**_calls([[14, 16], [10], [10], [9, 11, 11]]))
+    launches = _calls([[14, 16], [10], [10], [9, 11, 11]])
+    calls = fact_schema.KERNEL_CALLS.build(**launches, stack=[1, 2, none, none, 1, 1, 1])
     return {
         "kernels": kernels,
         "kernel_steps": steps,

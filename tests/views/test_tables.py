@@ -10,9 +10,8 @@ import pytest
 
 from tests.analysis.figures import everything
 from tests.views import hand_made
-from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.views.kernels import kernel_payload
-from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
+from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.wire import (
     KernelGroup,
@@ -130,25 +129,6 @@ def test_missing_shapes_and_stacks_are_said_where_they_are_wanted() -> None:
         assert [m.what for m in found.missing] == expected
         for item in found.missing:
             compile(item.call, "call", "exec")
-
-
-def test_stacks_of_one_operator() -> None:
-    found = operator_stacks_payload(FACTS, EVERYTHING, "aten::mm", hand_made.SHAPES, 10)
-    assert [(s.frames, s.calls, s.device_self_ns) for s in found.stacks] == [
-        (["model.py(7): forward", "train.py(1): main"], 5, 50 * US),
-        (["model.py(9): backward", "train.py(1): main"], 1, 10 * US),
-    ]
-    assert found.without == 0
-    plain = operator_stacks_payload(FACTS, EVERYTHING, "aten::add", None, 10)
-    assert (plain.stacks, plain.without) == ([], 6)
-
-
-@pytest.mark.parametrize(
-    ("name", "shapes"), [("aten::nothing", None), ("aten::mm", "[[9]]"), ("", None)]
-)
-def test_an_operator_that_is_not_there(name: str, shapes: str | None) -> None:
-    with pytest.raises(NotFound):
-        operator_stacks_payload(FACTS, EVERYTHING, name, shapes, 10)
 
 
 def test_kernels_by_name() -> None:

@@ -149,6 +149,7 @@ KERNEL_CALLS = declared("""
 kernel_calls: Every launch, those of a row of kernel_steps together, in the order of its rows.
     row       i4  row of kernel_steps  The kernel and the step.
     duration  i8  ns                   Its time, ascending per row.
+    stack     i4  row of stacks        Of the operator that launched it; -1 unknown.
 """)
 
 SPAN_LINKS = declared("""

@@ -4,6 +4,7 @@ import type {
   AlignmentPayload,
   AreaPayload,
   ArrowsPayload,
+  CallersPayload,
   CollectivePayload,
   CountersPayload,
   CountersTablePayload,
@@ -31,7 +32,6 @@ import type {
   NamesPayload,
   NextHitPayload,
   OperatorPayload,
-  OperatorStacksPayload,
   OverviewPayload,
   OverviewRanksPayload,
   PathOverlayPayload,
@@ -79,7 +79,7 @@ export interface Routes {
   iterations: IterationsPayload;
   overview: OverviewPayload;
   operator: OperatorPayload;
-  "operator/stacks": OperatorStacksPayload;
+  callers: CallersPayload;
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
   "critical_path/rows": PathRowsPayload;
@@ -136,11 +136,15 @@ export interface Parameters {
     /** What a row is one of. */
     group?: "name" | "shape" | "stack";
   };
-  "operator/stacks": OfTrace & OfSteps & {
-    /** The operator's name. */
+  callers: OfTrace & OfSteps & {
+    /** The operator or the full name of the kernel. */
     name: string;
-    /** Only calls with these shapes. */
+    /** What `name` names. */
+    of?: "operator" | "kernel";
+    /** Only an operator's calls with these shapes. */
     shapes?: string;
+    /** Also frames of libraries. */
+    library?: "0" | "1";
   };
   kernel: OfTrace & OfSteps & {
     /** `properties`: also by operator, grid and block. */

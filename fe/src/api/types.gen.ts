@@ -11,7 +11,7 @@ export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
-export type EfficiencyGroup = "kernel" | "operator";
+export type CalledKind = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
@@ -306,7 +306,7 @@ export interface StepMfu {
 
 /** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
-  group: EfficiencyGroup;
+  group: CalledKind;
   has_device: boolean;
   vocabulary: Vocabulary;
   device: DevicePeaks;
@@ -1166,22 +1166,11 @@ export interface OperatorPayload {
   missing: Missing[];
 }
 
-/** A call stack of an operator (frames innermost first) and the calls made from it. */
-export interface StackItem {
-  frames: string[];
-  calls: number;
-  device_self_ns: number | null;
-  device_total_ns: number | null;
-  host_self_ns: number;
-  host_total_ns: number;
-}
-
-/** Route `/operator/stacks`: one operator's call stacks, the most expensive first. `without`: calls that have none. */
-export interface OperatorStacksPayload {
+/** Route `/callers`: who calls an operator or a kernel, as a tree whose rows come before their own callers, the most expensive first. */
+export interface CallersPayload {
+  of: CalledKind;
   name: string;
-  shapes: string | null;
-  stacks: StackItem[];
-  without: number;
+  rows: CallersTable;
   missing: Missing[];
 }
 
@@ -1713,6 +1702,20 @@ export interface OperatorsTable {
   matrix_self_share: (number | null)[];
   matrix_total_share: (number | null)[];
   attribution: (string | null)[];
+}
+
+/** One row per caller of an operator or a kernel, callees before their callers. */
+export interface CallersTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  layers: (string | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: (number | null)[];
+  host_total_ns: (number | null)[];
+  total_ns: (number | null)[];
 }
 
 /** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */

@@ -47,4 +47,4 @@ export function partsByName(
 }
 
 /** Parts that stand by themselves in a chart beside a table. */
-export const ASIDE_PARTS = 6;
+export const ASIDE_PARTS = 5;

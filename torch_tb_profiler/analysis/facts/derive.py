@@ -125,7 +125,14 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     eligible, device_step = operators.eligible, windows.device_step
     kernels, kernel_steps, kernel_calls = kernel_facts(
-        trace, caused, named.operator, communication, matrix, eligible, device_step
+        trace,
+        caused,
+        named.operator,
+        communication,
+        matrix,
+        eligible,
+        device_step,
+        operators.stack,
     )
     give_back_memory()
     windows, iterated = _iterated(trace, iterations, windows, caused, strings)

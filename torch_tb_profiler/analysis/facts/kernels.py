@@ -11,7 +11,6 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     positions_of,
-    sorted_within,
     sum_by,
     sum_floats,
 )
@@ -74,6 +73,7 @@ def kernel_facts(
     matrix: Array,
     eligible: Array,
     step: Ints,
+    stack: Array,
 ) -> tuple[Table, Table, Table]:
     """``(kernels, kernel_steps, kernel_calls)``. Arrays are per device event; ``operator``: its name, −1 unknown."""
     spans = trace["spans"]
@@ -110,5 +110,7 @@ def kernel_facts(
         longest=extreme_by(np.maximum, cell, n, dur),
         **weighted,
     )
-    cell, duration = sorted_within(cell, dur)
-    return kernels, steps, fact_schema.KERNEL_CALLS.build(row=cell, duration=duration)
+    order = np.lexsort((dur, cell))
+    calls = {"row": cell, "duration": dur, "stack": stack[is_kernel]}
+    calls = {key: values[order] for key, values in calls.items()}
+    return kernels, steps, fact_schema.KERNEL_CALLS.build(**calls)

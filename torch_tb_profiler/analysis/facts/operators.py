@@ -34,6 +34,7 @@ _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 @dataclass(frozen=True)
 class OperatorFacts:
     """The tables; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
+    ``stack``: int32, row of ``stacks`` of that operator, −1 none;
     ``eligible_share``: see ``_eligible_share``.
     """
 
@@ -41,6 +42,7 @@ class OperatorFacts:
     operator_steps: Table
     operator_calls: Table
     eligible: Array
+    stack: Array
     eligible_share: float | None
 
 
@@ -101,8 +103,9 @@ def operator_facts(
     del dims, types, keys, name
     steps, calls = _operator_steps(trace, tree, device, node, operator, step)
     share = _eligible_share(is_operator, device, eligible)
+    of_stack = np.append(stack, np.int32(-1))[launcher]
     of_work = np.where(launcher >= 0, np.append(eligible, np.uint8(0))[launcher], Knowledge.UNKNOWN)
-    return OperatorFacts(operators, steps, calls, of_work.astype(np.uint8), share)
+    return OperatorFacts(operators, steps, calls, of_work.astype(np.uint8), of_stack, share)
 
 
 def _operator_steps(

@@ -206,7 +206,7 @@ function TablePanel({
       flush="fill"
     >
       <Grid
-        order={{ key: payload.has_device ? "recoverable_ns" : "time_ns", descending: true }}
+        order={{ key: "time_ns", descending: true }}
         aside={() => children}
         asideWidth={CHARTS}
         label={group === "kernel" ? "Efficiency of kernels" : "Efficiency of operators"}

@@ -12,7 +12,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import { FlamePanel } from "./flame";
-import { pathsOf, totalParts } from "./model";
+import { mergeLayers, pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns, type ModuleLinks } from "./parts";
 import { RangesPanel } from "./ranges";
 import css from "./module.css?inline";
@@ -103,21 +103,30 @@ function Modules({ payload, ...props }: PageProps) {
 
 function ModuleTable({ payload, flat, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
+  const merged = useMemo(() => mergeLayers(payload.rows), [payload]);
   const columns = useColumns(() => {
     const links: ModuleLinks = {
       timeline: (event) => hrefOf("trace", { sel: String(event) }),
       flame: (event) => hrefOf("module", { zoom: String(event) }),
     };
-    return flat ? classColumns(payload, links) : treeColumns(payload, links);
+    return flat
+      ? classColumns(payload, links)
+      : treeColumns({ ...payload, rows: merged.rows }, links);
   }, [payload, flat]);
-  const paths = useMemo(() => pathsOf(payload.rows), [payload]);
+  const paths = useMemo(() => pathsOf(merged.rows), [merged]);
   return (
     <Grid
       key={flat ? "class" : "tree"}
       label={flat ? "Modules by class" : "Modules"}
       columns={columns}
       rowCount={columns[0]?.values.length ?? 0}
-      {...(flat ? {} : { tree: payload.rows.parent, rowKey: (row: number) => paths[row] ?? "" })}
+      {...(flat
+        ? {}
+        : {
+            tree: merged.rows.parent,
+            rowKey: (row: number) => paths[row] ?? "",
+            summary: (row: number) => merged.summary[row] ?? false,
+          })}
       storage={flat ? "module-class" : "module-tree"}
       {...gridParams(params, setParam)}
     />

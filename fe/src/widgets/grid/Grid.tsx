@@ -85,10 +85,16 @@ export function Grid(props: GridProps) {
     const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: order };
     return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
   }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
-  const folding = useFolding(tree, shown.above, searched, props.rowKey);
+  const folding = useFolding(tree, shown.above, searched, props.rowKey, props.summary);
   const rows = useMemo(
     () => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows),
     [shown.rows, folding],
+  );
+  const sums = useMemo(
+    () => Array.from({ length: rowCount }, (_, row) => row).filter(props.summary ?? (() => false)).length,
+    // As `rowKey` of a tree.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [tree, rowCount],
   );
   const onWidth = (column: Column, width: number | null): void => {
     const { [column.key]: _, ...others } = saved.widths;
@@ -98,6 +104,7 @@ export function Grid(props: GridProps) {
     <div class={`grid-box${props.height ? "" : " grid-fill"}`} ref={box}>
       <Toolbar
         {...{ label, columns, chosen, visible, shown, search, saved }}
+        summary={props.summary}
         charts={
           props.aside
             ? {
@@ -109,7 +116,7 @@ export function Grid(props: GridProps) {
         fileName={props.fileName}
         tools={folding ? [props.tools, <FoldButtons folding={folding} />] : props.tools}
         levels={folding?.levels}
-        searchable={rowCount - pinned.length}
+        searchable={rowCount - pinned.length - sums}
         onSearch={setSearch}
         onSaved={setSaved}
       />

@@ -6,7 +6,7 @@ import { Checkbox, Menu, SearchBox } from "../controls";
 import { csvHeader, exactValue } from "./cells";
 import type { Shown } from "./order";
 import type { Saved } from "./storage";
-import type { Column, Search } from "./types";
+import type { Column, GridProps, Search } from "./types";
 
 interface ToolbarProps {
   label: string;
@@ -17,6 +17,7 @@ interface ToolbarProps {
   columns: readonly Column[];
   /** Those that nobody hid. */
   chosen: readonly Column[];
+  summary: GridProps["summary"];
   /** Of those the ones for which there is room. */
   visible: readonly Column[];
   /** Folds the charts beside the table, where there are any. */
@@ -47,8 +48,10 @@ export function tableText(
 export function Toolbar(props: ToolbarProps) {
   const { label, fileName: name, tools, levels, columns, chosen, visible, shown } = props;
   const { search, onSearch, saved, onSaved, charts, searchable } = props;
-  const many = formatCount(shown.rows.length);
-  const text = (write: typeof csv) => () => tableText(chosen, shown.rows, levels, write);
+  const { summary } = props;
+  const own = summary ? shown.rows.filter((row) => !summary(row)) : shown.rows;
+  const many = formatCount(own.length);
+  const text = (write: typeof csv) => () => tableText(chosen, own, levels, write);
   const all = formatCount(searchable);
   const result =
     search.text.trim() && !shown.error

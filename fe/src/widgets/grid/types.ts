@@ -66,6 +66,8 @@ export interface GridProps {
   searchIn?: readonly string[];
   /** The row around each row (−1: outermost; a row stands before those beneath it): makes a tree, whose siblings are sorted among themselves. Not with `detail`. */
   tree?: ArrayLike<number>;
+  /** Rows of a tree that sum up those beneath them: closed at first, and in no file. */
+  summary?: (row: number) => boolean;
   /** Rows that stay at the end in every order and under every search, e.g. the pooled "other". */
   pinned?: readonly number[];
   /** Draws what is below an open row; may be asynchronous inside. `visible`: the columns that are drawn. */

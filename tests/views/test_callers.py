@@ -93,10 +93,8 @@ def test_calls_without_a_stack_have_no_caller() -> None:
 def test_a_kernel_has_its_operators_and_their_callers() -> None:
     found = callers_payload(FACTS, EVERYTHING, "kernel", hand_made.GEMM).rows
     told = zip(found["name"], found["parent"], found["calls"], found["total_ns"], strict=True)
-    assert (
-        list(told)
-        == [
-            ("aten::mm", -1, 5, 61 * US),
+    assert list(told) == [
+        ("aten::mm", -1, 5, 61 * US),
         (FORWARD, 0, 4, 45 * US),
         (MAIN, 1, 4, 45 * US),
         ("model.py(9): backward", 0, 1, 16 * US),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.callers import kernel_callers, operator_callers
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -9,13 +10,13 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.texts import missing
-from torch_tb_profiler.views.wire import CalledKind, CallersPayload
+from torch_tb_profiler.views.wire import CallersPayload
 
 
 def callers_payload(
     facts: Facts,
     selection: Selection,
-    of: CalledKind,
+    of: EfficiencyGroup,
     name: str,
     shapes: str | None = None,
     library: bool = False,

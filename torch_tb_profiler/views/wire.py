@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import orjson
 
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.callers import CALLERS
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGroup
@@ -308,15 +309,12 @@ class OperatorPayload(Wire, frozen=True, kw_only=True):
     missing: list[Missing]
 
 
-CalledKind = Literal["operator", "kernel"]
-
-
 class CallersPayload(Wire, frozen=True, kw_only=True):
     """Route ``/callers``: who calls an operator or a kernel, as a tree whose rows come before their
     own callers, the most expensive first.
     """
 
-    of: CalledKind
+    of: EfficiencyGroup
     name: str
     rows: CallersTable
     missing: list[Missing]

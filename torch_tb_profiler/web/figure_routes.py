@@ -105,7 +105,7 @@ def callers(
     opened: Opened,
     steps: Steps,
     name: Annotated[str, Text("The operator or the full name of the kernel.", longest=1 << 16)],
-    of: Annotated[wire.CalledKind, OneOf("What `name` names.")] = "operator",
+    of: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What `name` names.")] = "operator",
     shapes: Annotated[
         str | None, Text("Only an operator's calls with these shapes.", longest=1 << 20)
     ] = None,

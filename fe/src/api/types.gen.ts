@@ -11,7 +11,7 @@ export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
-export type CalledKind = "kernel" | "operator";
+export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
@@ -306,7 +306,7 @@ export interface StepMfu {
 
 /** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
-  group: CalledKind;
+  group: EfficiencyGroup;
   has_device: boolean;
   vocabulary: Vocabulary;
   device: DevicePeaks;
@@ -1168,7 +1168,7 @@ export interface OperatorPayload {
 
 /** Route `/callers`: who calls an operator or a kernel, as a tree whose rows come before their own callers, the most expensive first. */
 export interface CallersPayload {
-  of: CalledKind;
+  of: EfficiencyGroup;
   name: string;
   rows: CallersTable;
   missing: Missing[];

@@ -23,6 +23,7 @@ export { Treemap } from "./charts/Treemap";
 export { FLAME_KINDS } from "./flame/draw";
 export { Flame } from "./flame/Flame";
 export { type FlameLayout, foundShare, layOutFlame } from "./flame/layout";
+export { Beneath } from "./grid/Beneath";
 export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";

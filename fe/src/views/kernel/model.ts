@@ -66,9 +66,3 @@ export function rowKey(payload: KernelPayload, row: number): string {
 export function readGroup(text: string | undefined): KernelGroup {
   return text === "properties" ? "properties" : "name";
 }
-
-/** The rows of one kernel in a payload that is grouped by operator and properties, the costliest first. */
-export function rowsOfKernel({ rows }: KernelPayload, name: string): number[] {
-  const matches = rows.name.flatMap((other, row) => (other === name ? [row] : []));
-  return matches.sort((a, b) => (rows.total_ns[b] ?? 0) - (rows.total_ns[a] ?? 0));
-}

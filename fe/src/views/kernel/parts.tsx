@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -140,74 +139,12 @@ export function kernelColumns(
   ).filter(({ key }) => payload.group === "properties" || key !== "matrix_eligible");
 }
 
-export function KernelDetail({
-  name,
-  timelineHref,
-  children,
-}: {
-  name: string;
-  timelineHref: string;
-  children?: ComponentChildren;
-}) {
+export function KernelDetail({ name, timelineHref }: { name: string; timelineHref: string }) {
   return (
-    <div class="kernel-detail">
-      <div class="full-name">
-        <code>{name || "(no name)"}</code>
-        <CopyButton text={name} label="Copy the full name" />
-        <a href={timelineHref}>Show on the timeline</a>
-      </div>
-      {children}
+    <div class="full-name beneath-name">
+      <code>{name || "(no name)"}</code>
+      <CopyButton text={name} label="Copy the full name" />
+      <a href={timelineHref}>Show on the timeline</a>
     </div>
-  );
-}
-
-const IDENTITY = { kernel_operator: "Launched by", grid: "Grid", block: "Block" };
-
-interface LaunchersProps {
-  payload: KernelPayload;
-  /** Those of one kernel. */
-  rows: readonly number[];
-  operatorHref: (name: string) => string;
-}
-
-/** The operators that launched one kernel, with the launch properties. */
-export function Launchers({ payload, rows, operatorHref }: LaunchersProps) {
-  const { operator, grid, block, calls, total_ns } = payload.rows;
-  return (
-    <table class="plain-table launchers">
-      <thead>
-        <tr>
-          {Object.entries(IDENTITY).map(([term, label]) => (
-            <th key={term} scope="col">
-              <Term id={term}>{label}</Term>
-            </th>
-          ))}
-          {["Calls", "Total"].map((label) => (
-            <th key={label} scope="col" class="number">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row}>
-            <td>
-              {operator[row] ? (
-                <a href={operatorHref(operator[row])}>{operator[row]}</a>
-              ) : (
-                <span class="unknown">
-                  not known: {reasonText(payload, row) ?? "no reason given"}
-                </span>
-              )}
-            </td>
-            <td class="code">{grid[row] ?? "–"}</td>
-            <td class="code">{block[row] ?? "–"}</td>
-            <td class="number">{formatCount(calls[row])}</td>
-            <td class="number">{formatTime(total_ns[row])}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

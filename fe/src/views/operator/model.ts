@@ -80,42 +80,6 @@ export function stackLabel(frames: readonly string[]): string {
   return frames[0] ?? "";
 }
 
-/** How many callers a label names to tell its stack from others. */
-const CALLERS = 3;
-
-/** One line per stack, with as many callers as tell those apart that begin alike: `conv.py:440 forward ← resnet.py:124 forward`. */
-export function stackLabels(stacks: readonly (readonly string[])[]): string[] {
-  const labels = stacks.map(stackLabel);
-  const tellApart = (members: readonly number[], depth: number): void => {
-    const groups = new Map<string, number[]>();
-    for (const i of members)
-      groups.set(labels[i] ?? "", [...(groups.get(labels[i] ?? "") ?? []), i]);
-    for (const group of groups.values()) {
-      if (group.length < 2 || depth >= CALLERS) continue;
-      const at = firstDifference(group.map((i) => stacks[i] ?? []));
-      if (at < 0) continue;
-      for (const i of group)
-        labels[i] =
-          `${labels[i] ?? ""} ← ${stackLabel([stacks[i]?.[at] ?? "the outermost frame"])}`;
-      tellApart(group, depth + 1);
-    }
-  };
-  tellApart(
-    labels.map((_, i) => i),
-    0,
-  );
-  return labels;
-}
-
-/** The place of the first frame, counted from the innermost, in which the stacks differ; −1 when they do not. */
-function firstDifference(stacks: readonly (readonly string[])[]): number {
-  const [first = []] = stacks;
-  const longest = Math.max(...stacks.map((frames) => frames.length));
-  for (let at = 0; at < longest; at++)
-    if (stacks.some((frames) => frames[at] !== first[at])) return at;
-  return -1;
-}
-
 const MODULE = "nn.Module: ";
 
 /**

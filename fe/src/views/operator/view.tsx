@@ -9,10 +9,11 @@ import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
+import { Callers } from "../callers";
 import { useColumns } from "../columns";
 import { chartOf, framesOf, readGroup, rowKey } from "./model";
 import { operatorColumns, OperatorChart } from "./parts";
-import { Frames, Stacks } from "./stacks";
+import { Frames } from "./frames";
 import css from "../tables.css?inline";
 
 adoptStyles(css);
@@ -69,6 +70,7 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
     });
   }, [payload]);
   const { rows } = payload;
+  const order = payload.has_device ? "device_self_ns" : "host_self_ns";
   return (
     <Grid
       label="Operators"
@@ -77,15 +79,27 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       expandable={(row) => rows.has_stack[row] === true}
-      detail={(row) => {
+      aligned
+      detail={(row, visible) => {
         const stack = payload.stacks[row] ?? null;
         return stack === null ? (
-          <StacksOf {...props} payload={payload} row={row} />
+          <Callers
+            {...props}
+            of="operator"
+            name={rows.name[row] ?? ""}
+            shapes={payload.group === "name" ? null : (rows.input_shapes[row] ?? null)}
+            visible={visible}
+            shareOf={order}
+            whole={rows[order][row] ?? 0}
+            share={rows.time_share[row] ?? null}
+          />
         ) : (
-          <Frames frames={framesOf(payload.frames, stack)} />
+          <div class="frames-box">
+            <Frames frames={framesOf(payload.frames, stack)} />
+          </div>
         );
       }}
-      order={{ key: payload.has_device ? "device_self_ns" : "host_self_ns", descending: true }}
+      order={{ key: order, descending: true }}
       aside={(found) => (
         <OperatorChart
           chart={chartOf(payload, found, readSort(params.sort)?.key ?? "")}
@@ -109,36 +123,5 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
       empty="No operator matches the search."
       {...gridParams(params, setParam)}
     />
-  );
-}
-
-/** What is below an open row: the call stacks, fetched when it opens. */
-function StacksOf({
-  payload,
-  row,
-  ...props
-}: ViewProps & { payload: OperatorPayload; row: number }) {
-  const name = payload.rows.name[row] ?? "";
-  const shapes = payload.group === "name" ? null : (payload.rows.input_shapes[row] ?? null);
-  const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
-  return (
-    <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(answer) =>
-        answer.stacks.length ? (
-          <Stacks
-            stacks={answer.stacks}
-            without={answer.without}
-            hasDevice={payload.has_device}
-            device={payload.vocabulary.device}
-          />
-        ) : (
-          <Nothing
-            title="No call stack"
-            text="No call of this operator has a call stack."
-            missing={answer.missing}
-          />
-        )
-      }
-    </Loaded>
   );
 }

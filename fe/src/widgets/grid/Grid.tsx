@@ -91,7 +91,9 @@ export function Grid(props: GridProps) {
     [shown.rows, folding],
   );
   const sums = useMemo(
-    () => Array.from({ length: rowCount }, (_, row) => row).filter(props.summary ?? (() => false)).length,
+    () =>
+      Array.from({ length: rowCount }, (_, row) => row).filter(props.summary ?? (() => false))
+        .length,
     // As `rowKey` of a tree.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [tree, rowCount],

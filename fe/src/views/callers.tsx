@@ -74,11 +74,12 @@ export function callerColumns(
     kind: "code",
     values: rows.name,
     short: rows.name.map((text, row) => (rows.kind[row] === "operator" ? text : frameText(text))),
-    note: (row) => (rows.layers[row] ? (
+    note: (row) =>
+      rows.layers[row] ? (
         <span class="muted" title={rows.layers[row]}>
           {rows.layers[row]}
         </span>
-      ) : null),
+      ) : null,
   };
   const figures = visible.slice(1).flatMap((column): Column[] => {
     const values = known[column.key];

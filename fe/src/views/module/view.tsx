@@ -28,9 +28,13 @@ const PARTS = [
 ] as const;
 type Part = (typeof PARTS)[number]["value"];
 
+/** What the flame graph keeps in the address bar. */
+const OF_FLAME = ["zoom", "flame", "find", "metric", "order", "show"];
+
 /** One part at a time, so that it has the window's height. A link to a frame leads to the flame graph. */
-const partOf = ({ by, zoom, flame }: Readonly<Record<string, string>>): Part =>
-  PARTS.find(({ value }) => value === by)?.value ?? (zoom || flame ? "flame" : "tree");
+const partOf = (params: Readonly<Record<string, string>>): Part =>
+  PARTS.find(({ value }) => value === params.by)?.value ??
+  (OF_FLAME.some((key) => params[key]) ? "flame" : "tree");
 
 export function ModuleView(props: ViewProps) {
   const resource = useResource("module", viewQuery(props));

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 from typing import Any
@@ -119,10 +118,6 @@ def ready(client: Any) -> str:
 def main(what: str, path: str, cache: str = "") -> None:
     """Run one measurement and print it."""
     result = {"cold": lambda: cold(path), "warm": lambda: warm(path, cache)}[what]()
-    # Of the processes that decode, only the largest is known.
-    child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + len(os.sched_getaffinity(0)) * child
-    result["peak_mb"] = peak / 1024
     print(json.dumps(result))
 
 

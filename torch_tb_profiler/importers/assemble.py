@@ -35,6 +35,7 @@ _SIDE_TABLES = (
     schema.OPERATOR_ARGS,
     schema.DEVICE_ARGS,
     schema.LAUNCH_ARGS,
+    schema.NODE_ARGS,
     schema.PYTHON_ARGS,
     schema.COLLECTIVE_ARGS,
     schema.SYNC_ARGS,
@@ -42,7 +43,7 @@ _SIDE_TABLES = (
 )
 _NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
-_QUOTED = {"stack", "kernel", "collective", "dtype", "group"}
+_QUOTED = {"stack", "kernel", "annotation", "collective", "dtype", "group"}
 """Columns of ``BLOBS_OF`` that hold one JSON string each."""
 
 

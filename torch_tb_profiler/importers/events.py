@@ -42,6 +42,9 @@ class Args(msgspec.Struct, gc=False):
     device: Id = None
     stream: Id = None
     kernel: Raw = ABSENT
+    node: Count = field(default=None, name="graph node id")
+    annotation: Raw = ABSENT
+    module_fqn: Raw = ABSENT
     grid: Raw = ABSENT
     block: Raw = ABSENT
     registers: Count = field(default=None, name="registers per thread")

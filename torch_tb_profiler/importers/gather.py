@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter, countOf
 from typing import Any
 
@@ -55,6 +55,7 @@ _ROLES_OF_ARGS = (
     (schema.DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
     (schema.SYNC_ARGS, _is_one_of(Role.SYNC)),
     (schema.LAUNCH_ARGS, _is_one_of(Role.RUNTIME)),
+    (schema.NODE_ARGS, _is_one_of(*DEVICE_ROLES)),
     (schema.COLLECTIVE_ARGS, _is_one_of(*_NAMED, Role.KERNEL, Role.DEVICE_ANNOTATION)),
 )
 _ARG_OF = {
@@ -64,12 +65,27 @@ _ARG_OF = {
     ("collective_args", "sequence"): "collective_sequence",
 }
 """(table, column) → field of ``Args``, where it is not called as the column."""
-_ONLY_WITH = {"collective_args": attrgetter("collective"), "launch_args": attrgetter("kernel")}
+
+
+def _annotation(args: Args) -> Raw:
+    """What ``torch.cuda.graph`` recorded for the node of a graph: its module, else its name or names."""
+    if not args.node:
+        return ABSENT
+    texts = (args.module_fqn, args.label, args.annotation)
+    return next((text for text in texts if len(text)), ABSENT)
+
+
+_ONLY_WITH: dict[str, Callable[[Args], Raw]] = {
+    "collective_args": attrgetter("collective"),
+    "launch_args": attrgetter("kernel"),
+    "node_args": _annotation,
+}
 """Side tables with rows for those events alone that have an argument."""
 BLOBS_OF = {
     "operator_args": ("dims", "types", "strides", "concrete", "hierarchy", "stack"),
     "device_args": ("grid", "block"),
     "launch_args": ("kernel",),
+    "node_args": ("annotation",),
     "instants": ("args",),
     "collective_args": ("collective", "dtype", "group"),
 }
@@ -284,6 +300,8 @@ class Gatherer:
             if ABSENT in dims:
                 dims = [dim if len(dim) else a.dims_old for a, dim in zip(args, dims, strict=True)]
             return self._raws(dims)
+        if name == "annotation":
+            return self._raws(map(_annotation, args))
         if kind == Count:
             return self._ints(args, name)
         values = map(attrgetter(name), args)

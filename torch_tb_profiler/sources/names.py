@@ -31,8 +31,8 @@ _HANDLER = re.compile(
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
 _STACKS = r"\.txt|\.folded|\.stacks"
 _PERFETTO = r"\.pftrace|\.perfetto-trace|\.pb"
-_OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)"
-"""Log folders are full of .txt files; only those named after stacks are traces."""
+_OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)(?!chromium_events\.json$)"
+"""Log folders are full of .txt files; only those named after stacks are traces. tlparse writes the times of the compiler as a trace."""
 _OTHER = re.compile(
     rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?\.(?:gz|zst)"
     rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|\.nsys-rep|\.qdrep)$",

@@ -58,6 +58,12 @@ launch_args: Arguments of runtime calls that name the kernel that they launch, o
     kernel  i4  number of a string  Name of the kernel.
 """)
 
+NODE_ARGS = declared("""
+node_args: Annotations of the graph nodes that device work replays, ordered by span.
+    span        i4  row of spans        The device event.
+    annotation  i4  number of a string  `module_fqn`, else `name`, else `annotation`, as written.
+""")
+
 PYTHON_ARGS = declared("""
 python_args: Arguments of Python frames, ordered by span.
     span    i4  row of spans  The frame.
@@ -168,11 +174,12 @@ recording.
 
 CAPTURED_LAUNCHES = declared("""
 captured_launches: Launches that became nodes of graphs, ordered by graph and time.
-    graph   i4  row of graph_captures  The capture.
-    call    i4  row of captured_calls  The innermost call around it; -1 none.
-    kernel  i4  number of a string     Name of the kernel; -1 unknown.
-    role    u1  Role                   Kernel, copy or memset.
-    event   i4  row of spans           The call, if it is in this trace; -1 otherwise.
+    graph       i4  row of graph_captures  The capture.
+    call        i4  row of captured_calls  The innermost call around it; -1 none.
+    kernel      i4  number of a string     Name of the kernel; -1 unknown.
+    role        u1  Role                   Kernel, copy or memset.
+    event       i4  row of spans           The call, if it is in this trace; -1 otherwise.
+    annotation  i4  number of a string     Annotation of the nodes that it stands for, see `node_args`; -1 none.
 """)
 
 CAPTURED_CALLS = declared("""

@@ -24,6 +24,7 @@ EVIDENCE = {
     Evidence.LACKING: "Its graph runs the kernels of this capture, but for some that were not recorded.",
     Evidence.DIFFERENT: "No recorded capture has the kernels of its graph in this order.",
     Evidence.OTHER_BATCH: "Its kernels are those of a capture of another batch than that of the iteration.",
+    Evidence.ANNOTATED: "The node of the graph is annotated; no capture of the graph was recorded.",
     Evidence.AMBIGUOUS: "Several captures have these kernels, and nothing decides between them.",
 }
 _OF_ANOTHER = "It fits several launches of the capture, and nothing decides between them."
@@ -44,7 +45,7 @@ def captured_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]
     call = int(trace["captured_launches"]["call"][launch])
     return [
         *_said(trace, call),
-        *_recording(trace, graph),
+        *([] if evidence == Evidence.ANNOTATED else _recording(trace, graph)),
         Argument(name="Evidence", value=EVIDENCE[evidence]),
     ]
 
@@ -60,6 +61,7 @@ def _said(trace: Trace, call: int) -> list[Argument]:
     calls, strings = trace["captured_calls"], trace.strings
     said: list[Argument] = []
     modules: list[str] = []
+    annotations: list[str] = []
     while call >= 0:
         name = strings[int(calls["name"][call])]
         if calls["role"][call] == Role.OPERATOR and not said:
@@ -69,9 +71,13 @@ def _said(trace: Trace, call: int) -> list[Argument]:
                     said.append(Argument(name=label, value=cut(text, LONGEST_NAME)))
         elif name.startswith(MODULE):
             modules.append(name.removeprefix(MODULE).strip())
+        elif calls["role"][call] == Role.ANNOTATION:
+            annotations.append(name)
         call = int(calls["parent"][call])
-    if modules:
-        said.append(Argument(name="Module", value=cut(" ▸ ".join(reversed(modules)), LONGEST_NAME)))
+    for label, scopes in (("Module", modules), ("Annotation", annotations)):
+        if scopes:
+            text = cut(" ▸ ".join(reversed(scopes)), LONGEST_NAME)
+            said.append(Argument(name=label, value=text))
     return said
 
 

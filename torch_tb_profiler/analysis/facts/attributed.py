@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import Attribution
@@ -70,9 +70,16 @@ def attribute(
     how[is_replay], region[is_replay] = Attribution.REPLAY, -1
     captured = np.flatnonzero(replays.captured >= 0)
     how[captured], region[captured] = Attribution.CAPTURE, -1
+    scope = nearest(calls["parent"], calls["role"] == Role.ANNOTATION)
+    annotated = np.append(scope, np.int32(-1))[
+        trace["captured_launches"]["call"][replays.captured[captured]]
+    ]
+    captured, annotated = captured[annotated >= 0], annotated[annotated >= 0]
+    how[captured], region[captured] = Attribution.ANNOTATION, calls["name"][annotated]
     within = replayed.around(caused.row)
     again = np.flatnonzero(within >= 0)
     operator[again] = calls["name"][replayed.call[within[again]]]
+    how[again] = Attribution.CAPTURE
     return Attributed(
         joined(of_node, np.full(len(replayed), Attribution.CAPTURE, np.uint8)),
         operator,

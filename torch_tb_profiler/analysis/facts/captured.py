@@ -15,9 +15,10 @@ their times. Of the enclosing calls only those that began within the capture::
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -39,6 +40,10 @@ _SET = re.compile(r"(?:cuda|cu|hip)Memset")
 _ANNOTATED = re.compile(r"capture_(\d{1,9})(?:_([A-Za-z]\w{0,30}))?$", re.ASCII)
 """What vLLM and SGLang write around a capture: its batch size and its mode."""
 _TEXTS = ("dims", "types", "strides", "concrete")
+_DOTTED = re.compile(r"\w+(?:\.\w+)+")
+"""The name of a module in its model."""
+_DEEPEST = 32
+"""Scopes of an annotation."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ class Collected:
         self._calls: list[dict[str, Array]] = []
         self._count = 0
         self.add(CaptureSource(), trace)
+        self._add_annotated_nodes()
 
     def trace(self) -> Trace:
         """The trace with the three tables."""
@@ -101,6 +107,7 @@ class Collected:
                 "kernel": texts["kernel"],
                 "role": _role_of_launch(trace, row),
                 "event": row if own else np.full(len(row), NONE),
+                "annotation": np.full(len(row), NONE),
             }
         )
         self._calls.append(
@@ -113,6 +120,42 @@ class Collected:
             }
         )
         self._count += len(calls.row)
+
+    def _add_annotated_nodes(self) -> None:
+        """Take in what annotates the nodes of graphs, as one capture with a launch per annotation."""
+        annotations = distinct(self._trace["node_args"]["annotation"], self._trace.strings)
+        if not annotations:
+            return
+        scopes: dict[tuple[str, ...], int] = {}
+        for number in annotations:
+            within = scopes_of(self._trace.strings[number])
+            for depth in range(1, len(within) + 1):
+                scopes.setdefault(within[:depth], len(scopes) + self._count)
+        innermost = [
+            scopes.get(scopes_of(self._trace.strings[number]), NONE) for number in annotations
+        ]
+        size, count = len(scopes), len(annotations)
+        unknown, unknown_text = np.full(count, NONE), np.full(size, NONE)
+        self._launches.append(
+            {
+                "graph": np.full(count, len(self._graphs)),
+                "call": np.array(innermost),
+                "kernel": unknown,
+                "role": np.full(count, Role.KERNEL, np.uint8),
+                "event": unknown,
+                "annotation": np.array(annotations),
+            }
+        )
+        self._calls.append(
+            {
+                "parent": np.array([scopes.get(scope[:-1], NONE) for scope in scopes], np.int64),
+                "role": np.full(size, Role.ANNOTATION, np.uint8),
+                "name": np.array(self._strings.intern_all([s[-1] for s in scopes]), np.int32),
+                **dict.fromkeys(_TEXTS, unknown_text),
+            }
+        )
+        self._graphs.append({"file": NONE, "batch": -1, "mode": NONE})
+        self._count += size
 
     def _tables(self) -> dict[str, Table]:
         """The three tables."""
@@ -155,6 +198,26 @@ class Collected:
         own = np.full(len(trace.strings) + 1, NONE, np.int32)
         own[used] = self._strings.intern_all([trace.strings[number] for number in used])
         return {key: own[column] for key, column in columns.items()}
+
+
+def scopes_of(annotation: str) -> tuple[str, ...]:
+    """The scopes that the annotation of a node names, outermost first.
+
+    ::
+
+        layers.0.attention               ─▶ layers ▸ layers.0 ▸ layers.0.attention
+        ["forward", {"name": "linear"}]  ─▶ forward ▸ linear
+    """
+    try:
+        listed = json.loads(annotation) if annotation.startswith("[") else None
+    except ValueError:
+        listed = None
+    if isinstance(listed, list):
+        named = [scope.get("name") if isinstance(scope, dict) else scope for scope in listed]
+        return tuple(str(scope) for scope in named if scope is not None)[:_DEEPEST]
+    if _DOTTED.fullmatch(annotation):
+        return tuple(accumulate(annotation.split(".", _DEEPEST - 1), "{}.{}".format))
+    return (annotation,) if annotation else ()
 
 
 def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:

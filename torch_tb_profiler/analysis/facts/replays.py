@@ -62,6 +62,8 @@ class Evidence(IntEnum):
     """Refused: they are those of several captures, and nothing decides between them."""
     OTHER_BATCH = 8
     """Refused: they are those of a capture of another batch than that of the iteration."""
+    ANNOTATED = 9
+    """The nodes are annotated; no capture is known."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ def match_replays(trace: Trace, tree: CallTree, caused: Causes) -> Replays:
         batch = _batches(trace, tree, launch)
         unknown = work[evidence[at] == Evidence.NONE]
         _by_kernels(trace, caused, unknown, batch, replay).write(captured, graph, evidence)
+        unknown = work[graph[at] == NONE]
+        _by_annotation(trace, caused, unknown, captured)
+        known = unknown[captured[unknown] >= 0]
+        evidence[replay[known]] = Evidence.ANNOTATED
+        graph[replay[known]] = launches["graph"][captured[known]]
     return Replays(launch, graph, evidence, replay, captured)
 
 
@@ -126,6 +133,18 @@ def _by_node(trace: Trace, caused: Causes, work: Ints, captured: Ints) -> None:
         order = own[np.argsort(launches["event"][own], kind="stable")]
         position = positions_of(launches["event"][order].astype(np.int64), host)
         captured[work] = np.append(order, NONE)[np.where(host >= 0, position, NONE)]
+
+
+def _by_annotation(trace: Trace, caused: Causes, work: Ints, captured: Ints) -> None:
+    """Work whose node is annotated."""
+    launches, nodes = trace["captured_launches"], trace["node_args"]
+    own = np.flatnonzero(launches["annotation"] >= 0)
+    own = own[np.argsort(launches["annotation"][own], kind="stable")]
+    annotation = np.append(nodes["annotation"], np.int32(NONE))[
+        positions_of(nodes["span"], caused.row[work])
+    ]
+    position = positions_of(launches["annotation"][own], annotation)
+    captured[work] = np.append(own, NONE)[np.where(annotation >= 0, position, NONE)]
 
 
 def _batches(trace: Trace, tree: CallTree, launch: Ints) -> list[int]:

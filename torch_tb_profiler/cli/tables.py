@@ -54,9 +54,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
     rows = tables.kernels(context_of(opened, settings, options), options.by, None)
-    names = (
-        "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
-    )
+    names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
     columns = _columns(KERNELS, names)
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 

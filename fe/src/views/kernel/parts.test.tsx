@@ -121,6 +121,7 @@ describe("kernelColumns", () => {
     const keys = kernelColumns(kernels(), links).map((c) => c.key);
     expect(keys).toEqual([
       "name",
+      "time_share",
       "calls",
       "total_ns",
       "mean_ns",

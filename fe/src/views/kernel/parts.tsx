@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
@@ -15,8 +16,11 @@ interface KernelChartsProps {
 
 /** Of the rows that the search found. */
 export function KernelCharts({ payload, found, onSelect }: KernelChartsProps) {
-  const parts = timeByKernel(payload, found);
-  const matrix = matrixParts(matrixTime(payload, found), payload.vocabulary);
+  const parts = useMemo(() => timeByKernel(payload, found), [payload, found]);
+  const matrix = useMemo(
+    () => matrixParts(matrixTime(payload, found), payload.vocabulary),
+    [payload, found],
+  );
   const word = capitalised(payload.vocabulary.matrix_cores);
   return (
     <>

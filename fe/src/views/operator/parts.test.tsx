@@ -1,8 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HOSTILE, operatorRows, operators } from "../fixtures";
+import { GPU_WORDS, HOSTILE, operatorRows, operators } from "../fixtures";
 import { nameOfKey } from "../parts_by_name";
-import { chartOf } from "./model";
 import { chartTitle, operatorColumns, OperatorChart } from "./parts";
 import { Frames } from "./frames";
 
@@ -16,8 +15,8 @@ const all = (names: readonly string[]): Uint32Array => Uint32Array.from(names.ke
 
 describe("OperatorChart", () => {
   const draw = (names: string[], onSelect = (_: string): void => undefined): void => {
-    const chart = chartOf(operators(names), all(names), "");
-    render(<OperatorChart chart={chart} device="NPU" onSelect={onSelect} />);
+    const payload = { ...operators(names), vocabulary: { ...GPU_WORDS, device: "NPU" } };
+    render(<OperatorChart {...{ payload, onSelect }} found={all(names)} sortedBy="" />);
   };
 
   it("is titled in the vendor's word, and tells which part was pressed", () => {

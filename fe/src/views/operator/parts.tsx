@@ -1,23 +1,29 @@
+import { useMemo } from "preact/hooks";
 import type { OperatorPayload } from "../../api/types.gen";
 import { OPERATORS } from "../../api/tables.gen";
 import { capitalised } from "../../base/words";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { ASIDE_PARTS } from "../parts_by_name";
-import { readableShapes, stackTexts, type Chart, type Duration } from "./model";
+import { chartOf, readableShapes, stackTexts, type Duration } from "./model";
 
 export const chartTitle = (duration: Duration, device: string): string =>
   `${duration === "device_self" ? capitalised(device) : "Host"} self time`;
 
 interface OperatorChartProps {
-  chart: Chart;
-  device: string;
+  payload: OperatorPayload;
+  /** The rows that the search found. */
+  found: Uint32Array;
+  sortedBy: string;
   onSelect: (key: string) => void;
 }
 
-export function OperatorChart({ chart, device, onSelect }: OperatorChartProps) {
-  const { duration, parts } = chart;
-  const title = chartTitle(duration, device);
+export function OperatorChart({ payload, found, sortedBy, onSelect }: OperatorChartProps) {
+  const { duration, parts } = useMemo(
+    () => chartOf(payload, found, sortedBy),
+    [payload, found, sortedBy],
+  );
+  const title = chartTitle(duration, payload.vocabulary.device);
   return (
     <Figure
       key={duration}

@@ -11,7 +11,7 @@ import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
 import { useColumns } from "../columns";
-import { chartOf, framesOf, readGroup, rowKey } from "./model";
+import { framesOf, readGroup, rowKey } from "./model";
 import { operatorColumns, OperatorChart } from "./parts";
 import { Frames } from "./frames";
 import css from "../tables.css?inline";
@@ -102,8 +102,9 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
       order={{ key: order, descending: true }}
       aside={(found) => (
         <OperatorChart
-          chart={chartOf(payload, found, readSort(params.sort)?.key ?? "")}
-          device={payload.vocabulary.device}
+          payload={payload}
+          found={found}
+          sortedBy={readSort(params.sort)?.key ?? ""}
           onSelect={(key) => showPart(key, params.search, setParam)}
         />
       )}

@@ -90,13 +90,12 @@ export function Grid(props: GridProps) {
     () => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows),
     [shown.rows, folding],
   );
+  const { summary } = props;
   const sums = useMemo(
-    () =>
-      Array.from({ length: rowCount }, (_, row) => row).filter(props.summary ?? (() => false))
-        .length,
+    () => (tree && summary ? Array.from(tree, (_, row) => row).filter(summary).length : 0),
     // As `rowKey` of a tree.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-    [tree, rowCount],
+    [tree],
   );
   const onWidth = (column: Column, width: number | null): void => {
     const { [column.key]: _, ...others } = saved.widths;

@@ -1,6 +1,7 @@
 """TensorBoard plugin that shows why PyTorch training or inference is slow.
 
 ``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all;
+``experiments(logdir)`` puts its runs side by side;
 ``record(directory)`` records a trace that shows everything; ``register_model`` is for performance
 models of your own. Importing this package costs nothing: pandas, numpy, torch and the rest are
 imported when they are needed.
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler._version import __version__
 
 if TYPE_CHECKING:
+    from torch_tb_profiler.api.experiments import experiments
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
     from torch_tb_profiler.api.models import register_model
     from torch_tb_profiler.api.opening import open_all
@@ -24,6 +26,7 @@ __all__ = [
     "RunFrames",
     "TraceFrames",
     "__version__",
+    "experiments",
     "open",
     "open_all",
     "record",
@@ -33,6 +36,7 @@ __all__ = [
 _FROM = {
     "open": ("api.opening", "open_path"),
     "open_all": ("api.opening", "open_all"),
+    "experiments": ("api.experiments", "experiments"),
     "TraceFrames": ("api.frames", "TraceFrames"),
     "RunFrames": ("api.frames", "RunFrames"),
     "record": ("recording", "record"),

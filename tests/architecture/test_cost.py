@@ -31,6 +31,7 @@ HEAVY = (
 )
 AFTER_THE_FIRST_BYTE = {
     *(set(HEAVY) - {"msgspec"}),
+    "duckdb",
     "orjson",
     "pyarrow",
     "re2",
@@ -61,6 +62,7 @@ NOT_NEEDED = {
     "jax",
     "tf-nightly",
     "pyarrow",
+    "duckdb",
 }
 
 
@@ -129,9 +131,17 @@ def test_the_loader_imports_no_columns() -> None:
     } <= loaded_by("import tensorboard.plugins.base_plugin")
 
 
-@pytest.mark.parametrize("command", [one.name for one in COMMANDS if one.name != "serve"])
+@pytest.mark.parametrize(
+    "command", [one.name for one in COMMANDS if one.name not in ("serve", "mcp", "skill")]
+)
 def test_a_command_reads_its_trace_first(command: str, tmp_path: Path) -> None:
-    further = {"event": ["'0'"], "diff": ["trace"], "compare": ["trace"]}.get(command, [])
+    given = {
+        "event": ["'0'"],
+        "sql": ["'select 1'"],
+        "diff": ["trace"],
+        "compare": ["trace"],
+    }
+    further = given.get(command, [])
     arguments = f"[{command!r}, trace, {', '.join(further)}]"
     program = f"from torch_tb_profiler.cli.main import main\nmain({arguments})"
     assert loaded_until_read(program, tmp_path) & AFTER_THE_FIRST_BYTE == set()

@@ -56,6 +56,8 @@ CASES: dict[str, tuple[str, ...]] = {
         "--skip-cold",
     ),
     "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
+    "experiments.txt": ("experiments", "samples", "--base", "cnn_workers_2"),
+    "experiments.md": ("experiments", "samples/cnn_workers_0", "--markdown"),
     "ranges.txt": ("ranges", "samples/ddp_gloo", "--worker", "0", "--limit", "8"),
     "ranges.json": ("ranges", SYNTHETIC, "--json", "--limit", "2", "--steps", "1"),
     "findings.txt": ("findings", SYNTHETIC),
@@ -126,7 +128,12 @@ def bad_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("file", BAD)
 @pytest.mark.parametrize(
-    "command", [command.name for command in COMMANDS if command.name not in ("serve", "import")]
+    "command",
+    [
+        command.name
+        for command in COMMANDS
+        if command.name not in ("serve", "import", "mcp", "skill", "sql")
+    ],
 )
 def test_a_bad_file_is_one_line_and_exit_code_2(
     command: str, file: str, bad_files: Path, capsys: pytest.CaptureFixture[str]

@@ -48,14 +48,16 @@ FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
         command.name: ((), ("--json",))
         for command in COMMANDS
         # What import makes is in the cache, which this test goes without (test_import.py).
-        if command.name not in ("compare", "serve", "report", "import")
+        if command.name not in ("compare", "serve", "report", "import", "mcp", "skill")
     },
     "summary": ((), ("--json",), ("--tokens", "300")),
     "operators": (("--by", "stack"), ("--json", "--by", "shape")),
     "findings": (("--markdown", "--tokens", "200"), ("--json",)),
     "event": (("0",), ("0", "--json", "--raw")),
     "ranges": ((), ("--csv",), ("--json",)),
+    "experiments": ((), ("--csv",), ("--json",)),
     "pyprof": (("--csv", "-c", "all"), ("--json",)),
+    "sql": (("select name, dur from events",), ("select name, dur from events", "--json")),
     "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),
 }
 ONE_TRACE = ("event", "pyprof", "folded")

@@ -29,6 +29,7 @@ VIEWS = (
     "efficiency",
     "counters",
     "diff",
+    "sql",
     "diagnosis",
 )
 PREFIX = f"p.{PLUGIN}."

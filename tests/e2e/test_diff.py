@@ -54,10 +54,56 @@ def test_two_recordings_of_the_same_are_within_noise(open_tab: OpenTab, pairs: S
     assert "within" in headline(compare(open_tab(pairs), "again"))
 
 
-def test_without_a_choice_it_compares_with_the_run_beside(open_tab: OpenTab, pairs: Server) -> None:
+def test_nothing_is_compared_before_it_is_chosen(open_tab: OpenTab, pairs: Server) -> None:
     tab = open_tab(pairs).load("diff", run="baseline")
-    names = [run["name"] for run in pairs.runs()]
-    expect(tab.select("Run B")).to_have_value(names[names.index("baseline") + 1])
+    expect(tab.select("Run B")).to_have_value("")
+    expect(tab.frame.locator(".headline-first")).to_have_count(0)
+    suggested = tab.frame.get_by_role("link", name="Compare with ")
+    expect(tab.frame.locator("main")).to_contain_text("recording of the same program: ")
+    suggested.click()
+    expect(tab.frame.locator(".headline-first")).to_contain_text("noise")
+    assert tab.settled_state()["run2"] in {run["name"] for run in pairs.runs()} - {"baseline"}
+    tab.frame.get_by_role("link", name="All runs").click()
+    expect(tab.select("Run B")).to_have_value("")
+
+
+def test_the_runs_stand_beside_each_other(open_tab: OpenTab, pairs: Server) -> None:
+    tab = open_tab(pairs).load("diff", run="baseline")
+    runs = grid(tab, "Experiments")
+    rows = runs.locator(".body-row")
+    expect(rows).to_have_count(len(pairs.runs()))
+    expect(tab.frame.get_by_text("Reading the runs")).to_have_count(0)
+    expect(rows.filter(has_text="missing_overlap")).to_contain_text("yes")
+    expect(rows.filter(has_text="again")).to_contain_text("no")
+    rows.filter(has_text="missing_overlap").get_by_role(
+        "link", name="with A", include_hidden=True
+    ).click()
+    expect(tab.frame.locator(".headline-first")).to_contain_text("beyond")
+    assert tab.settled_state()["run2"] == "missing_overlap"
+
+
+def test_the_band_of_noise_is_drawn(open_tab: OpenTab, pairs: Server) -> None:
+    tab = compare(open_tab(pairs), "again")
+    band = tab.frame.locator(".strip-noise rect")
+    expect(band).to_have_count(1)
+    width = (band.bounding_box() or {"width": 0})["width"]
+    assert width > 20
+    # Both means lie in it: the two are within noise.
+    left = (band.bounding_box() or {"x": 0})["x"]
+    for mean in tab.frame.locator(".strip-mean").all():
+        box = mean.bounding_box()
+        assert box is not None
+        assert left <= box["x"] + box["width"] / 2 <= left + width
+
+
+def test_a_step_against_the_median_step_is_one_press_away(open_tab: OpenTab, pairs: Server) -> None:
+    tab = open_tab(pairs).load("overview", run="baseline", steps="3")
+    tab.frame.get_by_role("link", name="vs. median step").click()
+    expect(tab.frame.locator(".headline-first")).to_contain_text("step-to-step noise")
+    state = tab.settled_state()
+    assert (state["view"], state["run2"], state["steps2"]) == ("diff", "baseline", "3")
+    assert state["steps"].isdigit()
+    assert state["steps"] != "3"
 
 
 def test_choosing_the_other_run_changes_the_answer_and_the_address(
@@ -176,7 +222,7 @@ def test_a_single_trace_offers_its_two_halves(
     with Server(tmp_path / "only", cache) as server:
         server.settled()
         tab = open_tab(server).load("diff")
-        tab.frame.get_by_role("button", name="Compare its first steps with its last").click()
+        tab.frame.get_by_role("link", name="first steps with last").click()
         expect(tab.frame.locator(".headline-first")).to_contain_text("noise")
         state = tab.settled_state()
         assert (state["steps"], state["steps2"]) == ("0-3", "4-7")

@@ -38,7 +38,7 @@ def test_the_straggler_is_named_with_what_it_did(open_tab: OpenTab, sample_serve
     tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
     payload = late_steps(sample_server, "synthetic_ddp8")
     first = str(tab.frame.locator(".headline-first").text_content())
-    assert first.startswith("Rank 5 holds the others back in ")
+    assert first.startswith("Rank 5 holds the others back by ")
     expect(rows(tab, "Who holds the others back")).to_have_count(len(payload["blame"]))  # type: ignore[arg-type]
     expect(rows(tab, "Who holds the others back").first).to_contain_text("rank 5")
     expect(rows(tab, "Workers")).to_have_count(8)
@@ -58,15 +58,16 @@ def test_what_takes_longer_is_one_press_away(open_tab: OpenTab, sample_server: S
 def test_a_step_and_a_worker_are_chosen_and_kept(open_tab: OpenTab, sample_server: Server) -> None:
     tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
     main = tab.frame.locator("main")
-    main.get_by_label("Step", exact=True).select_option(index=2)
-    expect(main.get_by_role("heading", name="Step 4 per worker")).to_be_visible()
+    tab.frame.get_by_role("radio", name="One").check(force=True)
+    tab.select("Step").select_option(index=2)
+    expect(main.get_by_role("heading", name="Per worker, step 4")).to_be_visible()
     main.get_by_label("Worker", exact=True).select_option("rank5")
     state = tab.settled_state()
-    assert (state["step"], state["worker_of"]) == ("ProfilerStep#4", "rank5")
+    assert (state["steps"], state["worker_of"]) == ("2", "rank5")
     tab.page.reload()
     tab.idle()
     main = tab.frame.locator("main")
-    expect(main.get_by_role("heading", name="Step 4 per worker")).to_be_visible()
+    expect(main.get_by_role("heading", name="Per worker, step 4")).to_be_visible()
     expect(main.get_by_label("Worker", exact=True)).to_have_value("rank5")
 
 

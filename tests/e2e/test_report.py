@@ -18,7 +18,7 @@ from torch_tb_profiler.cli import main
 
 PATIENCE_MS = 30_000
 SAMPLE = "samples/synthetic_ddp8"
-NOT_HELD = ("trace", "diff")
+NOT_HELD = ("trace", "diff", "sql")
 
 
 @pytest.fixture(scope="module")

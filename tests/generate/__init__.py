@@ -8,7 +8,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from tests.generate import changes, columns, definitions, frames, models, routes, rules, typescript
+from tests.generate import (
+    changes,
+    columns,
+    definitions,
+    frames,
+    models,
+    routes,
+    rules,
+    sql,
+    typescript,
+)
 from tests.words.listing import LISTINGS, listing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +29,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/columns.md": lambda _: columns.text(),
     "docs/api.md": frames.page,
     "docs/critical_path.md": changes.page,
+    "docs/guide/sql.md": sql.page,
     "docs/performance_models.md": lambda _: models.text(),
     "fe/src/api/types.gen.ts": lambda _: typescript.typescript(),
     "fe/src/api/tables.gen.ts": lambda _: typescript.tables(),

@@ -7,6 +7,7 @@ from torch_tb_profiler.analysis.compiled.table import COMPILED
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH
+from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES
 from torch_tb_profiler.analysis.distributed.group_table import PROCESS_GROUPS
@@ -48,6 +49,7 @@ FRAMES: tuple[DisplaySpec, ...] = (
     KEY_AVERAGES,
     FINDINGS,
     DIFF,
+    EXPERIMENTS,
     EVENTS,
     WORKERS,
     PLACE,

@@ -47,6 +47,16 @@ def test_the_first_line() -> None:
     assert same.sentence == "Step 2.12 → 2.12 ms (0 %), within step-to-step noise."
 
 
+def test_the_band_of_noise_is_what_the_test_needs_and_at_least_a_share_of_the_step() -> None:
+    usual = [2120, 2110, 2130, 2115, 2125]
+    found = payload(compare(of_lengths(usual), of_lengths(usual))).verdict
+    assert found.noise_ns is not None
+    assert found.noise_ns >= 21_200
+    equal = payload(compare(of_lengths([2000] * 3), of_lengths([2000] * 3))).verdict
+    assert equal.noise_ns == 20_000
+    assert payload(compare(of_lengths([2000]), of_lengths([1000]))).verdict.noise_ns is None
+
+
 @pytest.mark.parametrize(
     ("a", "b", "sentence"),
     [
@@ -54,16 +64,16 @@ def test_the_first_line() -> None:
             [2000],
             [1000],
             (
-                "Step 2.00 → 1.00 ms (−50.0 %), one step of each: whether that is more than noise"
-                " cannot be told."
+                "Step 2.00 → 1.00 ms (−50.0 %), one step of each: no estimate of noise;"
+                " differences below 20.0 µs (1 %) cannot be told apart."
             ),
         ),
         (
             [2000],
             [500, 500, 500],
             (
-                "Step 2.00 ms → 500 µs (−75.0 %), one step of A: whether that is more than noise"
-                " cannot be told."
+                "Step 2.00 ms → 500 µs (−75.0 %), one step of A: no estimate of noise;"
+                " differences below 20.0 µs (1 %) cannot be told apart."
             ),
         ),
         ([2000, 2000], [], "B has no step: nothing can be compared."),

@@ -73,13 +73,9 @@ def test_the_stragglers_kernels_are_named() -> None:
             assert item.parts[0].name in ("aten::mm", "aten::addmm")
             assert (item.parts[0].module or "").startswith("Linear_")
             assert sum(part.held_ns for part in item.parts) <= item.held_ns <= 0.21 * item.path_ns
-    assert (
-        found()
-        .headline[0]
-        .startswith(
-            "Rank 5 holds the others back in 6 of 7 steps: its work on the critical path takes"
-        )
-    )
+    first = found().headline[0]
+    assert first.startswith("Rank 5 holds the others back by ")
+    assert "per step in 6 of 7 steps" in first
 
 
 def test_the_clocks_are_put_right(model: Truth) -> None:

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
-from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
+from torch_tb_profiler.api.sql import answered
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import (
     FleetPlace,
@@ -31,12 +30,11 @@ from torch_tb_profiler.api.waiting import (
     one_fleet,
     waiting_columns,
 )
-from torch_tb_profiler.api.workers_table import WORKERS
+from torch_tb_profiler.api.workers_table import workers_frame
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_ns
 from torch_tb_profiler.views.escapes import one_line
 
@@ -175,6 +173,16 @@ class Frames(ABC):
     def findings(self) -> DataFrame:
         """What costs recoverable time, in all steps."""
         return self._each(lambda context: tables.findings(member_findings(context)))
+
+    def sql(self, statement: str, *, seconds: float = 60.0) -> DataFrame:
+        """The result of one SELECT, in all steps: ``trace.sql("select name, dur from kernels")``. ``docs/guide/sql.md`` lists the
+        tables; times are ns. Of several traces each answers by itself.
+
+        Raises:
+            BadRequest: it is no SELECT, names what there is not, or takes longer than ``seconds``.
+            MissingPackage: DuckDB or pyarrow is not installed.
+        """
+        return self._each(lambda context: answered(context, statement, seconds))
 
     @property
     def events(self) -> DataFrame:
@@ -427,8 +435,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
             ("traces", format_count(len(self._traces))),
         ]
-        workers = self.workers
-        for row in workers.head(SHOWN).itertuples():
+        for row in self.workers.head(SHOWN).itertuples():
             mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
             traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
             steps = f"{row.steps} step{'' if row.steps == 1 else 's'}{mean}"
@@ -444,25 +451,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     @property
     def workers(self) -> DataFrame:
         """The traces, one per row."""
-        opened = [trace.context.opened for trace in self._traces]
-        selected = [
-            (trace.facts["steps"], complete(trace.facts, trace.context.selection()))
-            for trace in self._traces
-        ]
-        walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
-        table = WORKERS.build(
-            NO_STRINGS,
-            run=[o.run.name for o in opened],
-            worker=[o.worker.name for o in opened],
-            span=[o.span.name for o in opened],
-            rank=[o.worker.rank for o in opened],
-            world_size=[o.worker.world_size for o in opened],
-            events=[o.trace.entries for o in opened],
-            steps=[table.n for table, _ in selected],
-            mean_step_ns=[wall.mean() if len(wall) else None for wall in walls],
-            path=[o.span.path for o in opened],
-        )
-        return table_frame(table)
+        return workers_frame([trace.context for trace in self._traces])
 
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False

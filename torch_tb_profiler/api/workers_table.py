@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from torch_tb_profiler.analysis.figures.selection import complete
+from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.strings import NO_STRINGS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _C = DisplayColumn
 WORKERS = DisplaySpec(
@@ -20,3 +30,25 @@ WORKERS = DisplaySpec(
         _C("path", "text", "", "The file."),
     ),
 )
+
+
+def workers_frame(traces: Sequence[TraceContext]) -> DataFrame:
+    """See ``WORKERS``."""
+    opened = [context.opened for context in traces]
+    selected = [
+        (context.facts["steps"], complete(context.facts, context.selection())) for context in traces
+    ]
+    walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
+    table = WORKERS.build(
+        NO_STRINGS,
+        run=[o.run.name for o in opened],
+        worker=[o.worker.name for o in opened],
+        span=[o.span.name for o in opened],
+        rank=[o.worker.rank for o in opened],
+        world_size=[o.worker.world_size for o in opened],
+        events=[o.trace.entries for o in opened],
+        steps=[table.n for table, _ in selected],
+        mean_step_ns=[wall.mean() if len(wall) else None for wall in walls],
+        path=[o.span.path for o in opened],
+    )
+    return table_frame(table)

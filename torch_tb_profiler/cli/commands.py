@@ -8,9 +8,11 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-_PATH = "trace file, run folder or logdir: a path or a URL"
+from torch_tb_profiler.cli import programs
+from torch_tb_profiler.cli.programs import PATH
+from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive, words
 
 _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
@@ -20,7 +22,6 @@ _WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path
 memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
 and speedscope modules or lines (default: lines); with trace events"""
 
-_Number = TypeVar("_Number", int, float)
 Arguments = Callable[[argparse.ArgumentParser], None]
 
 
@@ -44,7 +45,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 
 def _trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("path", metavar="PATH", type=_path, nargs=nargs, help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, nargs=nargs, help=PATH)
     _workers(parser)
     _cache(parser)
 
@@ -53,7 +54,7 @@ def _workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worker",
         metavar="NAMES",
-        type=_words,
+        type=words,
         default=(),
         help="workers by name or rank, comma-separated (default: all)",
     )
@@ -88,14 +89,14 @@ def _form(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
 
 
 def _tokens(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("--tokens", metavar="N", type=_positive, help=text)
+    parser.add_argument("--tokens", metavar="N", type=positive, help=text)
 
 
 def _event(parser: argparse.ArgumentParser) -> None:
     text = "trace file, or folder with one trace: a path or a URL"
-    parser.add_argument("path", metavar="PATH", type=_path, help=text)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=text)
     parser.add_argument(
-        "ids", metavar="ID", nargs="+", type=_id, help="event ids, like 1234 or '#1234'"
+        "ids", metavar="ID", nargs="+", type=event_number, help="event ids, like 1234 or '#1234'"
     )
     _workers(parser)
     _cache(parser)
@@ -129,7 +130,7 @@ def _order(parser: argparse.ArgumentParser, default: str) -> None:
 
 def _limit(parser: argparse.ArgumentParser, what: str = "rows to print, with --json too") -> None:
     text = f"{what} (default: %(default)s)"
-    parser.add_argument("--limit", metavar="N", type=_positive, default=20, help=text)
+    parser.add_argument("--limit", metavar="N", type=positive, default=20, help=text)
 
 
 def _operators(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +143,15 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
     _steps(parser)
     _order(parser, "busy time on the device, else on the host")
+
+
+def _experiments(parser: argparse.ArgumentParser) -> None:
+    _trace(parser)
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
+    parser.add_argument(
+        "--base", metavar="RUN", help="run that the others are compared with (default: the first)"
+    )
 
 
 def _critical_path(parser: argparse.ArgumentParser) -> None:
@@ -161,7 +171,7 @@ def _iterations(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         metavar="N",
-        type=_positive,
+        type=positive,
         default=40,
         help="rows of the text; JSON has all (default: %(default)s)",
     )
@@ -191,7 +201,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provenance",
         metavar="FOLDER",
-        type=_path,
+        type=path_or_url,
         help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
         " trace)",
     )
@@ -211,7 +221,7 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
         "-w",
         dest="width",
         metavar="WIDTH",
-        type=_positive,
+        type=positive,
         help="print aligned columns, at most WIDTH characters a line",
     )
     form.add_argument(
@@ -221,50 +231,37 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("logdir", metavar="LOGDIR", type=_path, help="a path or a URL")
+def _sql(parser: argparse.ArgumentParser) -> None:
+    _trace(parser, "?")
     parser.add_argument(
-        "--port", type=_port, default=6007, help="0 picks a free one (default: %(default)s)"
+        "statement", metavar="STATEMENT", nargs="?", help="one SELECT; times are integer ns"
     )
+    form = _form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
     parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="address to listen on (default: %(default)s, this machine only)",
-    )
-    parser.add_argument(
-        "--allowed-hosts",
-        metavar="NAMES",
-        default="",
-        help="names that it is reached by beside this machine's own, such as one of a proxy:"
-        " a.example.com,*.b.example.com",
-    )
-
-
-def _import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="LOGDIR", type=_path, help=_PATH)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Dask scheduler whose workers do it, like tcp://host:8786",
-    )
-    where.add_argument(
-        "--workers",
+        "--limit",
         metavar="N",
-        type=_positive,
-        help="processes of this machine that do it (default: one per core)",
+        type=positive,
+        help="rows to print (default: 100 of the text, 1,000,000 of --csv and --json)",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print a JSON object with every trace and its state"
+        "--seconds",
+        metavar="S",
+        type=positive,
+        default=60,
+        help="end the statement after so long (default: %(default)s)",
     )
+    parser.add_argument("--list", action="store_true", help="list the tables and their columns")
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", type=_path, help="baseline: trace file or run folder")
+    parser.add_argument(
+        "a", metavar="A", type=path_or_url, help="baseline: trace file or run folder"
+    )
     parser.add_argument(
         "b",
         metavar="B",
-        type=_path,
+        type=path_or_url,
         help="what to compare with it; workers of runs are matched by name, else by rank",
     )
     _workers(parser)
@@ -275,7 +272,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         metavar="PERCENT",
-        type=_percent,
+        type=percent,
         help="exit with 1 if the step of B is slower by more than this, and by more than noise",
     )
     form = parser.add_mutually_exclusive_group()
@@ -293,7 +290,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", type=_path, help=_PATH)
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=PATH)
     _cache(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)"
@@ -301,15 +298,11 @@ def _report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most",
         metavar="N",
-        type=_positive,
+        type=positive,
         default=8,
         help="keep at most N traces (default: %(default)s)",
     )
-    _force(parser)
-
-
-def _force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    programs.force(parser)
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
@@ -351,7 +344,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
         metavar="KINDS",
         help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
     )
-    _force(parser)
+    programs.force(parser)
 
 
 def contradiction(options: argparse.Namespace) -> str:
@@ -365,55 +358,6 @@ def contradiction(options: argparse.Namespace) -> str:
     if given.get("worker") and given.get("path", "") is None:
         return "--worker selects traces at a PATH, and none is given"
     return ""
-
-
-def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
-    try:
-        return kind(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def _path(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
-    if text == "-":
-        raise argparse.ArgumentTypeError(
-            "standard input cannot be read: give a file (./- if that is its name)"
-        )
-    return text
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word for part in text.split(",") if (word := part.strip()))
-
-
-def _positive(text: str) -> int:
-    number = _number(text, int)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
-
-
-def _id(text: str) -> int:
-    number = _number(text.removeprefix("#"), int)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is not an event id")
-    return number
-
-
-def _percent(text: str) -> float:
-    number = _number(text.removesuffix("%"), float)
-    if not 0 <= number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is not a percentage of 0 or more")
-    return number
-
-
-def _port(text: str) -> int:
-    number = _number(text, int)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{number} is not a port, expected 0 to 65535")
-    return number
 
 
 _COMPARISON = ("output:run_on_both", "compare:print_comparison")
@@ -479,10 +423,23 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "import",
         "import and analyse every trace of a logdir, here or in a cluster",
-        _import,
+        programs.import_all,
         ("import_all:run",),
     ),
-    Command("serve", "serve the page without TensorBoard", _serve, ("serve:run",)),
+    Command("sql", "answer one SELECT over the tables of a trace", _sql, ("sql:run",)),
+    Command("serve", "serve the page without TensorBoard", programs.serve, ("serve:run",)),
+    Command(
+        "skill",
+        "install the skill for assistants",
+        programs.skill,
+        ("agents.skill:run",),
+    ),
+    Command(
+        "mcp",
+        "serve tools for assistants (Model Context Protocol)",
+        programs.mcp,
+        ("agents.mcp:run",),
+    ),
     Command(
         "doctor",
         "check the installation, and which files are used and why",
@@ -494,6 +451,12 @@ COMMANDS: tuple[Command, ...] = (
         "write the page and its data as one HTML file without a server",
         _report,
         ("report:run",),
+    ),
+    Command(
+        "experiments",
+        "list the runs of a logdir side by side: step, MFU, memory, findings, change",
+        _experiments,
+        ("experiments:run",),
     ),
     Command("diff", "compare a trace or a run with a baseline", _compare, _COMPARISON),
     Command("compare", "same as diff", _compare, _COMPARISON),

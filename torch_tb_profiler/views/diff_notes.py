@@ -90,7 +90,7 @@ def _left_out(name: str, side: Side) -> Iterator[str]:
 
 def _few(comparison: Comparison) -> Iterator[str]:
     counts = len(comparison.a.steps), len(comparison.b.steps)
-    if comparison.beyond is False and min(counts) < FEW_STEPS:
+    if comparison.beyond is False and 1 < min(counts) < FEW_STEPS:
         yield (
             f"Few steps ({counts[0]} and {counts[1]}): only large changes can be told from noise."
             f" Record {2 * FEW_STEPS} or more."

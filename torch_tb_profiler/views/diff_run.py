@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_workers, is_significant
+from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_samples, is_significant
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -87,7 +87,7 @@ def run_payload(
     counterpart.
     """
     payloads = [diff_payload(pair.found, pair.a, pair.b, ALL_ROWS, tree=False) for pair in pairs]
-    test = compare_workers([(pair.found.a.walls, pair.found.b.walls) for pair in pairs])
+    test = compare_samples([(pair.found.a.sample, pair.found.b.sample) for pair in pairs])
     sides = [
         _side([getattr(p, name) for p in payloads], label)
         for name, label in zip("ab", labels, strict=True)

@@ -44,7 +44,7 @@ def judged(
     return Verdict(
         sentence=(
             f"{'Recording' if whole else 'Step'} {from_to(*means)}{change}{among},"
-            f" {_noise(beyond, counts)}"
+            f" {_noise(beyond, counts, means[0])}"
         ),
         delta_ns=round(test.delta),
         share=share,
@@ -53,6 +53,7 @@ def judged(
         p=test.p if known else None,
         low_ns=round(test.delta - test.half) if known else None,
         high_ns=round(test.delta + test.half) if known else None,
+        noise_ns=round(max(test.noise, LEAST_EFFECT * means[0])) if known else None,
     )
 
 
@@ -75,20 +76,23 @@ def signed_share(share: float | None) -> str:
     return f"{'+' if share > 0 else ''}{format_share(share)}"
 
 
-def _noise(beyond: bool | None, counts: tuple[int, int]) -> str:
+def _noise(beyond: bool | None, counts: tuple[int, int], mean: float) -> str:
     if beyond is not None:
         return f"{'beyond' if beyond else 'within'} step-to-step noise."
     single = [name for name, steps in zip("AB", counts, strict=True) if steps < 2]
+    least = f"{format_ns(LEAST_EFFECT * mean)} ({format_limit(LEAST_EFFECT)})"
     return (
-        f"one step {'of each' if len(single) == 2 else f'of {single[0]}'}: whether that is more"
-        " than noise cannot be told."
+        f"one step {'of each' if len(single) == 2 else f'of {single[0]}'}: no estimate of noise;"
+        f" differences below {least} cannot be told apart."
     )
 
 
 def _test(counts: tuple[int, int]) -> str:
+    single = ", a single step varying as the other steps of its recording do" * (min(counts) == 1)
     return (
-        f"Welch's t test of {counts[0]} and {counts[1]} steps, two-sided at {format_limit(LEVEL)},"
-        f" widened where neighbouring steps depend; at least {format_limit(LEAST_EFFECT)} of A"
+        f"Welch's t test of {counts[0]} and {counts[1]} steps{single}, two-sided at"
+        f" {format_limit(LEVEL)}, widened where neighbouring steps depend; at least"
+        f" {format_limit(LEAST_EFFECT)} of A"
     )
 
 

@@ -42,7 +42,8 @@ class Verdict(Wire, frozen=True, kw_only=True):
     """Whether the step became faster. ``beyond``: more than step-to-step noise (null: cannot be
     told). ``test`` says how it was tested, ``p`` its p-value.
 
-    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``sentence``: the first line of the
+    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``noise_ns``: smaller differences of the mean
+    steps are within noise (null: one step allows no estimate). ``sentence``: the first line of the
     page. ``because``: what made most of the change; may be empty.
     """
 
@@ -55,6 +56,7 @@ class Verdict(Wire, frozen=True, kw_only=True):
     p: float | None = None
     low_ns: int | None = None
     high_ns: int | None = None
+    noise_ns: int | None = None
 
 
 class ChangeWhole(Wire, frozen=True, kw_only=True):

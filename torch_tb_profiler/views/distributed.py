@@ -87,8 +87,11 @@ def distributed_payload(
     blames: Sequence[Blame],
     progress: float,
     workers_total: int,
+    asked: int = -1,
 ) -> DistributedPayload:
-    """The payload of the workers that are ready. ``blames``: in the order of the steps."""
+    """The payload of the workers that are ready. ``blames``: in the order of the steps. ``asked``: the rank of
+    the figures whose steps are selected, −1 none.
+    """
     sources = {rank.step_source for rank in figures.ranks}
     workers = [_worker(worker, figures) for worker in placed]
     member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
@@ -96,6 +99,7 @@ def distributed_payload(
     payload = DistributedPayload(
         workers=workers,
         steps=_step_names(figures),
+        own_steps=_own_steps(figures, asked),
         column_begin=begins.tolist(),
         counts=_counts(placed, figures, begins),
         step_source=sources.pop() if len(sources) == 1 else "",
@@ -170,6 +174,15 @@ def _begins(placed: Sequence[PlacedWorker], figures: RunFigures, most: int) -> I
 
 def _step_names(figures: RunFigures) -> list[str]:
     return [name or WHOLE_SPAN for name in figures.steps.names]
+
+
+def _own_steps(figures: RunFigures, rank: int) -> list[int]:
+    own = np.full(len(figures.steps.names), -1, np.int64)
+    if rank >= 0:
+        place = figures.steps.place[rank]
+        own[place[place >= 0]] = np.flatnonzero(place >= 0)
+    found: list[int] = own.tolist()
+    return found
 
 
 def _counts(placed: Sequence[PlacedWorker], figures: RunFigures, begins: Ints) -> list[list[int]]:

@@ -106,8 +106,9 @@ def _judged(payload: DistributedPayload, held: Sequence[_Held], late: Outlier | 
     doubt = [f"This {rests}."] if rests else []
     if not held and late is not None:
         return [
-            f"{capitalised(all_called(workers, [late.rank]))} arrives {format_ns(round(late.mean))} late per step"
-            f" ({format_ns(round(late.median))} is the median), but the critical path does not run through what makes it late.",
+            f"{capitalised(all_called(workers, [late.rank]))} arrives {format_ns(round(late.mean))} late per step,"
+            f" the median worker {format_ns(round(late.median))}.",
+            "The critical path does not run through what makes it late.",
             *doubt,
         ]
     if not held:
@@ -157,15 +158,14 @@ def _share(payload: DistributedPayload, held: _Held) -> float | None:
 def _held_text(payload: DistributedPayload, held: _Held) -> str:
     steps, count = len(payload.steps), len(held.items)
     names = all_called(payload.workers, held.workers)
-    verb, their = ("hold", "their") if len(held.workers) > 1 else ("holds", "its")
+    verb = "hold" if len(held.workers) > 1 else "holds"
     often = f" in {format_count(count)} of {format_count(steps)} steps" if steps > 1 else ""
     share = _share(payload, held)
-    of_all = "" if share is None else f", {format_share(share)} of the time of all steps"
-    step = " in each of them" if count > 1 else ""
+    of_all = "" if share is None else f" ({format_share(share)} of all step time)"
+    each = " per step" if count > 1 else ""
     return (
-        f"{capitalised(names) if names.startswith('rank') else names} {verb} the others back{often}:"
-        f" {their} work on the critical path takes {format_ns(held.held / count)} longer{step}"
-        f" than that of the others{of_all}."
+        f"{capitalised(names) if names.startswith('rank') else names} {verb} the others back by"
+        f" {format_ns(held.held / count)}{each}{often}{of_all}."
     )
 
 

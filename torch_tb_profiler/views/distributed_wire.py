@@ -102,6 +102,7 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     """Route ``/distributed``. ``worker`` and ``step`` of the parts are places in ``workers`` and
     ``steps`` (names common to the workers).
 
+    ``own_steps``: which step of the asked worker each of them is, −1 none.
     ``column_begin``: the first step of each column. ``counts``: how many of the steps of a column each worker has; empty
         where each column is one step.
     ``matched``: collectives that at least two workers share. ``skew_ns``: how far apart the
@@ -115,6 +116,7 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
 
     workers: list[DistributedWorker]
     steps: list[str]
+    own_steps: list[int]
     column_begin: list[int]
     counts: list[list[int]]
     step_source: str

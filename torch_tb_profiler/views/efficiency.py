@@ -105,6 +105,14 @@ def efficiency_of(
     return msgspec.structs.replace(payload, headline=headline(payload)), table
 
 
+def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> float | None:
+    """The model FLOPs utilization of the selected steps; None unknown. Raises as ``efficiency_of`` does."""
+    rows = workload_rows(insight, selection)
+    return _steps(
+        facts, insight, selection, rows, shares(insight, rows, device_peaks(facts, file))
+    )[1]
+
+
 def peaks_version(file: str) -> int:
     """Another number after the user's file of peaks changed; 0 without one.
 

@@ -1,6 +1,6 @@
 """A route is a function under ``@route``; its signature is its declaration. The types of its first
 arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
-else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``); every other
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Statements``, ``Experiments``); every other
 argument is a parameter of its kind (``parameters.py``); what it returns is the payload: a wire type,
 bytes, or a ``Download``.
 
@@ -21,10 +21,12 @@ from werkzeug.wrappers import Request, Response
 from torch_tb_profiler.errors import NotReady, Outdated, SidecarError
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sql.process import Statements
 from torch_tb_profiler.views.steps import Selection, choose
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web import replies
@@ -57,6 +59,8 @@ class Backend:
     fleets: Fleets
     texts: EventTexts
     simulations: Simulations
+    statements: Statements
+    experiments: Experiments
 
 
 TRACE = {
@@ -117,6 +121,8 @@ _HANDED: dict[type, str] = {
     Fleets: "fleets",
     EventTexts: "texts",
     Simulations: "simulations",
+    Statements: "statements",
+    Experiments: "experiments",
 }
 _OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
 

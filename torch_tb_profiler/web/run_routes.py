@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Annotated, cast
+from collections.abc import Callable, Hashable, Sequence
+from typing import Annotated, Literal, cast
 
 from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.experiments import Experiments, Recorded
 from torch_tb_profiler.runs.fleet import MOST_SPANS, Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import (
     diff_wire,
     distributed_wire,
+    experiments_wire,
     findings_wire,
     overview_ranks_wire,
     process_groups_wire,
@@ -24,6 +26,13 @@ from torch_tb_profiler.views.distributed import (
     PlacedWorker,
     distributed_map_payload,
     distributed_payload,
+)
+from torch_tb_profiler.views.experiments import (
+    Experiment,
+    ExperimentRow,
+    experiment,
+    experiments_payload,
+    row_of_workers,
 )
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.overview_ranks import (
@@ -110,6 +119,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         fleet.blames,
         fleet.progress,
         fleet.workers_total,
+        _rank_of(fleet, opened),
     )
 
 
@@ -135,6 +145,12 @@ def process_groups(opened: Opened, fleets: Fleets) -> process_groups_wire.Proces
     """
     fleet = fleets.of(opened)
     return process_groups_payload(_placed(fleet), fleet.figures, fleet.progress)
+
+
+def _rank_of(fleet: Fleet, opened: Opened) -> int:
+    """The rank of a fleet's figures that a trace is; −1 none, or not read yet."""
+    own = (opened.worker.name, opened.span.name)
+    return fleet.names.index(own) if own in fleet.names else -1
 
 
 def _placed(fleet: Fleet) -> list[PlacedWorker]:
@@ -184,8 +200,7 @@ def overview_ranks_known(
 def _overview_of_ranks(
     fleet: Fleet, opened: Opened, selection: Selection
 ) -> overview_ranks_wire.OverviewRanksPayload:
-    own = (opened.worker.name, opened.span.name)
-    rank = fleet.names.index(own) if own in fleet.names else -1
+    rank = _rank_of(fleet, opened)
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
     run = RunOfRanks(_placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total)
@@ -197,8 +212,7 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
     path = fleet.path
     if path is None:
         return None
-    own = (opened.worker.name, opened.span.name)
-    rank = fleet.names.index(own) if own in fleet.names else -1
+    rank = _rank_of(fleet, opened)
     selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
     return opened.memoise(
         ("ranks path", fleet.id, tuple(selected.tolist())),
@@ -263,6 +277,42 @@ def stragglers(opened: Opened, fleets: Fleets) -> ranks_path_wire.StragglersPayl
     if not fleet.complete:
         return without_simulation(path, fleet.progress)
     return stragglers_payload(path, fleet.figures, fleet.open_rank, _workers(fleet), MOST_SPANS)
+
+
+@route("/experiments", kept=False)
+def experiments(
+    opened: Opened,
+    experiments: Experiments,
+    settings: Settings,
+    ranks: Annotated[
+        Literal["own", "all"],
+        OneOf("`own`: the worker that goes with the asked one; `all`: medians over the workers."),
+    ] = "own",
+) -> experiments_wire.ExperimentsPayload:
+    """The runs beside each other: step time, use of the device, memory, findings, and how the step differs from
+    that of the asked recording. One row per run; of a single run one per recording. Missing insights are made from now
+    on, a few at a time. ``suggestion``: what to compare with, and why.
+    """
+
+    def make(insight: OpenedInsight) -> Experiment:
+        trace = insight.opened
+        return experiment(trace.trace, trace.facts, insight.insight, settings.peaks)
+
+    found, total = experiments.beside(opened, make, ranks == "all")
+    rows = [_experiment_row(row) for row in found]
+    own = (opened.worker.name, opened.span.name)
+    base = next(
+        i
+        for i, row in enumerate(found)
+        if row[0].run == opened.run.name and own in [(r.worker.name, r.span.name) for r in row]
+    )
+    ready = sum(row.state != "waiting" for row in rows) / max(len(rows), 1)
+    return experiments_payload(rows, base, total, round(ready, 3))
+
+
+def _experiment_row(row: Sequence[Recorded[Experiment]]) -> ExperimentRow:
+    names = [(r.worker.name, r.worker.rank) for r in row]
+    return row_of_workers(row[0].run, row[0].span.name, names, [(r.told, r.message) for r in row])
 
 
 @route("/diff")

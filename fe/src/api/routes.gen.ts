@@ -18,6 +18,7 @@ import type {
   EventArgsPayload,
   EventPathPayload,
   EventPayload,
+  ExperimentsPayload,
   FindingsPayload,
   FlamePayload,
   HeatPayload,
@@ -42,6 +43,8 @@ import type {
   RanksRowsPayload,
   RunsPayload,
   SearchPayload,
+  SqlPayload,
+  SqlTablesPayload,
   StepsPayload,
   StragglersPayload,
   TimelinePayload,
@@ -103,6 +106,7 @@ export interface Routes {
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
   stragglers: StragglersPayload;
+  experiments: ExperimentsPayload;
   diff: DiffPayload;
   trace: TracePayload;
   "trace/timeline": TimelinePayload;
@@ -119,6 +123,8 @@ export interface Routes {
   "trace/path": PathOverlayPayload;
   "trace/alignment": AlignmentPayload;
   "trace/collective": CollectivePayload;
+  sql: SqlPayload;
+  "sql/tables": SqlTablesPayload;
 }
 
 /** What each route takes. */
@@ -236,6 +242,10 @@ export interface Parameters {
     t1?: string;
   };
   stragglers: OfTrace;
+  experiments: OfTrace & {
+    /** `own`: the worker that goes with the asked one; `all`: medians over the workers. */
+    ranks?: "own" | "all";
+  };
   diff: OfTrace & OfSteps & {
     /** The run of side B. */
     run2: string;
@@ -390,4 +400,11 @@ export interface Parameters {
     /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
     ranks?: string;
   };
+  sql: OfTrace & {
+    /** One SELECT; `docs/guide/sql.md` lists the tables. */
+    q: string;
+    /** At most so many rows. */
+    rows?: string;
+  };
+  "sql/tables": Record<string, never>;
 }

@@ -126,6 +126,26 @@ export const EFFICIENCY: readonly DeclaredColumn[] = [
   {"key": "matrix", "label": "{Matrix_cores}", "kind": "knowledge", "term": "matrix"},
 ];
 
+export const EXPERIMENTS: readonly DeclaredColumn[] = [
+  {"key": "run", "label": "Run", "kind": "text", "term": "run", "width": 190},
+  {"key": "recorded", "label": "Recorded", "kind": "text", "term": "experiment_recorded", "width": 146},
+  {"key": "steps", "label": "Steps", "kind": "count", "term": "step", "width": 58},
+  {"key": "step_ns", "label": "Step", "kind": "time", "term": "experiment_step", "width": 78},
+  {"key": "spread_ns", "label": "Spread", "kind": "time", "term": "experiment_spread", "width": 76},
+  {"key": "delta_ns", "label": "Change", "kind": "delta", "term": "diff_delta", "width": 92},
+  {"key": "share", "label": "Of the step", "kind": "share", "term": "diff_share", "width": 84},
+  {"key": "noise_ns", "label": "Noise", "kind": "time", "term": "experiment_noise", "width": 76, "hidden": true},
+  {"key": "beyond", "label": "Beyond noise", "kind": "text", "term": "diff_noise", "width": 76},
+  {"key": "busy", "label": "GPU active", "kind": "share", "term": "experiment_busy", "width": 70},
+  {"key": "mfu", "label": "MFU", "kind": "share", "term": "efficiency_mfu", "width": 66},
+  {"key": "peak_bytes", "label": "Peak memory", "kind": "bytes", "term": "memory_peak", "width": 84},
+  {"key": "exposed_ns", "label": "Exposed", "kind": "time", "term": "distributed_exposed", "width": 80},
+  {"key": "findings", "label": "Findings", "kind": "text", "term": "findings", "width": 300},
+  {"key": "device", "label": "Device", "kind": "text", "term": "device", "width": 170},
+  {"key": "worker", "label": "Worker", "kind": "text", "term": "worker", "width": 90},
+  {"key": "common", "label": "Operators in common", "kind": "share", "term": "experiment_common", "hidden": true},
+];
+
 export const ITERATIONS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Iteration", "kind": "text", "term": "iteration", "width": 330},
   {"key": "phase", "label": "Phase", "kind": "text", "term": "iteration_phase", "width": 72},

@@ -33,6 +33,8 @@ export type RankUnit = "bytes" | "ns" | "share";
 
 export type MatrixSide = "node" | "rank" | "ranks";
 
+export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
+
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
@@ -136,7 +138,7 @@ export interface DiffSide {
   spread_ns: number | null;
 }
 
-/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `noise_ns`: smaller differences of the mean steps are within noise (null: one step allows no estimate). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
@@ -147,6 +149,7 @@ export interface Verdict {
   p: number | null;
   low_ns: number | null;
   high_ns: number | null;
+  noise_ns: number | null;
 }
 
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
@@ -233,10 +236,11 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `own_steps`: which step of the asked worker each of them is, −1 none. `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
+  own_steps: number[];
   column_begin: number[];
   counts: number[][];
   step_source: string;
@@ -321,6 +325,22 @@ export interface EfficiencyPayload {
   headline: string[];
   notes: string[];
   missing: Missing[];
+}
+
+/** The recording that the asked one is best compared with: its row and why. */
+export interface Suggestion {
+  row: number;
+  reason: string;
+}
+
+/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no other recording is of the same program. `rules`: how rows, differences and the suggestion are made. */
+export interface ExperimentsPayload {
+  rows: ExperimentsTable;
+  base: number;
+  total: number;
+  progress: number;
+  suggestion: Suggestion | null;
+  rules: string[];
 }
 
 /** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
@@ -649,6 +669,48 @@ export interface StragglersPayload {
   slowdown: number | null;
   by_worker: SlowRank[];
   by_operation: SlowOperation[];
+}
+
+/** A column of a result. */
+export interface SqlColumn {
+  name: string;
+  kind: SqlKind;
+}
+
+/** Route `/sql`. `values[c][i]`: row i of column c; lists and numbers beyond 2^53 are texts. `total`: rows of the whole result, null where counting them took too long. `note`: what is missing, empty where nothing is. */
+export interface SqlPayload {
+  columns: SqlColumn[];
+  values: ((string | number | number | null)[])[];
+  total: number | null;
+  note: string;
+}
+
+/** A column of a table: its type in SQL, its unit (empty: none) and a sentence. */
+export interface SqlTableColumn {
+  name: string;
+  type: string;
+  unit: string;
+  doc: string;
+}
+
+/** A table, by the name that a statement uses. */
+export interface SqlTableItem {
+  name: string;
+  doc: string;
+  columns: SqlTableColumn[];
+}
+
+/** A question and the statement that answers it. */
+export interface SqlExample {
+  question: string;
+  statement: string;
+}
+
+/** Route `/sql/tables`. `missing`: the command that installs what statements need; empty where it is there. */
+export interface SqlTablesPayload {
+  tables: SqlTableItem[];
+  examples: SqlExample[];
+  missing: string;
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
@@ -1430,6 +1492,30 @@ export interface EfficiencyTable {
   peak: (number | null)[];
   matrix: number[];
   event: number[];
+}
+
+/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
+export interface ExperimentsTable {
+  run: string[];
+  span: string[];
+  state: string[];
+  message: (string | null)[];
+  recorded: (string | null)[];
+  steps: (number | null)[];
+  step_ns: (number | null)[];
+  spread_ns: (number | null)[];
+  delta_ns: (number | null)[];
+  share: (number | null)[];
+  noise_ns: (number | null)[];
+  beyond: (boolean | null)[];
+  busy: (number | null)[];
+  mfu: (number | null)[];
+  peak_bytes: (number | null)[];
+  exposed_ns: (number | null)[];
+  findings: (string | null)[];
+  device: (string | null)[];
+  worker: string[];
+  common: (number | null)[];
 }
 
 /** One row per iteration of an inference server. */

@@ -42,7 +42,8 @@ export function App() {
         steps={page.steps}
         onSelect={selectTrace}
         onSteps={props.setSteps}
-        hrefOf={(id) => props.hrefOf(id, remembered(id))}
+        hrefOf={props.hrefOf}
+        tabHref={(id) => props.hrefOf(id, remembered(id))}
       />
       <main ref={main} id="main" tabIndex={-1} aria-label={view.label}>
         <h1 class="visually-hidden">{view.label}</h1>

@@ -8,8 +8,9 @@ import { followTheme, storedChoice, type ThemeChoice } from "../base/theme";
 import { useResource } from "../state/resource";
 import { find, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
-import type { Selection, StepRange, ViewId } from "../state/view";
+import type { Selection, StepRange, ViewId, ViewProps } from "../state/view";
 import { Badge, Button, Menu, StepSelector, Tooltip } from "../widgets";
+import { againstMedian, MEDIAN_RULE } from "../views/against_median";
 import { TraceSelects } from "../views/trace_selects";
 import { VIEWS, type View } from "./registry";
 import { rowsOf } from "../views/rows";
@@ -21,17 +22,23 @@ interface HeaderProps {
   steps: StepRange;
   onSelect: (selection: Selection) => void;
   onSteps: (steps: StepRange) => void;
-  hrefOf: (view: ViewId) => string;
+  hrefOf: ViewProps["hrefOf"];
+  /** The link of a tab, with what was chosen there before. */
+  tabHref: (view: ViewId) => string;
 }
 
 export function Header(props: HeaderProps) {
-  const { payload, selection, view, steps, onSelect, onSteps, hrefOf } = props;
+  const { payload, selection, view, steps, onSelect, onSteps, hrefOf, tabHref } = props;
   return (
     <header class="top">
       <div class="top-line">
         <TraceChoice payload={payload} selection={selection} onSelect={onSelect}>
-          {view.usesSteps && find(payload, selection).span ? (
-            <Steps selection={selection} steps={steps} onSteps={onSteps} />
+          {find(payload, selection).span ? (
+            view.fixedSteps ? (
+              <NoChoice text={`${view.label}: ${view.fixedSteps}`} />
+            ) : (
+              <Steps {...{ selection, steps, onSteps, hrefOf }} />
+            )
           ) : null}
         </TraceChoice>
         <div class="top-end">
@@ -44,7 +51,11 @@ export function Header(props: HeaderProps) {
           {VIEWS.map(({ id, label, term }) => (
             <li key={id}>
               <Tooltip content={definitionOf(term)?.text} focusable={false}>
-                <a class="tab" href={hrefOf(id)} aria-current={id === view.id ? "page" : undefined}>
+                <a
+                  class="tab"
+                  href={tabHref(id)}
+                  aria-current={id === view.id ? "page" : undefined}
+                >
                   {label}
                 </a>
               </Tooltip>
@@ -75,18 +86,33 @@ function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProp
   );
 }
 
-function Steps(props: Pick<HeaderProps, "selection" | "steps" | "onSteps">) {
-  const { selection, steps, onSteps } = props;
+function NoChoice({ text }: { text: string }) {
+  return <span class="muted steps-fixed">{text}</span>;
+}
+
+function Steps(props: Pick<HeaderProps, "selection" | "steps" | "onSteps" | "hrefOf">) {
+  const { selection, steps, onSteps, hrefOf } = props;
   const { run, worker, span } = selection;
   const state = useStore(runsStore, (runs) => find(runs.payload, selection).span?.state);
   const { data } = useResource(state === "failed" ? null : "steps", { run, worker, span });
+  if (!data) return null;
+  const rows = rowsOf(data.steps);
   // One step leaves nothing to choose, unless the link names steps that are not there.
-  if (
-    !data?.steps.step.length ||
-    (data.steps.step.length === 1 && steps.first === null && !steps.skipCold)
-  )
-    return null;
-  return <StepSelector steps={rowsOf(data.steps)} value={steps} onChange={onSteps} />;
+  if (rows.length < 2 && steps.first === null && !steps.skipCold)
+    return <NoChoice text={rows[0]?.name ? "One step" : "No steps"} />;
+  const against = againstMedian(hrefOf, selection, rows, steps);
+  return (
+    <>
+      <StepSelector steps={rows} value={steps} onChange={onSteps} />
+      {against ? (
+        <Tooltip content={MEDIAN_RULE} focusable={false}>
+          <a class="button button-quiet" href={against}>
+            vs. median step
+          </a>
+        </Tooltip>
+      ) : null}
+    </>
+  );
 }
 
 const THEMES: Readonly<

@@ -7,3 +7,4 @@ export { DistributedView } from "../views/distributed/view";
 export { EfficiencyView } from "../views/efficiency/view";
 export { MemoryView } from "../views/memory/view";
 export { ModuleView } from "../views/module/view";
+export { SqlView } from "../views/sql/view";

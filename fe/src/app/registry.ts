@@ -11,8 +11,8 @@ export interface View {
   label: string;
   term: string;
   component: ComponentType<ViewProps>;
-  /** Whether the step selector is shown. The trace page has its own, beside the other ways to choose a part. */
-  usesSteps: boolean;
+  /** Which steps it is of where choosing some means nothing; empty where it follows the choice. */
+  fixedSteps: string;
   /** Whether it needs a trace; without one such a view says that there is none. */
   needsTrace: boolean;
 }
@@ -25,27 +25,29 @@ const DistributedView = lazy(async () => (await import("./later")).DistributedVi
 const EfficiencyView = lazy(async () => (await import("./later")).EfficiencyView);
 const CriticalPathView = lazy(async () => (await import("./later")).CriticalPathView);
 const CountersView = lazy(async () => (await import("./later")).CountersView);
+const SqlView = lazy(async () => (await import("./later")).SqlView);
 const DiffView = lazy(async () => (await import("./later")).DiffView);
 
 const view = (
   id: ViewId,
   label: string,
   component: View["component"],
-  options: Partial<Pick<View, "term" | "usesSteps" | "needsTrace">> = {},
-): View => ({ id, label, term: id, component, usesSteps: true, needsTrace: true, ...options });
+  options: Partial<Pick<View, "term" | "fixedSteps" | "needsTrace">> = {},
+): View => ({ id, label, term: id, component, fixedSteps: "", needsTrace: true, ...options });
 
 export const VIEWS: readonly View[] = [
   view("overview", "Overview", OverviewView),
   view("operator", "Operator", OperatorView),
   view("kernel", "Kernel", KernelView),
   view("iterations", "Iterations", IterationsView, { term: "iterations_view" }),
-  view("trace", "Trace", TraceView, { usesSteps: false }),
+  view("trace", "Trace", TraceView),
   view("critical_path", "Critical Path", CriticalPathView, { term: "critical_path_view" }),
-  view("memory", "Memory", MemoryView, { term: "memory_view", usesSteps: false }),
+  view("memory", "Memory", MemoryView, { term: "memory_view" }),
   view("module", "Module", ModuleView),
-  view("distributed", "Distributed", DistributedView, { usesSteps: false }),
+  view("distributed", "Distributed", DistributedView),
   view("efficiency", "Efficiency", EfficiencyView, { term: "efficiency_view" }),
   view("counters", "Counters", CountersView, { term: "counters_view" }),
   view("diff", "Diff", DiffView),
-  view("diagnosis", "Diagnosis", DiagnosisView, { usesSteps: false, needsTrace: false }),
+  view("sql", "SQL", SqlView, { term: "sql_view", fixedSteps: "all steps" }),
+  view("diagnosis", "Diagnosis", DiagnosisView, { fixedSteps: "all steps", needsTrace: false }),
 ];

@@ -12,4 +12,5 @@ export const LIMITS = {
   "trace/path": { n: 8192, cap: 5000, arrows: 2000 },
   "trace/alignment": { ranks: 65535 },
   "trace/collective": { ranks: 65535 },
+  sql: { rows: 10000 },
 } as const;

@@ -21,6 +21,7 @@ export const VIEW_IDS = [
   "efficiency",
   "counters",
   "diff",
+  "sql",
   "diagnosis",
 ] as const;
 export type ViewId = (typeof VIEW_IDS)[number];

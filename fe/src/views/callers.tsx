@@ -24,7 +24,7 @@ export function Callers(props: CallersProps) {
   const [library, setLibrary] = useState(false);
   const resource = useResource(
     "callers",
-    viewQuery(props, { of, name, shapes, library: library ? "1" : "0" }),
+    viewQuery(props, { of, name, shapes, library: library ? ("1" as const) : null }),
   );
   return (
     <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>

@@ -1,7 +1,7 @@
 import type { RunsPayload } from "../api/types.gen";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
-import { Select } from "../widgets";
+import { type Option, Select } from "../widgets";
 import { runOptions, spanOptions } from "./choices";
 import { WorkerChoice } from "./worker_choice";
 
@@ -27,7 +27,7 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
       <Select
         label={`Run${suffix}`}
         value={selection.run}
-        options={payload?.runs.length ? runOptions(payload.runs) : selection.run ? [] : [NO_RUN]}
+        options={runChoices(payload, selection.run)}
         disabled={!payload?.runs.length && !selection.run}
         onChange={(name) =>
           onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })
@@ -51,6 +51,11 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
       ) : null}
     </>
   );
+}
+
+function runChoices(payload: RunsPayload | null, run: string): readonly Option[] {
+  if (!payload?.runs.length) return run ? [] : [NO_RUN];
+  return [...(run ? [] : [{ value: "", label: "choose …" }]), ...runOptions(payload.runs)];
 }
 
 /** The worker of the same name in another run, so that comparing the same rank takes one choice. */

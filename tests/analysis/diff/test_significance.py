@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from torch_tb_profiler.analysis.diff import significance
 from torch_tb_profiler.analysis.diff.significance import (
     Moments,
+    compare_samples,
     compare_steps,
-    compare_workers,
     dependence,
     false_discovery,
     is_significant,
     means_differ,
     moments,
     quantile,
+    sample_of,
     significant_rows,
     student,
     welch,
@@ -31,6 +32,12 @@ from torch_tb_profiler.analysis.diff.significance import (
 pytestmark = pytest.mark.slow
 
 Series = NDArray[np.float64]
+
+
+def compare_walls(pairs: list[tuple[Series, Series]]) -> significance.Test:
+    return compare_samples([(sample_of(a), sample_of(b)) for a, b in pairs])
+
+
 TRIALS, ALLOWED = 100, 5
 """Equal pairs that may be called different, of a hundred."""
 
@@ -88,18 +95,18 @@ def test_workers_that_swing_together_make_nothing_surer() -> None:
             (sides[0] + random.normal(size=5) / 10, sides[1] + random.normal(size=5) / 10)
             for _ in range(16)
         ]
-        alarms += bool(is_significant(compare_workers(pairs), 100.0))
+        alarms += bool(is_significant(compare_walls(pairs), 100.0))
     assert alarms <= ALLOWED
 
 
 def test_the_mean_over_equal_workers_is_one_of_them() -> None:
     a, b = np.array([100.0, 103, 99, 104]), np.array([109.0, 112, 108, 115])
-    one, many = compare_steps(a, b), compare_workers([(a, b)] * 8)
+    one, many = compare_steps(a, b), compare_walls([(a, b)] * 8)
     assert (many.delta, many.p, many.half) == pytest.approx((one.delta, one.p, one.half))
-    mixed = compare_workers([(a, b), (a, a)])
+    mixed = compare_walls([(a, b), (a, a)])
     assert mixed.delta == pytest.approx(one.delta / 2)
-    assert math.isnan(compare_workers([(a, b), (a, b[:1])]).p)
-    assert math.isnan(compare_workers([]).delta)
+    assert math.isnan(compare_walls([(a, b), (a, b[:1])]).p)
+    assert math.isnan(compare_walls([]).delta)
 
 
 def test_a_sure_but_tiny_difference_does_not_count() -> None:
@@ -114,6 +121,27 @@ def test_one_step_tells_nothing(counts: tuple[int, int]) -> None:
     test = compare_steps(np.full(counts[0], 100.0), np.arange(500.0, 500.0 + counts[1]))
     assert math.isnan(test.p)
     assert is_significant(test, 100.0) is None
+
+
+def test_a_single_step_varies_as_the_others_of_its_recording() -> None:
+    """Mean 100, deviation 2 (variance 4 of five steps): 20 away is no noise, 3 is."""
+    others = np.array([98.0, 102, 98, 102, 100])
+    usual = sample_of(np.array([100.0]), others)
+    late = compare_samples([(usual, sample_of(np.array([120.0]), others))])
+    assert is_significant(late, 100.0) is True
+    near = compare_samples([(usual, sample_of(np.array([103.0]), others))])
+    assert is_significant(near, 100.0) is False
+    # Eight degrees of freedom, t 3.355 at 1 %, of a difference whose variance is 4 + 4.
+    assert near.noise == pytest.approx(3.3554 * math.sqrt(8), rel=1e-4)
+    assert math.isnan(sample_of(np.array([100.0]), others[:2]).variance)
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_the_band_of_noise_ends_where_the_verdict_turns(beyond: bool) -> None:
+    a = np.array([100.0, 103, 99, 104, 97])
+    noise = compare_steps(a, a).noise
+    shifted = compare_steps(a, a + noise * (1.001 if beyond else 0.999))
+    assert is_significant(shifted, 100.0) is beyond
 
 
 def test_steps_without_any_spread() -> None:

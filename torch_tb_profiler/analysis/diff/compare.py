@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.diff.changes import Changes, changes
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.modules import module_rows
 from torch_tb_profiler.analysis.diff.side import PathCosts, Side, path_costs
-from torch_tb_profiler.analysis.diff.significance import Test, compare_steps, is_significant
+from torch_tb_profiler.analysis.diff.significance import Test, compare_samples, is_significant
 from torch_tb_profiler.analysis.diff.table_rows import (
     Rows,
     category_rows,
@@ -92,5 +92,5 @@ def compare(a: Side, b: Side) -> Comparison:
         key: ChangeTable(of_a, of_b, changes(of_a, of_b, step))
         for key, (of_a, of_b) in rows.items()
     }
-    test = compare_steps(a.walls, b.walls)
+    test = compare_samples([(a.sample, b.sample)])
     return Comparison(a, b, test, is_significant(test, step), device, tables, costs, matched)

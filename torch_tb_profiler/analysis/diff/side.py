@@ -9,7 +9,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
-from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
+from torch_tb_profiler.analysis.diff.significance import (
+    Floats,
+    Moments,
+    Sample,
+    moments,
+    sample_of,
+)
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
@@ -62,6 +68,16 @@ class Side:
         """Durations of the compared steps, ns."""
         table = self.facts["steps"]
         return np.asarray((table["end"] - table["start"])[self.steps].astype(np.float64))
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The step times as the test takes them."""
+        others = None
+        if len(self.steps) == 1:
+            every = Selection(np.arange(self.facts["steps"].n), True)
+            usual = compared_side(self.facts, self.insight, every)
+            others = usual.walls[usual.steps != self.steps[0]]
+        return sample_of(self.walls, others)
 
     @property
     def mean(self) -> float:

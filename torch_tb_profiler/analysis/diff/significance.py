@@ -29,6 +29,8 @@ LEAST_EFFECT = 0.01
 """Share of A's step that a difference must reach: recordings of one program differ by that much."""
 LEAST_ROW_EFFECT = 0.001
 """The same for a row of a table; rows below this share of a step are not tested."""
+LEAST_OTHERS = 3
+"""Other steps of a recording from which the spread of a single one is estimated."""
 LEAST_NEIGHBOURS = 4
 """Steps needed to estimate the correlation of neighbours."""
 MOST_DEPENDENCE = 0.6
@@ -50,16 +52,30 @@ class Moments:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Measured step times of one side: their number, their mean in ns, the variance of that mean, and
+    its degrees of freedom. The variance is NaN where it cannot be estimated.
+    """
+
+    steps: int
+    mean: float
+    variance: float
+    freedom: int
+
+
+@dataclass(frozen=True)
 class Test:
     """A comparison of B with A.
 
     p: NaN if it cannot be tested.
     half: half the width of the 95 % interval of ``delta``; NaN likewise.
+    noise: the difference from which on p is below ``LEVEL``; NaN likewise.
     """
 
     delta: float
     p: float
     half: float
+    noise: float
 
 
 def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Moments:
@@ -93,40 +109,48 @@ def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Mo
     return Moments(steps, mean, squares / (steps - 1) / steps)
 
 
+def sample_of(walls: Floats, others: Floats | None = None) -> Sample:
+    """The step times of a side, in order, ns.
+
+    ``others``: of a single step, the other usual steps of its recording. It varies as much as they do.
+    """
+    n = len(walls)
+    mean = float(walls.mean()) if n else math.nan
+    if n > 1:
+        return Sample(n, mean, float(walls.var(ddof=1)) / n * dependence(walls), n - 1)
+    if n and others is not None and len(others) >= LEAST_OTHERS:
+        return Sample(n, mean, float(others.var(ddof=1)), len(others) - 1)
+    return Sample(n, mean, math.nan, 0)
+
+
 def compare_steps(a: Floats, b: Floats) -> Test:
     """Compare the step times of both sides, in order, ns."""
-    return compare_workers([(a, b)])
+    return compare_samples([(sample_of(a), sample_of(b))])
 
 
-def compare_workers(pairs: Sequence[tuple[Floats, Floats]]) -> Test:
+def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
     """The mean over pairs of workers of the comparison of their step times.
 
     Workers that wait for each other are slow in the same steps, so more of them add no certainty:
     the spread of a mean of dependent quantities is at most the mean of their spreads, which is used
     here. A single pair gives Welch's test.
     """
-    testable = all(len(x) >= 2 for pair in pairs for x in pair)
-    delta = (
-        float(np.mean([b.mean() - a.mean() for a, b in pairs]))
-        if pairs and all(len(x) for pair in pairs for x in pair)
-        else math.nan
-    )
-    if not testable or not pairs:
-        return Test(delta, math.nan, math.nan)
-    spreads = [
-        [math.sqrt(float(x.var(ddof=1)) / len(x) * dependence(x)) for x in side]
-        for side in zip(*pairs, strict=True)
-    ]
-    variance = [float(np.mean(side)) ** 2 for side in spreads]
-    counts = [min(map(len, side)) for side in zip(*pairs, strict=True)]
+    delta = float(np.mean([b.mean - a.mean for a, b in pairs])) if pairs else math.nan
+    if not pairs or any(math.isnan(one.variance) for pair in pairs for one in pair):
+        return Test(delta, math.nan, math.nan, math.nan)
+    sides = list(zip(*pairs, strict=True))
+    variance = [float(np.mean([math.sqrt(one.variance) for one in side])) ** 2 for side in sides]
+    # ``welch`` takes numbers of steps: one more than the degrees of freedom.
+    counts = [min(one.freedom for one in side) + 1 for side in sides]
     p, freedom = welch(
         np.array([delta]), (np.array(variance[:1]), counts[0]), (np.array(variance[1:]), counts[1])
     )
-    return Test(
-        delta,
-        float(p[0]),
-        quantile(0.05, float(freedom[0])) * math.sqrt(sum(variance)) if sum(variance) > 0 else 0.0,
+    deviation = math.sqrt(sum(variance))
+    half, noise = (
+        quantile(level, float(freedom[0])) * deviation if deviation else 0.0
+        for level in (0.05, LEVEL)
     )
+    return Test(delta, float(p[0]), half, noise)
 
 
 def is_significant(test: Test, step: float) -> bool | None:

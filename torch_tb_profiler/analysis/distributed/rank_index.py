@@ -86,12 +86,13 @@ def _steps(facts: Facts, insight: Insight, texts: StringBuilder) -> Table:
         name=_interned(texts, facts.strings.many(steps["name"]), steps["name"]),
         **{key: steps[key] for key in ("number", "start", "end")},
         **{name: shares[name] for name in _SHARES},
-        busy=_busy(facts),
+        busy=busy_of_steps(facts),
         peak_memory=peak_memory(insight, steps["start"], steps["end"]),
     )
 
 
-def _busy(facts: Facts) -> Ints:
+def busy_of_steps(facts: Facts) -> Ints:
+    """Time of each step with device work, ns, the mean over the devices; −1 without any."""
     table, devices = facts["device_steps"], facts["devices"].n
     busy = np.zeros(facts["steps"].n, np.int64)
     if not devices:

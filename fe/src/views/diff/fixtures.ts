@@ -7,9 +7,12 @@ import type {
   DiffSide,
   DiffTable,
   DiffTreeTable,
+  ExperimentsPayload,
+  ExperimentsTable,
   StepsTable,
 } from "../../api/types.gen";
-import { step, stepsOf } from "../fixtures";
+import { EXPERIMENTS } from "../../api/tables.gen";
+import { declaredTable, step, stepsOf } from "../fixtures";
 
 export const MS = 1_000_000;
 
@@ -99,6 +102,31 @@ export function tree(over: Partial<DiffTreeTable> = {}): DiffTreeTable {
   };
 }
 
+/** The recording itself, one that took longer, and one that is still read. */
+export function experiments(over: Partial<ExperimentsPayload> = {}): ExperimentsPayload {
+  return {
+    rows: declaredTable<ExperimentsTable>(EXPERIMENTS, 3, {
+      run: ["r", "s", "t"],
+      worker: ["w", "w", "w"],
+      span: ["1", "1", "1"],
+      state: ["ready", "ready", "waiting"],
+      message: [null, null, null],
+      steps: [3, 3, null],
+      recorded: ["2026-01-02 10:00", "2026-01-02 08:00", null],
+      step_ns: [212 * MS, 237 * MS, null],
+      delta_ns: [null, 25 * MS, null],
+      beyond: [null, true, null],
+      findings: ["The GPU waits for the host (12 %)", null, null],
+    }),
+    base: 0,
+    total: 3,
+    progress: 1,
+    suggestion: { row: 1, reason: "Previous recording of the same program: 2 h earlier." },
+    rules: ["A rule."],
+    ...over,
+  };
+}
+
 export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
   const b = side({
     run: "other",
@@ -120,6 +148,7 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
       p: 0.0004,
       low_ns: -28 * MS,
       high_ns: -22 * MS,
+      noise_ns: 4 * MS,
     },
     device_time: true,
     changes: changes(ROWS),

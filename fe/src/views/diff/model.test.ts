@@ -6,13 +6,13 @@ import {
   bothNames,
   certaintyText,
   changeRows,
+  counterpart,
   halves,
   meanText,
-  neighbour,
-  otherParams,
   otherSide,
   readStatus,
   readTable,
+  sideParams,
   statusCounts,
   stripRow,
   testText,
@@ -55,36 +55,24 @@ describe("what A is compared with", () => {
     ["b", [worker("x0", 0), worker("x1", 1)]],
     ["c", [worker("w1")]],
   );
-  it("is the same worker of the next run by its name, else by its rank, else the first one", () => {
-    expect(neighbour(two, at("a", "w1"))).toEqual(at("b", "x1"));
-    expect(neighbour(two, at("b", "x1"))).toEqual(at("c", "w1"));
-    expect(neighbour(two, at("c", "w1"))).toEqual(at("b", "x0"));
+  it("is nothing until it is chosen", () => {
+    expect(otherSide(two, {})).toBeNull();
   });
-  it("is another worker or another span where there is one run", () => {
-    expect(neighbour(runs(["a", [worker("w0", 0), worker("w1", 1)]]), at("a", "w0"))).toEqual(
-      at("a", "w1"),
-    );
-    expect(neighbour(runs(["a", [worker("w0", 0, ["1", "2"])]]), at("a", "w0", "2"))).toEqual(
-      at("a", "w0", "1"),
-    );
-  });
-  it("is nothing where there is one trace, and nothing before the runs are known", () => {
-    expect([
-      neighbour(runs(["a", [worker("w0")]]), at("a", "w0")),
-      neighbour(null, at("a", "w0")),
-    ]).toEqual([null, null]);
+  it("is, of another run, the same worker by its name, else by its rank, else the first one", () => {
+    expect(counterpart(two, "b", at("a", "w1"))).toEqual(at("b", "x1"));
+    expect(counterpart(two, "c", at("b", "x1"))).toEqual(at("c", "w1"));
+    expect(counterpart(two, "b", at("c", "w1"))).toEqual(at("b", "x0"));
   });
   it("is what the address names, completed; unknown names stay, so that the server says so", () => {
-    expect(otherSide(two, at("a", "w0"), { run2: "c", steps2: "2-4", skip_cold2: "1" })).toEqual({
+    expect(otherSide(two, { run2: "c", steps2: "2-4", skip_cold2: "1" })).toEqual({
       selection: at("c", "w1"),
       steps: { first: 2, last: 4, skipCold: true },
     });
-    expect(otherSide(two, at("a", "w0"), { run2: "gone" })?.selection.run).toBe("gone");
-    expect(otherSide(two, at("a", "w0"), {})?.selection).toEqual(at("b", "x0"));
+    expect(otherSide(two, { run2: "gone" })?.selection.run).toBe("gone");
   });
   it("goes into the address as it came", () => {
     const params = { run2: "b", worker2: "x0", span2: "1", steps2: "3", skip_cold2: "" };
-    expect(otherParams(otherSide(two, at("a", "w0"), params)!)).toEqual(params);
+    expect(sideParams(otherSide(two, params)!)).toEqual(params);
   });
 });
 

@@ -9,7 +9,7 @@ import type {
   RunsPayload,
   Verdict,
 } from "../../api/types.gen";
-import { formatDelta, formatNumber, formatTime } from "../../base/units";
+import { formatCount, formatDelta, formatNumber, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
@@ -21,6 +21,7 @@ import {
   stepsText,
 } from "../../state/view";
 import type { StripRow } from "../../widgets";
+import { otherParams } from "../against_median";
 import { countOfSteps, rowsOf } from "../rows";
 
 /** A trace with its steps. */
@@ -29,46 +30,26 @@ export interface Side {
   steps: StepRange;
 }
 
-/** What A is compared with: what the address names, else what is next to A; `null` where there is no other trace. */
-export function otherSide(payload: RunsPayload | null, a: Selection, params: Params): Side | null {
+/** What A is compared with, as the address names it; `null` until it is chosen. */
+export function otherSide(payload: RunsPayload | null, params: Params): Side | null {
   const wanted = { run: params.run2 ?? "", worker: params.worker2 ?? "", span: params.span2 ?? "" };
   const steps = { ...parseSteps(params.steps2 ?? ""), skipCold: params.skip_cold2 === "1" };
-  const selection = wanted.run ? complete(payload, wanted) : neighbour(payload, a);
-  return selection && { selection, steps };
+  return wanted.run ? { selection: complete(payload, wanted), steps } : null;
 }
 
-/** The same worker of the next run; without another run another worker, without another worker another span. */
-export function neighbour(payload: RunsPayload | null, a: Selection): Selection | null {
-  const { run, worker } = find(payload, a);
-  if (!payload || !run || !worker) return null;
-  const next = beside(payload.runs, run);
-  if (next) {
-    const same =
-      next.workers.find(({ name }) => name === worker.name) ??
-      next.workers.find(({ rank }) => rank !== null && rank === worker.rank);
-    return complete(payload, { run: next.name, worker: same?.name ?? "", span: "" });
-  }
-  const peer = beside(run.workers, worker);
-  if (peer) return complete(payload, { run: run.name, worker: peer.name, span: "" });
-  const span = worker.spans.find(({ name }) => name !== a.span);
-  return span ? { ...a, span: span.name } : null;
-}
-
-function beside<T>(all: readonly T[], one: T): T | null {
-  const at = all.indexOf(one);
-  return all[at + 1] ?? all[at - 1] ?? null;
+/** The worker of another run that goes with A's: of the same name, else of the same rank, else the first. */
+export function counterpart(payload: RunsPayload | null, run: string, a: Selection): Selection {
+  const rank = find(payload, a).worker?.rank ?? null;
+  const workers = payload?.runs.find(({ name }) => name === run)?.workers ?? [];
+  const same =
+    workers.find(({ name }) => name === a.worker) ??
+    workers.find((worker) => rank !== null && worker.rank === rank);
+  return complete(payload, { run, worker: same?.name ?? "", span: "" });
 }
 
 /** The address' keys of the other side. */
-export function otherParams({ selection, steps }: Side) {
-  return {
-    run2: selection.run,
-    worker2: selection.worker,
-    span2: selection.span,
-    steps2: stepsText(steps),
-    skip_cold2: steps.skipCold ? ("1" as const) : ("" as const),
-  };
-}
+export const sideParams = ({ selection, steps }: Side) =>
+  otherParams(selection, stepsText(steps), steps.skipCold);
 
 /** The first and the second half of so many steps. */
 export function halves(count: number): [StepRange, StepRange] {
@@ -180,6 +161,8 @@ export function stripRow(
 export function basisText({ selected, steps, step_source }: DiffSide): string {
   const names = steps.name.filter((_, i) => steps.selected[i]).map(stepName);
   const count = countOfSteps(steps);
+  if (selected === 1 && count > 1)
+    return `step ${names[0] ?? ""}, one of ${formatCount(count)} (${step_source})`;
   const which = selected === count ? "all" : `${selected} of`;
   const from = selected === count || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
   return `${count === 1 ? "the only step" : `mean of ${which} ${count} steps${from}`} (${step_source})`;

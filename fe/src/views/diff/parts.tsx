@@ -6,13 +6,14 @@ import { basisText, meanText, stripRow } from "./model";
 import { rowsOf } from "../rows";
 
 /** Each step of both sides on one axis: the spread beside the difference. */
-export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }) {
+export function StepTimes({ payload: { a, b, verdict } }: { payload: DiffPayload }) {
   const rows = [stripRow("A", "var(--side-a)", a), stripRow("B", "var(--side-b)", b)];
+  const { noise_ns } = verdict;
   return (
     <Figure
       title="Step times"
       term="diff_steps"
-      note="a dot per step, hollow where it is not compared"
+      note={`a dot per step, hollow where it is not compared${noise_ns === null ? "; one step: no noise band" : `; hatched: means of B within the noise, ± ${formatTime(noise_ns)} of A`}`}
       table={{
         columns: [
           { label: "Side" },
@@ -30,7 +31,16 @@ export function StepTimes({ payload: { a, b } }: { payload: DiffPayload }) {
         ),
       }}
     >
-      <Strip label="Step times" rows={rows} unit="ns" />
+      <Strip
+        label="Step times"
+        rows={rows}
+        unit="ns"
+        noise={
+          noise_ns === null || a.mean_ns === null
+            ? null
+            : [a.mean_ns - noise_ns, a.mean_ns + noise_ns]
+        }
+      />
     </Figure>
   );
 }

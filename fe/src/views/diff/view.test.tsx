@@ -4,9 +4,9 @@ import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testi
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { DiffPayload, RunsPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
-import type { Params } from "../../state/view";
+import { type Params, stepsText } from "../../state/view";
 import { plainHeads, step, stepsOf, HOSTILE } from "../fixtures";
-import { changes, diff, MS } from "./fixtures";
+import { changes, diff, experiments, MS } from "./fixtures";
 import { DiffView } from "./view";
 
 const asked: URL[] = [];
@@ -36,7 +36,9 @@ beforeEach(() => {
     asked.push(url);
     const body = url.pathname.endsWith("/diff")
       ? answer
-      : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
+      : url.pathname.endsWith("/experiments")
+        ? experiments()
+        : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -56,8 +58,8 @@ function show(params: Params = {}): {
       selection={{ run: "r", worker: "w", span: "1" }}
       steps={{ first: 1, last: 2, skipCold: true }}
       params={params}
-      hrefOf={(view, more = {}, selection) =>
-        `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "" }).toString()}`
+      hrefOf={(view, more = {}, selection, steps) =>
+        `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "", ...(steps ? { steps: stepsText(steps) } : {}) }).toString()}`
       }
       {...actions}
     />,
@@ -68,8 +70,36 @@ const text = (): string => document.body.textContent;
 const query = (): Record<string, string> =>
   Object.fromEntries(asked.find((url) => url.pathname.endsWith("/diff"))?.searchParams ?? []);
 
-it("asks for both sides, B being the same worker of the next run", async () => {
+const B = { run2: "s", worker2: "w", span2: "1" };
+
+it("compares nothing until B is chosen: it suggests one and says why, and lists the runs", async () => {
   show();
+  const suggested = await screen.findByRole("link", { name: "Compare with s" });
+  expect(text()).toContain("Previous recording of the same program: 2 h earlier.");
+  expect(suggested.getAttribute("href")).toBe(
+    "#diff?run2=s&worker2=w&span2=1&steps2=&skip_cold2=&run=",
+  );
+  expect(asked.some((url) => url.pathname.endsWith("/diff"))).toBe(false);
+  const grid = within(screen.getByRole("grid", { name: "Experiments" }));
+  const rows = grid.getAllByRole("row").slice(1);
+  expect(rows.map((row) => row.textContent.includes("baseline"))).toEqual([true, false, false]);
+  expect(rows[1]?.textContent).toContain("+25.0");
+  expect(rows[2]?.textContent).toContain("reading …");
+  // The base and what is still read lead nowhere.
+  expect(grid.getAllByRole("link", { hidden: true }).map((link) => link.textContent)).toEqual([
+    "with A",
+    "make A",
+  ]);
+});
+
+it("takes the same worker of the run that is chosen as B", async () => {
+  const { setParam } = show();
+  fireEvent.change(await screen.findByLabelText("Run B"), { target: { value: "s" } });
+  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toMatchObject(B);
+});
+
+it("asks for both sides", async () => {
+  show(B);
   await waitFor(() => expect(text()).toContain("beyond step-to-step noise"));
   expect(plainHeads()).toEqual([]);
   expect(query()).toEqual({
@@ -109,7 +139,7 @@ it("sets every key of the other side when another run is chosen", async () => {
 });
 
 it("asks again when B changes, as it does for A", async () => {
-  show();
+  show(B);
   await waitFor(() => expect(text()).toContain("beyond"));
   const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
   expect(count()).toBe(1);
@@ -133,18 +163,18 @@ it("says of a B that is not there that it is not, and asks nothing", async () =>
   expect(asked).toEqual([]);
 });
 
-it("offers two parts of the only trace there is", async () => {
-  runsStore.set({
-    payload: { version: "2", scanning: false, logdirs: [], runs: [run("r")] },
-    error: null,
-  });
-  const { setParam, setSteps } = show();
-  fireEvent.click(await screen.findByRole("button", { name: /first steps with its last/ }));
-  expect(setSteps).toHaveBeenCalledWith({ first: 0, last: 1, skipCold: false });
-  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toMatchObject({
-    run2: "r",
-    steps2: "2-3",
-  });
+it("offers parts of the recording itself: its halves, and a step against the median one", async () => {
+  show();
+  const links = await waitFor(() => [
+    screen.getByRole("link", { name: "first steps with last" }).getAttribute("href"),
+    screen
+      .getByRole("link", { name: "the longest step against the median step" })
+      .getAttribute("href"),
+  ]);
+  expect(links).toEqual([
+    "#diff?run2=r&worker2=w&span2=1&steps2=2-3&skip_cold2=&run=r&steps=0-1",
+    "#diff?run2=r&worker2=w&span2=1&steps2=0&skip_cold2=&run=r&steps=2",
+  ]);
 });
 
 it("leads from each row to both timelines: to an event, or to the name where none is known", async () => {
@@ -157,7 +187,7 @@ it("leads from each row to both timelines: to an event, or to the name where non
       { event_a: [7, null], event_b: [null, 9] },
     ),
   });
-  show();
+  show(B);
   const grid = within(await screen.findByRole("grid", { name: "Changes of operators" }));
   const links = grid
     .getAllByRole("link", { hidden: true })
@@ -170,7 +200,7 @@ it("leads from each row to both timelines: to an event, or to the name where non
 });
 
 it("shows only the rows of the chosen table and status, and says how many there are", async () => {
-  show({ table: "operator", status: "gone" });
+  show({ ...B, table: "operator", status: "gone" });
   const grid = within(await screen.findByRole("grid", { name: "Changes of operators" }));
   expect(grid.getAllByRole("row").length).toBe(2);
   expect(text()).toContain("new 1");
@@ -178,7 +208,7 @@ it("shows only the rows of the chosen table and status, and says how many there 
 });
 
 it("shows the tree by device time, or by host time", async () => {
-  show({ time: "host" });
+  show({ ...B, time: "host" });
   const tree = within(await screen.findByRole("treegrid", { name: "Call tree of both sides" }));
   expect(tree.getByRole("columnheader", { name: /Host A/ })).toBeTruthy();
   expect(tree.getByText(/aten::mm → aten::matmul/)).toBeTruthy();
@@ -190,13 +220,13 @@ it("draws names as text, never as markup", async () => {
     changes: changes([["operator", HOSTILE, "changed", 2 * MS, MS]]),
     notes: [HOSTILE],
   });
-  show();
+  show(B);
   await waitFor(() => expect(text()).toContain(HOSTILE));
   expect(document.querySelector("img")).toBeNull();
 });
 
 it("shows each category twice on one scale, and its change", async () => {
-  show();
+  show(B);
   await waitFor(() => expect(text()).toContain("−25.0 ms"));
   const widths = [...document.querySelectorAll<HTMLElement>(".pair-bar")].map(
     (bar) => bar.style.width,

@@ -21,24 +21,25 @@ import {
 } from "../../widgets";
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
-import { certaintyText, halves, otherParams, otherSide, type Side, testText } from "./model";
+import { Choose } from "./experiments";
+import { certaintyText, otherSide, type Side, sideParams, testText } from "./model";
 import { Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import css from "./diff.css?inline";
 import tables from "../tables.css?inline";
-import { countOfSteps, rowsOf } from "../rows";
+import { rowsOf } from "../rows";
 
 adoptStyles(tables);
 adoptStyles(css);
 
 export function DiffView(props: ViewProps) {
   const runs = useStore(runsStore, ({ payload }) => payload);
-  const b = otherSide(runs, props.selection, props.params);
+  const b = otherSide(runs, props.params);
   const known = b !== null && find(runs, b.selection).span !== null;
-  const query = b && known ? viewQuery(props, otherParams(b)) : null;
+  const query = b && known ? viewQuery(props, sideParams(b)) : null;
   const resource = useResource("diff", query);
   useFollowed(b?.selection ?? null, resource.reload);
-  if (!b) return <NoOther {...props} />;
+  if (!b) return <Choose {...props} onChoose={(side) => setOther(props.setParam, side)} />;
   return (
     <>
       <Sides {...props} b={b} />
@@ -78,32 +79,11 @@ function useFollowed(b: Selection | null, reload: () => void): void {
 }
 
 function setOther(setParam: ViewProps["setParam"], b: Side): void {
-  for (const [key, value] of Object.entries(otherParams(b))) setParam(key, value);
-}
-
-/** There is one trace: its steps can still be compared with each other. */
-function NoOther({ selection, hrefOf, setSteps, setParam }: ViewProps) {
-  const { data } = useResource("steps", { ...selection });
-  const count = data ? countOfSteps(data.steps) : 0;
-  const compare = (): void => {
-    const [first, second] = halves(count);
-    setSteps(first);
-    setOther(setParam, { selection, steps: second });
-  };
-  return (
-    <EmptyState
-      title="There is no second trace"
-      text={`This is the only trace here. Put another run below the log directory${count > 1 ? ", or compare two parts of this one" : ""}.`}
-      actions={
-        count > 1 ? <Button onClick={compare}>Compare its first steps with its last</Button> : null
-      }
-      diagnosisHref={hrefOf("diagnosis")}
-    />
-  );
+  for (const [key, value] of Object.entries(sideParams(b))) setParam(key, value);
 }
 
 /** What is compared: A as the header says, B chosen here. */
-function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }) {
+function Sides({ selection, steps, setParam, hrefOf, b }: ViewProps & { b: Side }) {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const { data } = useResource(find(runs, b.selection).span ? "steps" : null, { ...b.selection });
   const swap = (): void =>
@@ -112,7 +92,7 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }) {
         ...page,
         selection: b.selection,
         steps: b.steps,
-        params: { ...page.params, ...otherParams({ selection, steps }) },
+        params: { ...page.params, ...sideParams({ selection, steps }) },
       }),
       "push",
     );
@@ -120,7 +100,14 @@ function Sides({ selection, steps, setParam, b }: ViewProps & { b: Side }) {
     <Panel
       title="What is compared"
       term="diff"
-      actions={<Button onClick={swap}>Swap A and B</Button>}
+      actions={
+        <>
+          <Button onClick={swap}>Swap A and B</Button>
+          <a class="button" href={hrefOf("diff")}>
+            All runs
+          </a>
+        </>
+      }
     >
       <div class="diff-side">
         <span class="diff-mark diff-a">A</span>

@@ -1,7 +1,9 @@
 /** Columns of the Distributed page's tables: a step each, or several consecutive ones where there are many. */
 
 import type { DistributedPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
+import { isChosen, type StepRange } from "../../state/view";
 
 type Columns = Pick<DistributedPayload, "steps" | "column_begin">;
 
@@ -17,6 +19,32 @@ export function columnNames({ steps, column_begin }: Columns): string[] {
 /** How many steps the columns hold; the last one may hold fewer. */
 export const stepsPerColumn = ({ column_begin }: Columns): number =>
   Math.max(1, column_begin[1] ?? 1);
+
+/** The columns that hold any of the chosen steps, which are those of the selected worker; null for all of them. */
+export function chosenColumns(
+  steps: StepRange,
+  { own_steps, column_begin }: Pick<DistributedPayload, "own_steps" | "column_begin">,
+): number[] | null {
+  if (steps.first === null) return null;
+  const chosen = own_steps.flatMap((own, step) => (own >= 0 && isChosen(steps, own) ? [step] : []));
+  const columns = [...column_begin.keys()].filter((column) =>
+    chosen.some(
+      (step) =>
+        step >= (column_begin[column] ?? 0) && step < (column_begin[column + 1] ?? Infinity),
+    ),
+  );
+  return columns.length ? columns : null;
+}
+
+/** `average of 12 steps`, `step 7`, `average of steps 7–10`. */
+export function columnsText(columns: readonly number[] | null, payload: Columns): string {
+  const names = columnNames(payload);
+  if (!columns) return `average of ${formatCount(payload.steps.length)} steps`;
+  const [first, last] = [names[columns[0] ?? 0] ?? "", names[columns.at(-1) ?? 0] ?? ""];
+  if (first === last && stepsPerColumn(payload) === 1) return `step ${first}`;
+  const [from, to] = [first.split("–")[0] ?? "", last.split("–").at(-1) ?? ""];
+  return `average of steps ${from}–${to}`;
+}
 
 /** The column of a step from the address bar, which is there by its name: places move when workers join. */
 export function readColumn(

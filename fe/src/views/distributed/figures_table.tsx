@@ -4,7 +4,7 @@ import type { DistributedPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { type CellValue, type Column, Grid, Panel } from "../../widgets";
 import { columnsOf, knownColumns, useColumns } from "../columns";
-import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { chosenColumns, columnsText } from "./columns";
 import { type Table, valuesAt, workerName } from "./model";
 import { timelineHref } from "./timeline_link";
 
@@ -12,9 +12,9 @@ const column = columnsOf("distributed");
 const HEIGHT = 420;
 
 export function FiguresTable(props: ViewProps & { payload: DistributedPayload }) {
-  const { payload, params, hrefOf, selection } = props;
+  const { payload, steps, hrefOf, selection } = props;
   const { workers, overlap, waiting, counts } = payload;
-  const at = readColumn(params.step, payload);
+  const at = chosenColumns(steps, payload);
   const columns = useColumns((): Column[] => {
     const rounded = (table: Table): CellValue[] =>
       valuesAt(table, at, counts).map((value) => (value === null ? null : Math.round(value)));
@@ -60,12 +60,9 @@ export function FiguresTable(props: ViewProps & { payload: DistributedPayload })
         },
       ),
     ]);
-  }, [payload, at]);
+  }, [payload, steps]);
   return (
-    <Panel
-      title={`Figures per worker, ${at === null ? "average step" : `${stepsPerColumn(payload) > 1 ? "average of steps" : "step"} ${columnNames(payload)[at] ?? ""}`}`}
-      flush
-    >
+    <Panel title={`Figures per worker, ${columnsText(at, payload)}`} flush>
       <Grid
         label="Figures per worker"
         columns={columns}

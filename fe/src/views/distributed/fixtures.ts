@@ -67,6 +67,7 @@ export function distributed(
   return {
     workers,
     steps,
+    own_steps: [...steps.keys()],
     ...{ column_begin: [...steps.keys()], counts: [] },
     step_source: "ProfilerStep",
     overlap: {

@@ -33,7 +33,7 @@ export function MeasureMap(props: MapProps) {
 type FigureProps = MapProps & { wanted: Measure; measure: Measure; map: DistributedMapPayload };
 
 function MapFigure(props: FigureProps) {
-  const { payload, params, setParam, measure, map } = props;
+  const { payload, params, setParam, setSteps, steps, measure, map } = props;
   const { workers } = payload;
   const { title, label, term } = MEASURES[measure];
   const by = readOrder(params.by);
@@ -53,7 +53,13 @@ function MapFigure(props: FigureProps) {
   const [row, column] = [readWorker(params.at, workers), readColumn(params.step, map)];
   const onPick = (worker: number, at: number): void => {
     setParam("at", workers[worker]?.worker ?? null);
-    setParam("step", map.steps[map.column_begin[at] ?? 0] ?? null);
+    const first = map.column_begin[at] ?? 0;
+    setParam("step", map.steps[first] ?? null);
+    const [from, to] = [first, (map.column_begin[at + 1] ?? map.steps.length) - 1].map(
+      (step) => payload.own_steps[step] ?? -1,
+    );
+    if (from !== undefined && to !== undefined && from >= 0 && to >= from)
+      setSteps({ ...steps, first: from, last: to });
   };
   return (
     <Figure

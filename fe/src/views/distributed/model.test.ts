@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { chosenColumns, columnNames, columnsText, readColumn, stepsPerColumn } from "./columns";
 import { distributed, worker } from "./fixtures";
 import {
   barTable,
   incomplete,
   operationRows,
   readWorker,
+  stepBars,
   valuesAt,
   workerBars,
   workerName,
@@ -18,7 +19,8 @@ describe("valuesAt", () => {
     [null, null, null],
   ];
   it("is one step, or the mean of the steps that are there", () => {
-    expect(valuesAt(table, 0)).toEqual([10, null]);
+    expect(valuesAt(table, [0])).toEqual([10, null]);
+    expect(valuesAt(table, [0, 2])).toEqual([20, null]);
     expect(valuesAt(table, null)).toEqual([20, null]);
   });
   it("is the mean of all steps where cells are sums of several", () => {
@@ -27,8 +29,38 @@ describe("valuesAt", () => {
       [0, 0, 0],
     ];
     expect(valuesAt(table, null, counts)).toEqual([10, null]);
-    expect(valuesAt(table, 0, counts)).toEqual([10 / 3, null]);
+    expect(valuesAt(table, [0], counts)).toEqual([10 / 3, null]);
   });
+});
+
+it("has a bar per chosen step of the only worker", () => {
+  const tables = [[[5, 6, 7]], [[1, null, 3]]];
+  expect(
+    stepBars(tables, [1, 2], ["4", "5", "6"]).map(({ label, values }) => [label, values]),
+  ).toEqual([
+    ["5", [6, 0]],
+    ["6", [7, 3]],
+  ]);
+});
+
+it("the chosen steps are those of the selected worker, found in the columns that hold them", () => {
+  // Five steps of the run in columns of two; the selected worker lacks the first.
+  const payload = {
+    steps: ["a", "b", "c", "d", "e"],
+    own_steps: [-1, 0, 1, 2, 3],
+    column_begin: [0, 2, 4],
+  };
+  const chosen = (first: number | null, last: number | null) =>
+    chosenColumns({ first, last, skipCold: false }, payload);
+  expect([chosen(null, null), chosen(0, 0), chosen(0, 2), chosen(9, 9)]).toEqual([
+    null,
+    [0],
+    [0, 1],
+    null,
+  ]);
+  expect(columnsText([0, 1], payload)).toBe("average of steps a–d");
+  expect(columnsText(null, payload)).toBe("average of 5 steps");
+  expect(columnsText([1], { steps: ["7", "8"], column_begin: [0, 1] })).toBe("step 8");
 });
 
 it("steps and workers are read by their names", () => {
@@ -56,7 +88,7 @@ describe("workerBars", () => {
         [[5], [null], [null]],
         [[7], [null], [null]],
       ],
-      0,
+      [0],
     );
     expect(bars.map(({ values, note }) => [values, note])).toEqual([
       [[5, 7], undefined],

@@ -10,16 +10,16 @@ export function workerName({ rank, worker }: Pick<DistributedWorker, "rank" | "w
   return rank === null ? worker : `rank ${rank}`;
 }
 
-/** One value per worker: the mean over the steps that it has, of one column or of all (`null`). `counts`: steps per cell; none: one each. */
+/** One value per worker: the mean over the steps that it has, of some columns or of all (`null`). `counts`: steps per cell; none: one each. */
 export function valuesAt(
   table: Table,
-  column: number | null,
+  columns: readonly number[] | null,
   counts: readonly (readonly number[])[] = [],
 ): (number | null)[] {
   return table.map((row, worker) => {
     let [sum, steps] = [0, 0];
     row.forEach((value, place) => {
-      if (value === null || (column !== null && place !== column)) return;
+      if (value === null || (columns && !columns.includes(place))) return;
       sum += value;
       steps += counts[worker]?.[place] ?? 1;
     });
@@ -40,10 +40,10 @@ export function communicates({
 export function workerBars(
   workers: readonly DistributedWorker[],
   tables: readonly Table[],
-  column: number | null,
+  columns: readonly number[] | null,
   counts: readonly (readonly number[])[] = [],
 ): StackedBar[] {
-  const values = tables.map((table) => valuesAt(table, column, counts));
+  const values = tables.map((table) => valuesAt(table, columns, counts));
   return workers.map((worker, place) => {
     const parts = values.map((all) => all[place] ?? null);
     const absent = parts.every((value) => value === null);
@@ -59,14 +59,29 @@ export function workerBars(
   });
 }
 
+/** A stacked bar per column of the only worker. */
+export function stepBars(
+  tables: readonly Table[],
+  columns: readonly number[] | null,
+  names: readonly string[],
+): StackedBar[] {
+  return (columns ?? [...names.keys()]).map((column) => ({
+    key: column,
+    label: names[column] ?? "",
+    title: `step ${names[column] ?? ""}`,
+    values: tables.map((table) => valuesAt(table, [column])[0] ?? 0),
+  }));
+}
+
 /** The bars' figures as a table: times, then shares of each bar. */
 export function barTable(
   series: readonly Series[],
   bars: readonly StackedBar[],
+  each = "Worker",
 ): { columns: { label: string; unit?: "ns" | "share" }[]; rows: (string | number | null)[][] } {
   return {
     columns: [
-      { label: "Worker" },
+      { label: each },
       ...series.map(({ label }) => ({ label, unit: "ns" as const })),
       ...series.map(({ label }) => ({ label: `${label}, share`, unit: "share" as const })),
     ],

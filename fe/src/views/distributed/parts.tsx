@@ -3,12 +3,13 @@ import { formatCount, formatTime } from "../../base/units";
 import { Figure, type Series, Spread, StackedBars, Term } from "../../widgets";
 import { pick } from "../columns";
 import { MOST_BARS, oddBars, oddText, spreadRows } from "./many";
-import { barTable, type Table, workerBars } from "./model";
+import { columnNames, stepsPerColumn } from "./columns";
+import { barTable, stepBars, type Table, workerBars } from "./model";
 
 interface ChartProps {
   payload: DistributedPayload;
   /** Of the tables; `null`: the mean of all steps. */
-  column: number | null;
+  columns: readonly number[] | null;
 }
 
 interface WorkerChartProps extends ChartProps {
@@ -38,9 +39,19 @@ const WAITING = [
   series("unsplit", "Not told apart", "category-other"),
 ];
 
+/** Whether the charts have a bar per step instead of one per worker. */
+export const byStep = (
+  payload: Pick<DistributedPayload, "workers" | "steps" | "column_begin">,
+  columns: readonly number[] | null,
+): boolean =>
+  payload.workers.length === 1 &&
+  stepsPerColumn(payload) === 1 &&
+  (columns ?? payload.steps).length > 1 &&
+  (columns ?? payload.steps).length <= MOST_BARS;
+
 function WorkerChart({
   payload,
-  column,
+  columns,
   title,
   term,
   series: all,
@@ -53,12 +64,17 @@ function WorkerChart({
   const shown = all.flatMap(({ key }, i) =>
     some[i] || (key !== "unsplit" && !unsplit) ? [i] : [],
   );
-  const bars = workerBars(payload.workers, pick(tables, shown), column, payload.counts);
+  const parts = pick(tables, shown);
+  // A bar alone would leave the chart empty: of one worker the steps stand beside each other.
+  const alone = byStep(payload, columns);
+  const bars = alone
+    ? stepBars(parts, columns, columnNames(payload))
+    : workerBars(payload.workers, parts, columns, payload.counts);
   const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
-  const many = bars.length > MOST_BARS;
+  const many = !alone && bars.length > MOST_BARS;
   return (
-    <Figure title={title} term={term} table={barTable(used, bars)}>
+    <Figure title={title} term={term} table={barTable(used, bars, alone ? "Step" : "Worker")}>
       {known && bars.some(({ values }) => values.some((value) => value > 0)) ? (
         <>
           {many ? (
@@ -69,11 +85,17 @@ function WorkerChart({
             />
           ) : null}
           <StackedBars
-            label={`${title} per worker`}
+            label={`${title} per ${alone ? "step" : "worker"}`}
             series={used}
             bars={many ? oddBars(bars) : bars}
             unit="ns"
-            axisLabel={payload.workers.some(({ rank }) => rank !== null) && !many ? "rank" : ""}
+            axisLabel={
+              alone
+                ? "step"
+                : payload.workers.some(({ rank }) => rank !== null) && !many
+                  ? "rank"
+                  : ""
+            }
           />
           {many ? <p class="heat-rule">{oddText(bars)}</p> : null}
         </>

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { OPERATIONS } from "../../api/tables.gen";
 import type { BlameItem, DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
-import type { Selection, ViewProps } from "../../state/view";
+import { isChosen, type Selection, type ViewProps } from "../../state/view";
 import { type CellKind, type CellValue, type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { columnsOf, declaredColumns, pickRows, useColumns } from "../columns";
@@ -37,7 +37,11 @@ function traceOf({ selection, payload }: TableProps, place: number): Selection {
 /** Who holds each step back, by how much, and with what. */
 export function BlameTable(props: TableProps) {
   const { payload, hrefOf } = props;
-  const { blame, steps, workers } = payload;
+  const { steps, workers } = payload;
+  const blame = useMemo(
+    () => payload.blame.filter(({ step }) => isChosen(props.steps, payload.own_steps[step] ?? -1)),
+    [payload, props.steps],
+  );
   const columns = useColumns(() => {
     const event = (row: number): string | null => {
       const item = blame[row];
@@ -62,7 +66,7 @@ export function BlameTable(props: TableProps) {
       of("module", "Module", "code", 120, ({ parts }) => parts[0]?.module ?? null),
       of("line", "Source line", "code", 170, ({ parts }) => parts[0]?.line ?? null, { grow: true }),
     ];
-  }, [payload]);
+  }, [blame]);
   return (
     <Panel title="Who holds the others back, per step" term="distributed_blame" flush>
       <Grid

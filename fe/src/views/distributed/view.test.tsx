@@ -7,7 +7,7 @@ import type {
   DistributedPayload,
   ProcessGroupsPayload,
 } from "../../api/types.gen";
-import type { Params } from "../../state/view";
+import { ALL_STEPS, type Params } from "../../state/view";
 import { findings, HOSTILE, plainHeads } from "../fixtures";
 import { blameItem, distributed, distributedMap, MS, processGroups, worker } from "./fixtures";
 import { DistributedView } from "./view";
@@ -41,13 +41,16 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
-  const setParam = vi.fn();
+function show(
+  params: Params = {},
+  steps = ALL_STEPS,
+): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn> } {
+  const [setParam, setSteps] = [vi.fn(), vi.fn()];
   render(
     <DistributedView
       selection={{ run: "r", worker: "host_100", span: "1" }}
-      steps={{ first: null, last: null, skipCold: false }}
-      setSteps={vi.fn()}
+      steps={steps}
+      setSteps={setSteps}
       setParam={setParam}
       params={params}
       hrefOf={(view, more = {}, selection) =>
@@ -55,7 +58,7 @@ function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
       }
     />,
   );
-  return { setParam };
+  return { setParam, setSteps };
 }
 const text = (): string => document.body.textContent;
 
@@ -114,17 +117,15 @@ it("says nothing of clocks before there are two to compare", async () => {
 });
 
 it("shows one step, and the operations of one worker", async () => {
-  const { setParam } = show({ step: "ProfilerStep#11", worker_of: "host_101" });
-  await waitFor(() => expect(text()).toContain("Step 11 per worker"));
+  const { setParam } = show({ worker_of: "host_101" }, { ...ALL_STEPS, first: 1, last: 1 });
+  await waitFor(() => expect(text()).toContain("Per worker, step 11"));
+  const blame = within(screen.getByRole("grid", { name: "Who holds the others back" }));
+  expect(blame.getAllByRole("row").length).toBe(2);
   const operations = within(screen.getByRole("grid", { name: "Communication operations" }));
   expect(operations.getAllByRole("row").length).toBe(2);
   expect(operations.getByText(/12\.5.GB\/s/)).toBeTruthy();
-  fireEvent.change(screen.getByLabelText("Step"), { target: { value: "" } });
   fireEvent.change(screen.getByLabelText("Worker"), { target: { value: "host_102" } });
-  expect(setParam.mock.calls).toEqual([
-    ["step", null],
-    ["worker_of", "host_102"],
-  ]);
+  expect(setParam.mock.calls).toEqual([["worker_of", "host_102"]]);
 });
 
 const mapRows = (): string[] =>
@@ -143,7 +144,7 @@ it("puts the latest worker on top of the map when asked", async () => {
 });
 
 it("leads from a cell to its worker and step, by the keys as by a click", async () => {
-  const { setParam } = show();
+  const { setParam, setSteps } = show();
   const heat = await screen.findByRole("group", { name: /Lateness by worker and step/ });
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"])
     fireEvent.keyDown(heat, { key });
@@ -151,6 +152,7 @@ it("leads from a cell to its worker and step, by the keys as by a click", async 
     ["at", "host_101"],
     ["step", "ProfilerStep#11"],
   ]);
+  expect(setSteps).toHaveBeenCalledWith({ ...ALL_STEPS, first: 1, last: 1 });
   cleanup();
   show({ at: "host_101", step: "ProfilerStep#11" });
   await screen.findByText("rank 1, step 11: lateness 12.0 ms; its mean is 9.00 ms per step.");

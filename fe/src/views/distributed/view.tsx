@@ -4,16 +4,16 @@ import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Panel, Progress, Select } from "../../widgets";
+import { Panel, Progress } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
-import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { chosenColumns, columnsText } from "./columns";
 import { ProcessGroups } from "./groups";
 import { MOST_BARS } from "./many";
 import { MeasureMap } from "./map";
 import { communicates, incomplete } from "./model";
-import { Clock, OverlapChart, WaitingChart } from "./parts";
+import { byStep, Clock, OverlapChart, WaitingChart } from "./parts";
 import { FiguresTable } from "./figures_table";
 import { BlameTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { adoptStyles } from "../../base/styles";
@@ -69,36 +69,17 @@ function DistributedPage(props: PageProps) {
   );
 }
 
-function Charts({ payload, params, setParam }: PageProps) {
-  const column = readColumn(params.step, payload);
+function Charts({ payload, steps }: PageProps) {
+  const columns = chosenColumns(steps, payload);
   const waits = communicates(payload);
-  const names = columnNames(payload).map((label, place) => ({
-    value: payload.steps[payload.column_begin[place] ?? 0] ?? "",
-    label,
-  }));
-  const [chosen, several] = [names[column ?? -1], stepsPerColumn(payload) > 1];
   return (
     <Panel
-      title={
-        chosen
-          ? `${several ? "Average of steps" : "Step"} ${chosen.label} per worker`
-          : "Average step per worker"
-      }
+      title={byStep(payload, columns) ? "Per step" : `Per worker, ${columnsText(columns, payload)}`}
       note={payload.step_source}
-      actions={
-        names.length > 1 ? (
-          <Select
-            label="Step"
-            value={chosen?.value ?? ""}
-            options={[{ value: "", label: `average of ${payload.steps.length}` }, ...names]}
-            onChange={(name) => setParam("step", name || null)}
-          />
-        ) : null
-      }
     >
       <div class={waits ? "chart-grid" : ""}>
-        <OverlapChart payload={payload} column={column} />
-        {waits ? <WaitingChart payload={payload} column={column} /> : null}
+        <OverlapChart {...{ payload, columns }} />
+        {waits ? <WaitingChart {...{ payload, columns }} /> : null}
       </div>
     </Panel>
   );

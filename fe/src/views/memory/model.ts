@@ -7,9 +7,10 @@ import type {
   MemoryPayload,
 } from "../../api/types.gen";
 import { otherColor } from "../../base/theme";
-import type { Params } from "../../state/view";
+import type { Params, StepRange } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
+import type { Step } from "../rows";
 
 /** By what the parts of the memory that is alive are knownColumns apart; the names are those of the columns. */
 export const GROUPS = ["operator", "parent", "module", "line", "category"] as const;
@@ -33,6 +34,19 @@ export function readTime(text: string | undefined): number | null {
 export function readWindow(params: Params, end: number): Stretch | null {
   const [t0, t1] = [readTime(params.t0), readTime(params.t1)];
   return t0 !== null && t1 !== null && t0 < t1 && t0 < end ? { t0, t1: Math.min(t1, end) } : null;
+}
+
+/** The window of the chosen steps; null where all are chosen, or none of these. */
+export function windowOfSteps(
+  steps: readonly Pick<Step, "step" | "steps" | "start_ns" | "wall_ns">[],
+  { first, last }: StepRange,
+): Stretch | null {
+  if (first === null) return null;
+  const chosen = steps.filter(
+    ({ step, steps: count }) => step + count > first && step <= (last ?? first),
+  );
+  const ends = chosen.map(({ start_ns, wall_ns }) => start_ns + wall_ns);
+  return chosen[0] ? { t0: chosen[0].start_ns, t1: Math.max(...ends) } : null;
 }
 
 export function readDevice(

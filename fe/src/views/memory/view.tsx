@@ -2,7 +2,7 @@
 
 import type { Parameters } from "../../api/client";
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type {
   MemoryAlivePayload,
   MemoryBlocksPayload,
@@ -29,6 +29,7 @@ import {
   readTime,
   readWindow,
   tablesOf,
+  windowOfSteps,
   type AliveGroup,
   type Stretch,
   type TableId,
@@ -89,11 +90,20 @@ type PageProps = ViewProps & {
 
 function MemoryPage(props: PageProps) {
   const { payload, device, params, setParam, hrefOf } = props;
-  const window = readWindow(params, payload.span_ns);
+  const { steps, setSteps } = props;
+  // A window of its own is narrower than the chosen steps, until others are chosen.
+  const window = readWindow(params, payload.span_ns) ?? windowOfSteps(rowsOf(payload.steps), steps);
   const setWindow = (next: Stretch | null): void => {
     setParam("t0", next && String(next.t0));
     setParam("t1", next && String(next.t1));
+    if (!next && steps.first !== null) setSteps({ ...steps, first: null, last: null });
   };
+  const chosen = useRef(steps);
+  useEffect(() => {
+    if (chosen.current !== steps && steps.first !== null)
+      for (const key of ["t0", "t1"]) setParam(key, null);
+    chosen.current = steps;
+  }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
   const query = { ...props.trace, device: String(device.key) };
   const time = readTime(params.t);
   const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });

@@ -19,6 +19,7 @@ import {
 } from "../../widgets";
 import { Canvas } from "./canvas";
 import { ExportDialog } from "./export";
+import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
@@ -181,6 +182,7 @@ function Page({ view, about, found, workers }: PageProps) {
       firstView(view.params.t, spanOf(recordings)) ??
       (view.params.q ? null : viewOfSteps(view.steps, recording)),
   );
+  useFollowedSteps(stage, view.steps, recording, spanOf(recordings));
   const [width, setWidth] = useStoredSize("pytorch_profiler.size.trace_side", SIDE_WIDTH);
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;

@@ -1,6 +1,7 @@
 /** Values of several groups as dots on one axis, so that their spread can be seen beside their difference. */
 
 import { useRef } from "preact/hooks";
+import { useId } from "../../base/id";
 import { format, type Unit } from "../../base/units";
 import { rangeAxis } from "./axis";
 import { useWidth } from "./size";
@@ -26,18 +27,22 @@ interface StripProps {
   label: string;
   rows: readonly StripRow[];
   unit: Unit;
+  /** A stretch of the axis that is hatched: differences within it are noise. */
+  noise?: readonly [number, number] | null;
 }
 
-export function Strip({ label, rows, unit }: StripProps) {
+export function Strip({ label, rows, unit, noise }: StripProps) {
   const root = useRef<HTMLDivElement>(null);
   const room = Math.max(200, useWidth(root) - LEFT - 16);
   const values = rows.flatMap((row) => [
     ...row.dots.map((dot) => dot.value),
     ...(row.mean === null ? [] : [row.mean]),
   ]);
+  const hatch = useId("noise");
   if (!values.length) return <p class="chart-nothing">Nothing to show: there are no values.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
   const x = (value: number): number => LEFT + at(value) * room;
+  const inside = (at: number): number => Math.max(LEFT, Math.min(LEFT + room, at));
   const height = rows.length * ROW;
   return (
     <div class="strip" ref={root}>
@@ -55,6 +60,9 @@ export function Strip({ label, rows, unit }: StripProps) {
             </text>
           </g>
         ))}
+        {noise ? (
+          <Noise {...{ hatch, height }} from={inside(x(noise[0]))} to={inside(x(noise[1]))} />
+        ) : null}
         <text class="axis-unit" x={4} y={height + 15}>
           {scale.unit}
         </text>
@@ -70,6 +78,30 @@ export function Strip({ label, rows, unit }: StripProps) {
         ))}
       </svg>
     </div>
+  );
+}
+
+interface NoiseProps {
+  hatch: string;
+  from: number;
+  to: number;
+  height: number;
+}
+
+function Noise({ hatch, from, to, height }: NoiseProps) {
+  return (
+    <g class="strip-noise">
+      <pattern
+        id={hatch}
+        width={6}
+        height={6}
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)"
+      >
+        <line y2={6} />
+      </pattern>
+      <rect x={from} width={Math.max(0, to - from)} height={height} fill={`url(#${hatch})`} />
+    </g>
   );
 }
 

@@ -33,7 +33,6 @@ export interface Cells {
 
 const TALLEST = 26;
 export const LOWEST_CELL = 5;
-const WIDEST = 84;
 const THINNEST = 6;
 const LABEL_HEIGHT = 14;
 const TEXT_WIDTH = 52;
@@ -48,7 +47,7 @@ export function cellsOf(
   labelWidth: number,
   lowest = LOWEST_CELL,
 ): Cells {
-  const width = Math.max(THINNEST, Math.min(WIDEST, Math.floor(room.width / Math.max(1, columns))));
+  const width = Math.max(THINNEST, Math.floor(room.width / Math.max(1, columns)));
   const height = Math.max(lowest, Math.min(TALLEST, Math.floor(room.height / Math.max(1, rows))));
   return {
     width,

@@ -1,0 +1,213 @@
+/** The runs side by side: what each takes and shows, how it differs from the chosen one, and the way to the comparison of the two. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { EXPERIMENTS } from "../../api/tables.gen";
+import type { ExperimentsPayload } from "../../api/types.gen";
+import { useResource, useUntilComplete } from "../../state/resource";
+import { runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
+import { ALL_STEPS, type Selection, stepsText, type ViewProps } from "../../state/view";
+import { Badge, type Column, Grid, Panel, Progress, Segmented, type Sort } from "../../widgets";
+import { againstMedian, MEDIAN_RULE, otherParams } from "../against_median";
+import { declaredColumns, useColumns } from "../columns";
+import { Loaded, Notes } from "../loaded";
+import { countOfSteps, rowsOf } from "../rows";
+import { TraceSelects } from "../trace_selects";
+import { counterpart, halves, type Side } from "./model";
+
+const NOTHING: Selection = { run: "", worker: "", span: "" };
+const HEIGHT = 460;
+
+type Ranks = "own" | "all";
+
+/** Asks what to compare with; nothing is compared before. */
+export function Choose(props: ViewProps & { onChoose: (b: Side) => void }) {
+  const { selection, params, hrefOf } = props;
+  const ranks: Ranks = params.ranks === "all" ? "all" : "own";
+  const resource = useResource("experiments", { ...selection, ranks });
+  useUntilComplete(resource);
+  const version = useStore(runsStore, ({ payload }) => payload?.version);
+  const { reload } = resource;
+  const asked = useRef(version);
+  useEffect(() => {
+    if (asked.current !== version) reload();
+    asked.current = version;
+  }, [version, reload]);
+  return (
+    <Loaded resource={resource} shape={[110, HEIGHT]} diagnosisHref={hrefOf("diagnosis")}>
+      {(payload) => (
+        <>
+          <Sides {...props} payload={payload} />
+          <Table {...props} payload={payload} ranks={ranks} />
+          <Notes notes={payload.rules} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+type PartProps = ViewProps & { payload: ExperimentsPayload };
+
+function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
+  const { selection, payload, onChoose } = props;
+  const runs = useStore(runsStore, (state) => state.payload);
+  const { suggestion, progress } = payload;
+  return (
+    <Panel title="What is compared" term="diff">
+      <div class="diff-side">
+        <span class="diff-mark diff-a">A</span>
+        <span>
+          Baseline: <strong>{selection.run}</strong> · {selection.worker}{" "}
+          <span class="muted">as chosen at the top</span>
+        </span>
+      </div>
+      <div class="diff-side">
+        <span class="diff-mark diff-b">B</span>
+        <TraceSelects
+          payload={runs}
+          selection={NOTHING}
+          suffix=" B"
+          onSelect={({ run }) =>
+            onChoose({ selection: counterpart(runs, run, selection), steps: ALL_STEPS })
+          }
+        />
+        {suggestion ? (
+          <p class="diff-suggestion">
+            <a class="button button-primary" href={rowHref(props, suggestion.row)}>
+              Compare with {payload.rows.run[suggestion.row]}
+            </a>{" "}
+            {suggestion.reason}
+          </p>
+        ) : (
+          <span class="muted">
+            {progress < 1
+              ? "Looking for another recording of this program …"
+              : "No other recording of this program is here."}
+          </span>
+        )}
+      </div>
+      <OwnSteps {...props} />
+    </Panel>
+  );
+}
+
+/** The steps of A can be compared with each other. */
+function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
+  const { data } = useResource("steps", { ...selection });
+  const count = data ? countOfSteps(data.steps) : 0;
+  if (!data || count < 2) return null;
+  const [first, second] = halves(count);
+  const rows = rowsOf(data.steps);
+  const longest = rows.reduce((most, row) => (row.wall_ns > most.wall_ns ? row : most));
+  const one = { ...ALL_STEPS, first: longest.step, last: longest.step };
+  const chosen = againstMedian(hrefOf, selection, rows, steps);
+  const median = chosen ?? againstMedian(hrefOf, selection, rows, one);
+  return (
+    <p class="diff-side">
+      Or parts of this recording:{" "}
+      <a href={hrefOf("diff", otherParams(selection, stepsText(second)), selection, first)}>
+        first steps with last
+      </a>
+      {median ? (
+        <>
+          {" · "}
+          <a href={median} title={MEDIAN_RULE}>
+            {chosen ? "the chosen" : "the longest"} step against the median step
+          </a>
+        </>
+      ) : null}
+    </p>
+  );
+}
+
+/** The first finding, and how many others there are. */
+function firstOf(text: string): string {
+  const [first = "", ...others] = text.split("; ");
+  return others.length ? `${first} + ${others.length}` : first;
+}
+
+/** Diff with a row as B; of several workers the one that goes with A's. */
+function rowHref({ payload: { rows }, params, selection, hrefOf }: PartProps, row: number): string {
+  const run = rows.run[row] ?? "";
+  const b =
+    params.ranks === "all"
+      ? counterpart(runsStore.get().payload, run, selection)
+      : { run, worker: rows.worker[row] ?? "", span: rows.span[row] ?? "" };
+  return hrefOf("diff", otherParams(b, ""));
+}
+
+function Table(props: PartProps & { ranks: Ranks }) {
+  const { payload, ranks, setParam, hrefOf, selection } = props;
+  const { rows, base, progress } = payload;
+  const [sort, setSort] = useState<Sort | null>({ key: "recorded", descending: true });
+  const columns = useColumns((): Column[] => {
+    const [name, ...others] = declaredColumns(EXPERIMENTS, rows, {
+      run: {
+        note: (row) =>
+          row === base ? (
+            <Badge tone="info">A</Badge>
+          ) : rows.state[row] === "ready" ? null : (
+            <Badge title={rows.message[row] ?? ""}>
+              {rows.state[row] === "waiting" ? "reading …" : "failed"}
+            </Badge>
+          ),
+      },
+      beyond: {
+        kind: "text",
+        values: rows.beyond.map((value) => (value === null ? null : value ? "yes" : "no")),
+      },
+      findings: { short: rows.findings.map((text) => text && firstOf(text)) },
+    });
+    const ready = rows.state.map((state) => state === "ready");
+    const link = (key: string, label: string, text: string, href: Column["href"]): Column => ({
+      key,
+      label,
+      kind: "text",
+      width: 84,
+      values: ready.map((one, row) => (row === base ? "baseline" : one ? text : null)),
+      unknown: () => "",
+      href: (row) => (ready[row] && row !== base ? (href?.(row) ?? null) : null),
+    });
+    return [
+      ...(name ? [name] : []),
+      link("compare", "Compare", "with A", (row) => rowHref(props, row)),
+      ...others,
+      link("as_base", "Baseline", "make A", (row) => {
+        const run = rows.run[row] ?? "";
+        const of = ranks === "all" ? counterpart(runsStore.get().payload, run, selection) : null;
+        return hrefOf(
+          "diff",
+          ranks === "all" ? { ranks } : {},
+          of ?? { run, worker: rows.worker[row] ?? "", span: rows.span[row] ?? "" },
+        );
+      }),
+    ];
+  }, [payload]);
+  return (
+    <Panel title="Experiments" term="experiments" flush>
+      {progress < 1 ? <Progress value={progress} label="Reading the runs" /> : null}
+      <Grid
+        label="Experiments"
+        columns={columns}
+        rowCount={rows.run.length}
+        rowKey={(row) => [rows.run[row], rows.worker[row], rows.span[row]].join("\n")}
+        height={HEIGHT}
+        sort={sort}
+        onSort={setSort}
+        searchIn={["run", "device", "findings"]}
+        storage="experiments"
+        tools={
+          <Segmented<Ranks>
+            label="Ranks"
+            value={ranks}
+            options={[
+              { value: "own", label: "this worker" },
+              { value: "all", label: "median of all" },
+            ]}
+            onChange={(value) => setParam("ranks", value === "all" ? value : null)}
+          />
+        }
+      />
+    </Panel>
+  );
+}

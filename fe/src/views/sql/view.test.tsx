@@ -1,0 +1,118 @@
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { SqlPayload, SqlTablesPayload } from "../../api/types.gen";
+import { HOSTILE, viewProps } from "../fixtures";
+import { barsOf, drawable, gridColumns } from "./model";
+import { SqlView } from "./view";
+
+const tables = (missing = ""): SqlTablesPayload => ({
+  tables: [
+    {
+      name: "kernels",
+      doc: "Every kernel.",
+      columns: [{ name: "dur", type: "BIGINT", unit: "ns", doc: "Duration." }],
+    },
+  ],
+  examples: [{ question: "Which kernels?", statement: "select 1" }],
+  missing,
+});
+const ANSWER: SqlPayload = {
+  columns: [
+    { name: "name", kind: "text" },
+    { name: "dur", kind: "time" },
+    { name: "id", kind: "event" },
+    { name: "change", kind: "number" },
+  ],
+  values: [
+    [HOSTILE, "gemm"],
+    [2_000_000, null],
+    [7, null],
+    [-1, 2],
+  ],
+  total: 5,
+  note: "The first 2 rows of 5.",
+};
+
+let [listed, failed, asked] = [tables(), false, [] as string[]];
+beforeEach(() => {
+  [listed, failed, asked] = [tables(), false, []];
+  vi.stubGlobal("fetch", (url: string) => {
+    asked.push(url);
+    const error = {
+      code: "bad_request",
+      message: "Only reading is allowed.",
+      hint: "",
+      progress: null,
+    };
+    if (url.includes("sql/tables")) return Promise.resolve(new Response(JSON.stringify(listed)));
+    return Promise.resolve(
+      failed
+        ? new Response(JSON.stringify({ error }), { status: 400 })
+        : new Response(JSON.stringify(ANSWER)),
+    );
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const text = (): string => document.body.textContent;
+function show(params: Record<string, string> = {}): ReturnType<typeof vi.fn> {
+  const setParam = vi.fn();
+  render(<SqlView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
+  return setParam;
+}
+
+it("shows the answer of the statement in the link, and what is left out", async () => {
+  show({ q: "select 2" });
+  await waitFor(() => expect(text()).toContain("The first 2 rows of 5."));
+  const grid = screen.getByRole("grid", { name: "Answer" });
+  expect(within(grid).getAllByRole("row")).toHaveLength(3);
+  expect(within(grid).getByRole("link", { name: "#7" })).toBeTruthy();
+  expect(screen.getByRole("textbox", { name: /^One SELECT/ })).toHaveProperty("value", "select 2");
+});
+
+it("puts a statement into the link on Ctrl+Enter, and asks nothing before", async () => {
+  const setParam = show();
+  const box = await screen.findByRole("textbox", { name: /^One SELECT/ });
+  fireEvent.input(box, { target: { value: "select 3" } });
+  fireEvent.keyDown(box, { key: "Enter" });
+  expect(setParam).not.toHaveBeenCalled();
+  fireEvent.keyDown(box, { key: "Enter", ctrlKey: true });
+  expect(setParam).toHaveBeenCalledWith("q", "select 3");
+  expect(asked.every((url) => url.includes("sql/tables"))).toBe(true);
+});
+
+it("says what to install where DuckDB is missing, not as an error", async () => {
+  listed = tables('pip install "torch_tb_profiler[sql]"');
+  show({ q: "select 2" });
+  await waitFor(() => expect(text()).toContain('pip install "torch_tb_profiler[sql]"'));
+  expect(screen.queryByRole("alert")).toBeNull();
+});
+
+it("says why a statement was not answered", async () => {
+  failed = true;
+  show({ q: "drop table x" });
+  await waitFor(() => expect(screen.getByRole("alert").textContent).toContain("Only reading"));
+});
+
+it("starts a statement from the list of tables", async () => {
+  show();
+  fireEvent.click(await screen.findByRole("button", { name: "Show its rows" }));
+  expect(screen.getByRole("textbox", { name: /^One SELECT/ })).toHaveProperty(
+    "value",
+    "select * from kernels limit 100",
+  );
+});
+
+it("draws numbers that are not negative, unknown as nothing", () => {
+  expect(drawable(ANSWER)).toEqual([1]);
+  expect(barsOf(ANSWER, 1).map(({ values }) => values)).toEqual([[2_000_000], [0]]);
+  expect(gridColumns(ANSWER, () => "#").map(({ kind }) => kind)).toEqual([
+    "code",
+    "time",
+    "text",
+    "number",
+  ]);
+});

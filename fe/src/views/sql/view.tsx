@@ -1,0 +1,222 @@
+/** The SQL page: a statement over the tables of the trace, its answer as table and chart. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { SqlPayload, SqlTablesPayload } from "../../api/types.gen";
+import { useId } from "../../base/id";
+import { adoptStyles } from "../../base/styles";
+import { seriesColor } from "../../base/theme";
+import { formatCount } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { type ViewProps } from "../../state/view";
+import {
+  Button,
+  Card,
+  EmptyState,
+  ErrorState,
+  Figure,
+  Grid,
+  Panel,
+  Select,
+  StackedBars,
+} from "../../widgets";
+import { useColumns } from "../columns";
+import { gridParams } from "../grid_params";
+import { Loaded, Notes } from "../loaded";
+import { barsOf, drawable, gridColumns, MOST_BARS, unitOf } from "./model";
+import css from "./sql.css?inline";
+
+adoptStyles(css);
+
+export function SqlView(props: ViewProps) {
+  const resource = useResource("sql/tables", {});
+  return (
+    <Loaded resource={resource} shape={[120, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(tables) =>
+        tables.missing ? (
+          <EmptyState
+            title="SQL needs DuckDB, which the server does not have"
+            text="Install it where the server runs, and start that again."
+            code={tables.missing}
+          />
+        ) : (
+          <Console {...props} tables={tables} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Console(props: ViewProps & { tables: SqlTablesPayload }) {
+  const { params, tables, setParam } = props;
+  const asked = params.q ?? "";
+  const [text, setText] = useState(asked || (tables.examples[0]?.statement ?? ""));
+  useEffect(() => {
+    if (asked) setText(asked);
+  }, [asked]);
+  const { run: name, worker, span } = props.selection;
+  const resource = useResource("sql", asked ? { run: name, worker, span, q: asked } : null);
+  const run = (): void => {
+    if (text === asked) resource.reload();
+    else {
+      // The order and the column of another answer mean nothing in this one.
+      for (const key of ["sort", "y"]) setParam(key, null);
+      setParam("q", text);
+    }
+  };
+  return (
+    <div class="sql">
+      <div class="view">
+        <Card>
+          <Ask {...{ text, setText, run, tables }} />
+        </Card>
+        {resource.error ? (
+          <ErrorState error={resource.error} title="The statement was not answered" />
+        ) : asked ? (
+          <Loaded resource={resource} shape={[300]} diagnosisHref={props.hrefOf("diagnosis")}>
+            {(answer) => <Answer {...props} answer={answer} />}
+          </Loaded>
+        ) : null}
+      </div>
+      <Tables tables={tables} insert={(name) => setText(`select * from ${name} limit 100`)} />
+    </div>
+  );
+}
+
+interface AskProps {
+  text: string;
+  setText: (text: string) => void;
+  run: () => void;
+  tables: SqlTablesPayload;
+}
+
+function Ask({ text, setText, run, tables: { examples } }: AskProps) {
+  const id = useId("sql");
+  const example = examples.findIndex(({ statement }) => statement === text);
+  return (
+    <div class="sql-ask">
+      <label for={id} class="field-label">
+        One SELECT; times are ns
+      </label>
+      <textarea
+        id={id}
+        rows={Math.min(14, Math.max(4, text.split("\n").length + 1))}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          run();
+        }}
+      />
+      <div class="sql-actions">
+        <Button kind="primary" disabled={!text.trim()} onClick={run}>
+          Run (Ctrl+Enter)
+        </Button>
+        <Select
+          label="Example"
+          value={example < 0 ? "" : String(example)}
+          options={[
+            { value: "", label: "Your own" },
+            ...examples.map(({ question }, place) => ({ value: String(place), label: question })),
+          ]}
+          onChange={(place) => setText(examples[Number(place)]?.statement ?? text)}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Answer(props: ViewProps & { answer: SqlPayload }) {
+  const { answer, params, setParam, hrefOf } = props;
+  const columns = useColumns(() => gridColumns(answer, hrefOf), [answer]);
+  const rows = answer.values[0]?.length ?? 0;
+  const places = useMemo(() => drawable(answer), [answer]);
+  const place = places.find((p) => String(p) === params.y);
+  return (
+    <>
+      {answer.note ? <Notes notes={[answer.note]} /> : null}
+      {place === undefined ? null : <Chart answer={answer} place={place} />}
+      <Panel title="Answer" note={`${formatCount(rows)} rows`} flush>
+        <Grid
+          label="Answer"
+          columns={columns}
+          rowCount={rows}
+          tools={
+            places.length && rows > 1 ? (
+              <Select
+                label="Chart"
+                value={place === undefined ? "" : String(place)}
+                options={[
+                  { value: "", label: "None" },
+                  ...places.map((p) => ({
+                    value: String(p),
+                    label: answer.columns[p]?.name ?? "",
+                  })),
+                ]}
+                onChange={(value) => setParam("y", value || null)}
+              />
+            ) : null
+          }
+          {...gridParams(params, setParam)}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function Chart({ answer, place }: { answer: SqlPayload; place: number }) {
+  const { columns, values } = answer;
+  const column = columns[place];
+  if (!column) return null;
+  const bars = barsOf(answer, place);
+  return (
+    <Card>
+      <Figure
+        title={column.name}
+        note={bars.length === MOST_BARS ? `the first ${MOST_BARS} rows` : null}
+        table={{
+          columns: [
+            { label: columns[0]?.name ?? "" },
+            { label: column.name, unit: unitOf(column) },
+          ],
+          rows: bars.map((bar, row) => [values[0]?.[row] ?? null, bar.values[0] ?? null]),
+        }}
+      >
+        <StackedBars
+          label={column.name}
+          series={[{ key: "y", label: column.name, color: seriesColor(0) }]}
+          bars={bars}
+          unit={unitOf(column)}
+          axisLabel="row"
+          height={180}
+        />
+      </Figure>
+    </Card>
+  );
+}
+
+function Tables(props: { tables: SqlTablesPayload; insert: (name: string) => void }) {
+  const { tables, insert } = props;
+  return (
+    <Panel title="Tables">
+      <div class="sql-tables" tabIndex={0} aria-label="Tables and their columns" role="region">
+        {tables.tables.map(({ name, doc, columns }) => (
+          <details key={name}>
+            <summary title={doc}>{name}</summary>
+            <p>{doc}</p>
+            <Button onClick={() => insert(name)}>Show its rows</Button>
+            <dl>
+              {columns.map((column) => (
+                <div key={column.name}>
+                  <dt title={column.type}>{column.name}</dt>
+                  <dd>{[column.unit, column.doc].filter(Boolean).join(": ")}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        ))}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,250 @@
+"""The MCP server by the official client: over standard input and output, and over HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.architecture import tree
+from torch_tb_profiler.cli.agents import asking
+from torch_tb_profiler.cli.markdown import estimate
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.slow,
+    # Of the package itself, when a client leaves.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+TOOLS = {
+    "list_runs": {},
+    "summary": {"trace": "ddp"},
+    "findings": {"trace": "ddp"},
+    "critical_path": {"trace": "ddp", "worker": "0", "steps": "1"},
+    "what_if": {"trace": "ddp", "worker": "0", "changes": ["no-sync"]},
+    "iterations": {"trace": "inference"},
+    "event": {"trace": "ddp/rank0.pt.trace.json.gz", "ids": [40]},
+    "diff": {"a": "ddp/rank0.pt.trace.json.gz", "b": "ddp/rank1.pt.trace.json.gz"},
+    "query": {"trace": "linked", "sql": "select id, dur from kernels limit 3"},
+    "memory": {"trace": "inference"},
+}
+"""A right call of each."""
+HOSTILE = (
+    ("summary", {"trace": "../.."}, "leads out of the logdir"),
+    ("summary", {"trace": "/etc/passwd"}, "leads out of the logdir"),
+    ("summary", {"trace": "ddp/../../log2"}, "leads out of the logdir"),
+    ("summary", {"trace": "file:///etc/passwd"}, "There is no file:"),
+    ("summary", {"trace": "s3://bucket/run"}, "leads out of the logdir"),
+    ("summary", {"trace": "--output=/tmp/x"}, "There is no --output=/tmp/x"),
+    ("summary", {"trace": "ddp", "worker": "--force"}, "no worker"),
+    ("diff", {"a": "ddp", "b": "../x"}, "leads out of the logdir"),
+    ("event", {"trace": "", "ids": [1]}, "not named"),
+    ("findings", {"trace": "ddp", "tokens": 10**9}, "expected 200 to"),
+    ("findings", {"trace": "ddp", "tokens": 1}, "expected 200 to"),
+    ("query", {"trace": "ddp", "sql": "drop table kernels"}, "Only reading is allowed"),
+    ("query", {"trace": "ddp", "sql": "copy (select 1) to '/tmp/x'"}, "Only reading is allowed"),
+    ("query", {"trace": "ddp", "sql": "select * from read_text('/etc/passwd')"}, "not allowed"),
+    ("query", {"trace": "ddp", "table": "kernels; drop"}, "There is no table kernels; drop"),
+    ("query", {"trace": "ddp", "table": "kernels", "where": "1=1; select 2"}, "2 statements"),
+    ("query", {"trace": "ddp"}, "either `sql` or `table`"),
+    ("event", {"trace": "ddp/rank0.pt.trace.json.gz", "ids": [10**9]}, "There is no event"),
+)
+
+
+@pytest.fixture(scope="module")
+def logdir(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mcp")
+    home = root / "log"
+    (home / "ddp").mkdir(parents=True)
+    for rank in (0, 1):
+        name = f"rank{rank}.pt.trace.json.gz"
+        shutil.copy(repository / "samples/synthetic_ddp8" / name, home / "ddp" / name)
+    shutil.copytree(repository / "samples/inference", home / "inference")
+    (root / "elsewhere").mkdir()
+    shutil.copy(home / "ddp/rank0.pt.trace.json.gz", root / "elsewhere")
+    (home / "linked").symlink_to(root / "elsewhere", target_is_directory=True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    cache = tmp_path_factory.mktemp("mcp_cache")
+    return {"PYTHONPATH": str(tree.ROOT), "TORCH_TB_PROFILER_CACHE_DIR": str(cache)}
+
+
+def by_stdio(
+    logdir: Path, environment: dict[str, str], use: Callable[[Client], Awaitable[None]]
+) -> None:
+    async def run() -> None:
+        arguments = ["-m", "torch_tb_profiler", "mcp", str(logdir)]
+        server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+        async with Client(stdio_client(server)) as client:
+            await use(client)
+
+    anyio.run(run)
+
+
+@contextlib.asynccontextmanager
+async def serving(logdir: Path, environment: dict[str, str]) -> AsyncIterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "torch_tb_profiler",
+            "mcp",
+            str(logdir),
+            "--http",
+            "--port",
+            str(port),
+        ],
+        env=os.environ | environment,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with anyio.fail_after(60):
+            while True:
+                with contextlib.suppress(OSError):
+                    await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+                    break
+                await anyio.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+async def text(client: Client, tool: str, arguments: dict[str, Any], *, wrong: bool = False) -> str:
+    answer: Any = await client.call_tool(tool, arguments)
+    said = "".join(part.text for part in answer.content)
+    assert bool(answer.is_error) == wrong, f"{tool} {arguments}: {said}"
+    return said
+
+
+async def every_tool(client: Client) -> None:
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(listed) == set(TOOLS)
+    assert len(listed) <= 10
+    for name, arguments in TOOLS.items():
+        tool: Any = listed[name]
+        assert tool.annotations.read_only_hint
+        said = await text(client, name, arguments)
+        assert re.search(r"\*About \d", said), name
+        assert estimate(said) <= asking.TOKENS, name
+        assert "/log/" not in said, "folders of this machine are not named"
+
+
+def test_every_tool_answers_over_stdio(logdir: Path, environment: dict[str, str]) -> None:
+    by_stdio(logdir, environment, every_tool)
+
+
+def test_every_tool_answers_over_http(logdir: Path, environment: dict[str, str]) -> None:
+    async def run() -> None:
+        async with serving(logdir, environment) as url, Client(url) as client:
+            await every_tool(client)
+
+    anyio.run(run)
+
+
+def test_pages_of_other_sites_are_refused(logdir: Path, environment: dict[str, str]) -> None:
+    import urllib.error
+    import urllib.request
+
+    async def run() -> None:
+        async with serving(logdir, environment) as url:
+            for header in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+                asked = urllib.request.Request(
+                    url,
+                    data=b"{}",
+                    headers={
+                        "Content-Type": "application/json",
+                        "Accept": "application/json, text/event-stream",
+                        **header,
+                    },
+                )
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    await anyio.to_thread.run_sync(urllib.request.urlopen, asked)
+                assert refused.value.code in (403, 421)
+                refused.value.close()
+
+    anyio.run(run)
+
+
+def test_what_is_hostile_is_refused_in_words(logdir: Path, environment: dict[str, str]) -> None:
+    async def use(client: Client) -> None:
+        for name, arguments, said in HOSTILE:
+            assert said in await text(client, name, arguments, wrong=True), (name, arguments)
+
+    by_stdio(logdir, environment, use)
+
+
+def test_answers_keep_to_the_budget_and_name_events_that_open(
+    logdir: Path, environment: dict[str, str]
+) -> None:
+    async def use(client: Client) -> None:
+        for tokens in (300, 1000, 4000):
+            said = await text(client, "findings", {"trace": "ddp", "tokens": tokens})
+            assert estimate(said) <= tokens
+        ids = [int(found) for found in re.findall(r"#(\d+)", said)]
+        assert ids
+        trace = "ddp/rank0.pt.trace.json.gz"
+        found = await text(
+            client, "query", {"trace": trace, "table": "kernels", "columns": "id", "limit": 1}
+        )
+        [first] = re.findall(r"^\| (\d+) \|$", found, re.M)
+        opened = await text(client, "event", {"trace": trace, "ids": [int(first)]})
+        assert "kernel" in opened
+
+    by_stdio(logdir, environment, use)
+
+
+def test_what_is_not_recorded_is_an_answer_with_how_to_record_it(
+    logdir: Path, environment: dict[str, str]
+) -> None:
+    async def use(client: Client) -> None:
+        said = await text(client, "memory", {"trace": "ddp/rank0.pt.trace.json.gz"})
+        if "Not recorded" in said:
+            assert "profile_memory=True" in said
+        empty = await text(client, "query", {"trace": "inference", "sql": "select * from kernels"})
+        assert "No row matches." in empty
+        servers = await text(client, "iterations", {"trace": "ddp", "worker": "0"})
+        assert "vLLM" in servers
+
+    by_stdio(logdir, environment, use)
+
+
+def test_definitions_tables_and_prompts_are_there(
+    logdir: Path, environment: dict[str, str]
+) -> None:
+    async def use(client: Client) -> None:
+        uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
+        assert uris == {"profiler://definitions", "profiler://tables"}
+        one: Any = await client.read_resource("profiler://definitions/critical_path")
+        assert one.contents[0].text.startswith("# Critical path")
+        tables: Any = await client.read_resource("profiler://tables")
+        assert "- `kernels`: " in tables.contents[0].text
+        with pytest.raises(Exception, match=r"no definition nothing"):
+            await client.read_resource("profiler://definitions/nothing")
+        for prompt in (await client.list_prompts()).prompts:
+            given = {argument.name: "ddp" for argument in prompt.arguments or ()}
+            found: Any = await client.get_prompt(prompt.name, given)
+            assert "ddp" in found.messages[0].content.text
+            named = set(re.findall(r"[a-z]+(?:_[a-z]+)*", found.messages[0].content.text))
+            assert named & set(TOOLS)
+
+    by_stdio(logdir, environment, use)

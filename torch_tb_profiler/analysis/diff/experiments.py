@@ -1,0 +1,297 @@
+"""Recordings side by side: the figures of each, and how its step differs from that of a chosen one.
+
+::
+
+    run      step            against monday
+    monday   212 ms ± 2      ── base ──
+    tuesday  187 ms ± 1      −25 ms, beyond noise of ± 3
+    friday   213 ms ± 2       +1 ms, within noise
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.diff.side import compared_side
+from torch_tb_profiler.analysis.diff.significance import (
+    LEAST_EFFECT,
+    Sample,
+    compare_samples,
+    is_significant,
+)
+from torch_tb_profiler.analysis.distributed.alignment import unix_begin
+from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
+from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import NO_STRINGS
+from torch_tb_profiler.units import format_share
+
+LIKE_PROGRAM = 0.5
+"""Share of operator names in common from which on two recordings are of one program."""
+
+MOST_FINDINGS = 3
+Findings = tuple[tuple[str, float], ...]
+
+_C = DisplayColumn
+_BEYOND = "Whether the difference is more than step-to-step noise; missing where that is unknown."
+_NOISE = "Smaller differences from the base are within noise; missing where one step was recorded."
+_CHANGE = "Mean step less that of the base; missing for another program."
+_BUSY = "Time with device work, of the steps."
+_PEAK = "Most allocated in a step."
+_EXPOSED = "Communication of a step that nothing hides."
+_FINDINGS = "What costs most step time."
+_OWN = "experiment_"
+_COMMON = "Operator names that it has in common with the base, of those that either has."
+EXPERIMENTS = DisplaySpec(
+    "experiments",
+    "One row per run, or per recording where there is one run; cold, odd and cut off steps left out.",
+    (
+        _C("run", "text", "Run", "Name of the run.", "run", width=190),
+        _C("span", "text", "", "Name of the recording."),
+        _C("state", "text", "", "`ready`, `waiting` or `failed`."),
+        _C("message", "text", "", "Why there are no figures.", optional=True),
+        _C(
+            "recorded",
+            "text",
+            "Recorded",
+            "When it began, UTC.",
+            _OWN + "recorded",
+            True,
+            width=146,
+        ),
+        _C(
+            "steps",
+            "count",
+            "Steps",
+            "Steps that are compared.",
+            "step",
+            True,
+            unit="steps",
+            width=58,
+        ),
+        _C("step_ns", "time", "Step", "Median step.", _OWN + "step", True, width=78),
+        _C(
+            "spread_ns",
+            "time",
+            "Spread",
+            "Its standard deviation.",
+            _OWN + "spread",
+            True,
+            width=76,
+        ),
+        _C("delta_ns", "delta", "Change", _CHANGE, "diff_delta", True, width=92),
+        _C("share", "share", "Of the step", "The same as a share.", "diff_share", True, width=84),
+        _C("noise_ns", "time", "Noise", _NOISE, _OWN + "noise", True, width=76, hidden=True),
+        _C("beyond", "flag", "Beyond noise", _BEYOND, "diff_noise", True, width=76),
+        _C("busy", "share", "GPU active", _BUSY, _OWN + "busy", True, width=70),
+        _C("mfu", "share", "MFU", "Model FLOPs utilization.", "efficiency_mfu", True, width=66),
+        _C("peak_bytes", "bytes", "Peak memory", _PEAK, "memory_peak", True, width=84),
+        _C("exposed_ns", "time", "Exposed", _EXPOSED, "distributed_exposed", True, width=80),
+        _C("findings", "text", "Findings", _FINDINGS, "findings", True, width=300),
+        _C("device", "text", "Device", "Its accelerators.", "device", True, width=170),
+        _C("worker", "text", "Worker", "Its worker; of several, how many.", "worker", width=90),
+        _C("common", "share", "Operators in common", _COMMON, _OWN + "common", True, hidden=True),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The figures of one recording over its usual steps; NaN, None and empty text are unknown.
+
+    began: Unix time of its first event, ns.
+    median, spread: of the compared steps, ns. busy, mfu: shares. memory: bytes. exposed: ns per step.
+    findings: titles, the most expensive first, with what each saves of the step.
+    operators: hashes of the names of its operators, of its kernels where it has none.
+    """
+
+    sample: Sample
+    began: int | None
+    device: str
+    median: float
+    spread: float
+    busy: float
+    mfu: float
+    memory: float
+    exposed: float
+    findings: Findings
+    operators: Ints
+
+
+def experiment_of(
+    trace: Trace, facts: Facts, insight: Insight, mfu: float | None, findings: Findings
+) -> Experiment:
+    """The figures of a recording; ``mfu`` and ``findings`` are computed elsewhere."""
+    side = compared_side(facts, insight, select(facts))
+    walls, steps, table = side.walls, side.steps, facts["steps"]
+    busy = busy_of_steps(facts)[steps]
+    memory = peak_memory(insight, table["start"], table["end"])[steps]
+    exposed = insight["communication_steps"]["communication"][steps]
+    names = facts.strings.many(facts["devices"]["name"])
+    n = len(steps)
+    return Experiment(
+        sample=side.sample,
+        began=unix_begin(trace),
+        device=", ".join(dict.fromkeys(filter(None, names))),
+        median=float(np.median(walls)) if n else math.nan,
+        spread=float(walls.std(ddof=1)) if n > 1 else math.nan,
+        busy=float(busy.sum() / walls.sum()) if n and walls.sum() and busy[0] >= 0 else math.nan,
+        mfu=math.nan if mfu is None else mfu,
+        memory=float(memory.max()) if n and (memory >= 0).any() else math.nan,
+        exposed=float(exposed.mean()) if n and facts.summary["has_device"] else math.nan,
+        findings=findings,
+        operators=_names(facts),
+    )
+
+
+def _names(facts: Facts) -> Ints:
+    for table in ("operators", "kernels"):
+        if facts[table].n:
+            texts = facts.strings.many(np.unique(facts[table]["name"]))
+            return np.unique(np.array([hash(text) for text in texts], np.int64))
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class ExperimentRow:
+    """A row: ``members`` are its workers by what they are matched by, empty until ``state`` is ready."""
+
+    run: str
+    worker: str
+    span: str
+    state: str
+    message: str
+    members: Mapping[Hashable, Experiment]
+
+    @property
+    def first(self) -> Experiment:
+        return next(iter(self.members.values()))
+
+
+def common_operators(a: Experiment, b: Experiment) -> float:
+    """Names of operators that both have, of those that either has; NaN where neither has any."""
+    both = len(np.intersect1d(a.operators, b.operators))
+    either = len(a.operators) + len(b.operators) - both
+    return both / either if either else math.nan
+
+
+def experiment_table(rows: Sequence[ExperimentRow], base: int) -> DisplayTable:
+    """The rows against that number ``base`` (−1 none), in their order. Of several workers figures are medians."""
+    against = rows[base] if 0 <= base < len(rows) and rows[base].members else None
+    cells = [_cells(row, against) for row in rows]
+    return EXPERIMENTS.build(
+        NO_STRINGS, **{c.name: [cell.get(c.name) for cell in cells] for c in EXPERIMENTS.columns}
+    )
+
+
+def _cells(row: ExperimentRow, base: ExperimentRow | None) -> dict[str, object]:
+    told: dict[str, object] = {key: getattr(row, key) for key in ("run", "worker", "span", "state")}
+    told["message"] = row.message or None
+    if not row.members:
+        return told
+    members, first = list(row.members.values()), row.first
+
+    def middle(name: str) -> float | None:
+        values = [value for m in members if not math.isnan(value := getattr(m, name))]
+        return float(np.median(values)) if values else None
+
+    def whole(name: str) -> int | None:
+        return None if (value := middle(name)) is None else round(value)
+
+    told |= {
+        "recorded": recorded(first.began),
+        "device": ", ".join(dict.fromkeys(m.device for m in members if m.device)) or None,
+        "steps": min(m.sample.steps for m in members),
+        "step_ns": whole("median"),
+        "spread_ns": whole("spread"),
+        "busy": middle("busy"),
+        "mfu": middle("mfu"),
+        "peak_bytes": whole("memory"),
+        "exposed_ns": whole("exposed"),
+        "findings": _findings(members),
+    }
+    if base is not None and base is not row:
+        told |= _against(row, base)
+    return told
+
+
+def _findings(members: Sequence[Experiment]) -> str | None:
+    """The findings that cost most; of one that several workers have, the most that it costs any of them."""
+    most: dict[str, float] = {}
+    for title, share in (finding for member in members for finding in member.findings):
+        most[title] = max(share, most.get(title, 0.0))
+    ordered = sorted(most.items(), key=lambda item: -item[1])[:MOST_FINDINGS]
+    return "; ".join(f"{title} ({format_share(share)})" for title, share in ordered) or None
+
+
+def _against(row: ExperimentRow, base: ExperimentRow) -> dict[str, object]:
+    pairs = _pairs(base, row)
+    common = common_operators(base.first, row.first)
+    told: dict[str, object] = {"common": None if math.isnan(common) else common}
+    if common < LIKE_PROGRAM or not all(one.steps for pair in pairs for one in pair) or not pairs:
+        return told
+    test, mean = compare_samples(pairs), float(np.mean([a.mean for a, _ in pairs]))
+    noise = None if math.isnan(test.noise) else round(max(test.noise, LEAST_EFFECT * mean))
+    return told | {
+        "delta_ns": round(test.delta),
+        "share": test.delta / mean if mean else None,
+        "noise_ns": noise,
+        "beyond": is_significant(test, mean),
+    }
+
+
+def _pairs(a: ExperimentRow, b: ExperimentRow) -> list[tuple[Sample, Sample]]:
+    """The workers of both that are matched; one on each side are a pair whatever their names."""
+    if len(a.members) == len(b.members) == 1:
+        return [(a.first.sample, b.first.sample)]
+    return [(a.members[key].sample, b.members[key].sample) for key in a.members if key in b.members]
+
+
+def recorded(began: int | None) -> str | None:
+    """``2026-11-22 19:05``, UTC; None unknown."""
+    if began is None:
+        return None
+    try:
+        return str(np.datetime64(began, "ns").astype("datetime64[m]")).replace("T", " ")
+    except (OverflowError, ValueError):
+        return None
+
+
+def suggested(rows: Sequence[ExperimentRow], base: int) -> int | None:
+    """The row that ``base`` is best compared with: of the same program, with the same device, then the same
+    worker, then recorded before it, then nearest in time. None where no row is of the same program.
+    """
+    if not 0 <= base < len(rows) or not rows[base].members:
+        return None
+    own = rows[base]
+
+    def order(number: int) -> tuple[object, ...]:
+        row = rows[number]
+        since = age(own.first, row.first)
+        return (
+            row.first.device != own.first.device,
+            row.worker != own.worker,
+            since is None,
+            since is not None and since < 0,
+            abs(since or 0),
+            number,
+        )
+
+    like = [
+        number
+        for number, row in enumerate(rows)
+        if number != base and row.members and common_operators(own.first, row.first) >= LIKE_PROGRAM
+    ]
+    return min(like, key=order, default=None)
+
+
+def age(own: Experiment, other: Experiment) -> int | None:
+    """By how much the other was recorded before, ns; None unknown."""
+    return None if own.began is None or other.began is None else own.began - other.began

@@ -1,0 +1,183 @@
+"""Runs a command of this program for an assistant: within the logdir, a budget of tokens, a time and a memory.
+
+A process each: whatever a statement or a damaged trace does, it ends with that process, and what commands print does not
+get between the messages of the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any
+
+import anyio
+
+from torch_tb_profiler.cli.markdown import estimate
+from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.runs.entries import Entry, arrange
+from torch_tb_profiler.runs.single import judge
+from torch_tb_profiler.sources import places
+from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.units import format_bytes, format_count
+
+LEAST_TOKENS, MOST_TOKENS, TOKENS = 200, 20_000, 2000
+SECONDS = 900.0
+"""The first question about a large trace reads it."""
+_FOOT = 14
+"""Tokens of what is said below each answer."""
+_MOST_BYTES = 8 << 30
+"""What a process may allocate (Linux), mapped files aside."""
+_LIST = "The tool list_runs lists what there is."
+
+
+def within(logdir: str, trace: str) -> str:
+    """The place of a run folder or trace file of the logdir.
+
+    Raises:
+        BadRequest: it leads out of the logdir.
+        NotFound: there is nothing.
+    """
+    if not trace.strip() or "\0" in trace:
+        raise BadRequest("The trace is not named.", _LIST)
+    if places.scheme_of(logdir):
+        if places.scheme_of(trace) or ".." in re.split(r"[/\\]", trace) or trace.startswith("/"):
+            raise BadRequest(f"{trace} leads out of the logdir.", _LIST)
+        return f"{logdir.rstrip('/')}/{trace}"
+    home = folder(logdir)
+    assert home is not None
+    # By the words of the path: links are followed, as the listing follows them (docs/security.md).
+    inside = os.path.relpath(os.path.normpath(os.path.join(home, trace)), home)
+    if places.scheme_of(trace) or inside.split(os.sep)[0] == "..":
+        raise BadRequest(f"{trace} leads out of the logdir.", _LIST)
+    if not os.path.exists(os.path.join(home, inside)):
+        raise NotFound(f"There is no {trace} in the logdir.", _LIST)
+    # Relative, so that answers do not name the folders of this machine.
+    return home if inside == "." else os.path.join(".", inside)
+
+
+def folder(logdir: str) -> str | None:
+    """Where commands begin; None for a logdir elsewhere."""
+    return None if places.scheme_of(logdir) else os.path.abspath(places.local_path(logdir))
+
+
+def budget(tokens: int) -> int:
+    """What is left of a budget for the answer itself.
+
+    Raises:
+        BadRequest: it is too small or too large.
+    """
+    if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
+        raise BadRequest(
+            f"The budget is {format_count(tokens)} tokens, expected {LEAST_TOKENS} to"
+            f" {format_count(MOST_TOKENS)}.",
+            "Ask for less at a time: one worker, some steps, fewer columns.",
+        )
+    return tokens - _FOOT
+
+
+def footed(text: str) -> str:
+    """The answer, and about how many tokens it has."""
+    return f"{text.rstrip()}\n\n*About {estimate(text) + _FOOT} tokens.*\n"
+
+
+async def ask(home: str | None, command: str, *arguments: str, seconds: float = SECONDS) -> str:
+    """What a command prints, begun in a folder.
+
+    Raises:
+        BadRequest: it was refused, in its words, or took too long.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = await anyio.open_process(
+        [sys.executable, "-m", "torch_tb_profiler", command, *arguments],
+        stdin=subprocess.DEVNULL,  # what comes there is for the server
+        env=environment,
+        cwd=home,
+    )
+    _limit(process.pid)
+    printed: dict[str, bytes] = {}
+
+    async def read(name: str, stream: Any) -> None:
+        printed[name] = b"".join([part async for part in stream])
+
+    with anyio.move_on_after(seconds) as time:
+        async with anyio.create_task_group() as group:
+            group.start_soon(read, "out", process.stdout)
+            group.start_soon(read, "err", process.stderr)
+        await process.wait()
+    if time.cancelled_caught or process.returncode is None:
+        process.kill()
+        with anyio.CancelScope(shield=True):
+            await process.aclose()
+        raise BadRequest(f"It took longer than {seconds:g} s and was ended.", "Ask for less.")
+    said = printed.get("err", b"").decode(errors="replace").strip()
+    if process.returncode:
+        words = said.splitlines()[-1] if said else "It ended without an answer: too little memory?"
+        raise BadRequest(words.removeprefix("torch-tb-profiler: "))
+    answer = printed.get("out", b"").decode(errors="replace")
+    return answer if answer.strip() else said
+
+
+def _limit(pid: int) -> None:
+    if sys.platform == "linux":
+        import resource
+
+        resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_BYTES, _MOST_BYTES))
+
+
+async def not_recorded(home: str | None, place: str, worker: str, *keys: str) -> str:
+    """What a trace lacks and how to record it; of ``keys`` alone where some are given, empty if nothing."""
+    found = json.loads(await ask(home, "doctor", "--json", *of_worker(worker), "--", place))
+    gaps = {gap["key"]: gap for trace in found["traces"] for gap in trace["missing"]}
+    told = [gap for key, gap in gaps.items() if not keys or key in keys]
+    return "\n".join(
+        f"- Not recorded: {gap['what']}. {gap['why']}{_how(gap['call'])}" for gap in told
+    )
+
+
+def _how(call: str) -> str:
+    """The line of the example that makes the difference."""
+    lines = [line for line in (call or "").splitlines() if "record(" in line]
+    line = lines[0].removeprefix("with ").partition(" as ")[0] if lines else call
+    return f" To record it: `{line}`" if line else ""
+
+
+def of_worker(worker: str) -> tuple[str, ...]:
+    """The option that selects a worker, where one is named."""
+    return (f"--worker={worker}",) if worker else ()
+
+
+def listed(logdir: str, match: str, tokens: int) -> str:
+    """The runs and traces of a logdir by the paths that the other tools take.
+
+    Raises:
+        NotFound: there is none.
+    """
+    home = logdir if places.scheme_of(logdir) else places.local_path(logdir)
+    listing = list_files(home)
+    entries = [Entry("", home, found) for found in listing.files]
+    for entry in entries:
+        judge(entry, named=False)
+    rows = [
+        f"| `{span.path}` | {run.name} | {worker.name} | {'–' if worker.rank is None else worker.rank} |"
+        f" {span.label} | {format_bytes(span.bytes)} |"
+        for run in arrange(entries).runs
+        for worker in run.workers
+        for span in worker.spans
+        if match.lower() in f"{run.name} {worker.name} {span.path}".lower()
+    ]
+    if not rows:
+        raise NotFound("There is no such trace in the logdir.", *listing.notes[:1])
+    head = "| trace | run | worker | rank | span | size |\n| --- | --- | --- | --- | --- | --- |\n"
+    room, shown = tokens - estimate(head) - 30, 0
+    for row in rows:
+        room -= estimate(row) + 1
+        if room < 0:
+            break
+        shown += 1
+    more = len(rows) - shown
+    note = f"\n{format_count(more)} more: narrow them by `match`.\n" if more else ""
+    about = "A run folder stands for all of its traces.\n"
+    return head + "".join(f"{row}\n" for row in rows[:shown]) + note + about

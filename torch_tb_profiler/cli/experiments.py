@@ -1,0 +1,103 @@
+"""``torch-tb-profiler experiments``: the runs of a logdir side by side."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.output import (
+    Printer,
+    Report,
+    no_trace_message,
+    readable,
+    settings_of,
+    warn_unreadable,
+    write,
+)
+from torch_tb_profiler.cli.plain import printable
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.units import UNKNOWN, format_delta
+
+_SHOWN = "run step_ns spread_ns delta_ns beyond busy mfu peak_bytes exposed_ns findings"
+_BEYOND = {True: "yes", False: "no", None: UNKNOWN}
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the runs at ``options.path``; the exit code.
+
+    Raises:
+        NotFound: there is no such base or worker.
+        SourceError, NotATrace: nothing could be read.
+    """
+    settings = settings_of(options)
+    unreadable: list[Unreadable] = []
+    traces = readable(options.path, settings, unreadable, options.worker)
+    first = list(islice(traces, 1))
+    # What describes a trace takes longer to import than a small trace to read.
+    from torch_tb_profiler.analysis.diff.experiments import experiment_table
+    from torch_tb_profiler.api.experiments import base_row, experiment_rows
+    from torch_tb_profiler.api.frame import table_frame
+    from torch_tb_profiler.cli.tables import records
+
+    rows = experiment_rows(chain(first, traces), settings)
+    if not rows:
+        raise NotATrace(no_trace_message(options.path, unreadable))
+    base = base_row(rows, options.base)
+    frame = table_frame(experiment_table(rows, base))
+    told = records(frame)
+    if options.csv:
+        write(_csv(told, list(frame.columns)))
+    else:
+        printer = Printer(options)
+        if options.json:
+            for row in told:
+                printer.add(Report(partial(Document, ""), partial(dict, row)))
+        else:
+            printer.add(Report(partial(_document, told, base), None))
+        printer.end()
+    warn_unreadable(unreadable)
+    return 0
+
+
+def _csv(rows: list[dict[str, Any]], names: list[str]) -> str:
+    from torch_tb_profiler.views.escapes import csv_field
+
+    cells = [names, *([csv_field(_plain(row[name])) for name in names] for row in rows)]
+    return "".join(",".join(line) + "\n" for line in cells)
+
+
+def _plain(value: Any) -> Any:
+    return printable(value) if isinstance(value, str) else value
+
+
+def _document(rows: list[dict[str, Any]], base: int) -> Document:
+    from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
+    from torch_tb_profiler.cli.tables import cell
+
+    declared = {column.name: column for column in EXPERIMENTS.columns}
+    names = [name for name in _SHOWN.split() if any(row[name] is not None for row in rows)]
+
+    def text(name: str, value: Any) -> str:
+        if name == "beyond":
+            return _BEYOND[value]
+        if name == "delta_ns":
+            return format_delta(value)
+        return cell(value, declared[name].unit)
+
+    head = tuple(
+        Column(
+            declared[name].label,
+            "name" if name == "run" else "below" if name == "findings" else "number",
+        )
+        for name in names
+    )
+    cells = [tuple(text(name, row[name]) for name in names) for row in rows]
+    return Document(
+        "Experiments",
+        (f"Compared with {rows[base]['run']}.",),
+        (Table("Runs", head, cells, len(rows)),),
+    )

@@ -1,0 +1,133 @@
+"""``torch-tb-profiler sql``: one SELECT over the tables of a trace.
+
+Imports inside functions: the trace is opened before what answers is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.output import Report, identity, print_traces, settings_of, write
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.sql.engine import check_installed
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.sql.engine import Result
+
+TEXT_ROWS = 100
+_FILE_ROWS = 1_000_000
+_MEMORY = 4 << 30
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the tables that there are, or the answer of each trace at ``options.path``.
+
+    Raises:
+        BadRequest: there is no path or no statement, or that is no SELECT or wrong.
+        MissingPackage: DuckDB or pyarrow is not installed.
+        SourceError, NotATrace: nothing could be read.
+    """
+    if options.list:
+        return _list()
+    if options.path is None or not (options.statement or "").strip():
+        raise BadRequest(
+            "sql needs a trace and a statement.",
+            'Like `sql PATH "select name, dur from kernels"`, or --list for the tables.',
+        )
+    check_installed()
+    return _print_csv(options) if options.csv else print_traces(options, "sql:report")
+
+
+def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """The answer of one trace."""
+    answer = _answer(opened, settings, options)
+    return Report(lambda: _document(opened, answer), lambda: {**identity(opened), **_plain(answer)})
+
+
+def _answer(opened: Opened, settings: Settings, options: argparse.Namespace) -> Result:
+    from torch_tb_profiler.api.sql import data_of
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.sql.engine import Limits, run
+
+    text = not (options.json or options.csv)
+    rows = options.limit or (TEXT_ROWS if text else _FILE_ROWS)
+    limits = Limits(rows=rows, bytes=1 << 30, seconds=options.seconds, memory=_MEMORY)
+    return run(data_of(TraceContext(opened, settings)), options.statement, limits)
+
+
+def _document(opened: Opened, answer: Result) -> Document:
+    columns = tuple(
+        Column(name, "number" if kind in ("integer", "number") else "text")
+        for name, kind in zip(answer.columns, answer.types, strict=True)
+    )
+    rows = [tuple(map(_text, row)) for row in answer.rows]
+    total = max(answer.total, len(rows))
+    return Document(opened.title, (), (Table("Answer", columns, rows, total, answer.note),))
+
+
+def _text(value: Any) -> str:
+    from torch_tb_profiler.units import UNKNOWN
+
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _plain(answer: Result) -> dict[str, Any]:
+    return {
+        "columns": answer.columns,
+        "rows": [dict(zip(answer.columns, row, strict=True)) for row in answer.rows],
+        "total": None if answer.total < 0 else answer.total,
+    }
+
+
+def _print_csv(options: argparse.Namespace) -> int:
+    """All traces as one table, as ``export`` writes them: with several, the worker and the span come first."""
+    import sys
+
+    import pandas
+
+    from torch_tb_profiler.api.export import write_table
+    from torch_tb_profiler.api.joined import joined
+    from torch_tb_profiler.cli.output import all_traces, warn_unreadable
+    from torch_tb_profiler.runs.single import Unreadable
+
+    unreadable: list[Unreadable] = []
+    settings, parts = settings_of(options), []
+    for opened in all_traces(options.path, settings, unreadable, options.worker):
+        answer = _answer(opened, settings, options)
+        columns = {
+            place: pandas.Series([row[place] for row in answer.rows], dtype=object)
+            for place in range(len(answer.columns))
+        }
+        frame = pandas.DataFrame(columns)
+        frame.columns = pandas.Index(answer.columns)
+        parts.append((opened, frame))
+        if answer.note:
+            print(f"torch-tb-profiler: {answer.note}", file=sys.stderr)
+    write_table(parts[0][1] if len(parts) == 1 else joined(parts), sys.stdout.buffer, "csv")
+    sys.stdout.buffer.flush()
+    warn_unreadable(unreadable)
+    return 0
+
+
+def _list() -> int:
+    from torch_tb_profiler.sql.listing import listed
+
+    schema = ""
+    for table in listed():
+        if table.schema != schema:
+            schema = table.schema
+            write(f"{schema}: {table.about}\n")
+        name = table.name if schema == "main" else f"{schema}.{table.name}"
+        write(f"  {name}  {table.doc}\n")
+        for column in table.columns:
+            unit = f" ({column.unit})" if column.unit else ""
+            write(f"      {column.name} {column.type}{unit}  {column.doc}\n")
+    return 0

@@ -1,0 +1,125 @@
+"""Statements of a server, answered one at a time in a process of their own that is ended when it takes too long."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from torch_tb_profiler.errors import BadRequest, Busy, MissingPackage, NotReady, SidecarError
+from torch_tb_profiler.runs.executor import WorkerProcess
+from torch_tb_profiler.sql.engine import LESS, Limits, Result
+
+IDLE_SECONDS = 60.0
+"""So long a process waits for the next statement."""
+GRACE_SECONDS = 3.0
+"""What a statement may take beyond its limit until the process is ended, and what starting one takes."""
+_QUEUE_SECONDS = 20.0
+_BESIDES = 1 << 30
+"""Bytes that a process may allocate beyond what DuckDB counts."""
+_MAKER = "torch_tb_profiler.sql.child:answer"
+_MOST = 200
+"""Statements of one process, so that the traces that it has mapped are let go."""
+_ERRORS = {kind.code: kind for kind in (BadRequest, MissingPackage, NotReady, SidecarError)}
+
+
+class Statements:
+    """One process, started by the first statement."""
+
+    def __init__(self) -> None:
+        self._asking = threading.Lock()
+        self._worker: WorkerProcess | None = None
+        self._idle: threading.Timer | None = None
+
+    def ask(
+        self,
+        sidecar: str,
+        insight: str,
+        make_insight: Callable[[], Any],
+        text: str,
+        limits: Limits,
+    ) -> Result:
+        """The result of a statement on the trace of a sidecar. ``insight``: the sidecar of the insight;
+        ``make_insight`` is called if the statement needs that and it is not there yet.
+
+        Raises:
+            BadRequest, MissingPackage, SidecarError: as ``engine.run`` does.
+            Busy: other statements have run for too long.
+            NotReady: by ``make_insight``.
+        """
+        question = {"text": text, "insight": insight, "limits": asdict(limits)}
+        for asked_again in (False, True):
+            with self._held() as worker:
+                found = _outcome(worker, sidecar, question, limits)
+            if "code" not in found:
+                return Result(**found)
+            if found["code"] != NotReady.code or asked_again:
+                break
+            make_insight()
+        raise _ERRORS.get(found["code"], BadRequest)(found["message"], found["hint"])
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[WorkerProcess]:
+        if not self._asking.acquire(timeout=_QUEUE_SECONDS):
+            raise Busy("Other statements are being answered.", "Try again in a moment.")
+        try:
+            if self._idle is not None:
+                self._idle.cancel()
+            if self._worker is None or not self._worker.alive or self._worker.tasks >= _MOST:
+                self._close()
+                self._worker = WorkerProcess(quiet=True)
+            yield self._worker
+        finally:
+            self._idle = threading.Timer(IDLE_SECONDS, self._end_idle)
+            self._idle.daemon = True
+            self._idle.start()
+            self._asking.release()
+
+    def _end_idle(self) -> None:
+        if self._asking.acquire(blocking=False):
+            self._close()
+            self._asking.release()
+
+    def _close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+
+def _outcome(
+    worker: WorkerProcess, sidecar: str, question: dict[str, Any], limits: Limits
+) -> dict[str, Any]:
+    task = {
+        "maker": _MAKER,
+        "location": json.dumps(question),
+        "sidecar": sidecar,
+        "settings": {"max_import_memory_bytes": limits.memory + _BESIDES},
+    }
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        worker.kill()
+
+    watchdog = threading.Timer(limits.seconds + GRACE_SECONDS, end)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        for message in worker.run(task):
+            if "outcome" in message:
+                found: dict[str, Any] = message["outcome"]
+                return found
+            if "error" in message:
+                return {"code": "bad_request", "message": message["error"], "hint": LESS}
+    finally:
+        watchdog.cancel()
+    worker.close()
+    what = (
+        f"The statement was ended after {limits.seconds:g} s."
+        if late.is_set()
+        else "The statement needed too much memory: its process ended."
+    )
+    return {"code": "bad_request", "message": what, "hint": LESS}

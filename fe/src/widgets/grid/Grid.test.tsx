@@ -237,7 +237,7 @@ describe("the grid", () => {
 
   it("copies the shown rows for spreadsheets and as Markdown, without columns that only lead on", async () => {
     const writeText = vi.fn(() => Promise.resolve());
-    vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText } });
+    vi.stubGlobal("navigator", { clipboard: { writeText } });
     const go: Column = { key: "go", label: "Go", kind: "text", values: ["there"], action: true };
     const few = COLUMNS.map((column) => ({
       ...column,

@@ -2,7 +2,7 @@
 
 ``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all;
 ``experiments(logdir)`` puts its runs side by side;
-``record(directory)`` records a trace that shows everything; ``register_model`` is for performance
+``record(directory)`` records a trace that shows everything, ``listen`` lets a running job be recorded; ``register_model`` is for performance
 models of your own. Importing this package costs nothing: pandas, numpy, torch and the rest are
 imported when they are needed.
 """
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from torch_tb_profiler.api.models import register_model
     from torch_tb_profiler.api.opening import open_all
     from torch_tb_profiler.api.opening import open_path as open
+    from torch_tb_profiler.live.listener import Listener, listen
     from torch_tb_profiler.recording import Recording, record
 
 __all__ = [
+    "Listener",
     "Recording",
     "RunFrames",
     "TraceFrames",
     "__version__",
     "experiments",
+    "listen",
     "open",
     "open_all",
     "record",
@@ -40,6 +43,8 @@ _FROM = {
     "TraceFrames": ("api.frames", "TraceFrames"),
     "RunFrames": ("api.frames", "RunFrames"),
     "record": ("recording", "record"),
+    "listen": ("live.listener", "listen"),
+    "Listener": ("live.listener", "Listener"),
     "Recording": ("recording", "Recording"),
     "register_model": ("api.models", "register_model"),
 }

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -57,6 +58,7 @@ class Recording:
         ranks: int | Iterable[int] | None,
         worker: str | None,
         options: dict[str, Any],
+        first_step: int = 0,
     ) -> None:
         if warmup < 0 or active < 1 or repeat < 1:
             raise BadRequest(
@@ -81,7 +83,7 @@ class Recording:
         self._schedule: Schedule | None = options.pop("schedule", None)
         self._options = {**DEFAULTS, **options}
         self._torch: Any = None
-        self._step, self._begin = 0, 0
+        self._step = self._begin = self._first = first_step
         self._fallback: Any = None
         self._running = self._empty = False
 
@@ -109,7 +111,7 @@ class Recording:
         if self._torch is not None:
             raise BadRequest("The recording has already begun.", "Use one `record` per recording.")
         self._torch = _torch()
-        rank = _rank(self._torch)
+        rank = rank_of_process()
         if self._ranks is not None and (rank or 0) not in self._ranks:
             return
         _make_folder(self.directory)
@@ -137,7 +139,7 @@ class Recording:
 
     def stop(self) -> None:
         """End the recording and write what is left; ``with`` calls it."""
-        steps, running = self._step, self._running
+        steps, running = self._step - self._first, self._running
         self._finish()
         if running and self._fallback is not None and self.paths:
             ended = f"The loop ended after {steps} step{'' if steps == 1 else 's'}"
@@ -171,8 +173,8 @@ class Recording:
             return
         number, record = self._step, self._begin + self._warmup
         fallback = 0
-        if self._begin == 0 and self._warmup:
-            fallback = min(FALLBACK_STEPS, max(self._warmup - 1, 1))
+        if self._begin == self._first and self._warmup:
+            fallback = self._first + min(FALLBACK_STEPS, max(self._warmup - 1, 1))
         if self.profile is not None and number in (fallback, record + self._active):
             self._end_profile()
         if number == record + self._active:
@@ -183,10 +185,9 @@ class Recording:
                 self._fallback = None
                 return
             record, fallback = self._begin + self._warmup, 0
-        if number == 0 and fallback:
-            self._start_profile(
-                {**self._options, "with_stack": False}, self._plan(0, fallback), self._save_fallback
-            )
+        if number == self._first and fallback:
+            plan = self._plan(number, fallback)
+            self._start_profile({**self._options, "with_stack": False}, plan, self._save_fallback)
         elif self.profile is None and number >= record - 1 and number >= fallback:
             plan = self._plan(record, record + self._active)
             self._start_profile(self._options, plan, self._save)
@@ -251,7 +252,7 @@ class Recording:
                 stacklevel=2,
             )
             return
-        rank = _rank(self._torch)
+        rank = rank_of_process()
         worker = self._worker or (f"rank{rank}" if rank is not None else "worker0")
         name = f"{worker}.{time.time_ns()}.pt.trace.json.gz"
         text, packed = self.directory / f".{name}.text", self.directory / f".{name}.part"
@@ -359,9 +360,9 @@ def _was_taken_over(profile: Any) -> bool:
     return began is not None and not began()
 
 
-def _rank(torch: Any) -> int | None:
-    """The rank of this process; None if nothing says that there are several."""
-    distributed = getattr(torch, "distributed", None)
+def rank_of_process() -> int | None:
+    """The rank of this process; None if nothing says that there are several. PyTorch is not imported for it."""
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_rank())
     for variable in _RANKS:

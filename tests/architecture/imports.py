@@ -32,11 +32,13 @@ ALLOWED: dict[str, Set[str]] = {
     "sql": {*_ANALYSIS, "hardware", "runs", "store"},
     "web": {"runs", "sql", "views"},
     "api": {*_ANALYSIS, "runs", "sql", "store", "views"},
-    "cli": {*_ANALYSIS, "runs", "sql", "store", "views", "web", "api"},
+    "cli": {*_ANALYSIS, "runs", "sql", "store", "views", "web", "api", "live"},
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},
     "recording": set(),
-    "__init__": {"api", "recording"},
+    "integrations": {"recording"},
+    "live": {"integrations", "recording"},
+    "__init__": {"api", "recording", "live"},
     "__main__": {"cli"},
 }
 """Room (a folder, or a file at the top) → rooms it may import, besides itself and base."""

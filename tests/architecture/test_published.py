@@ -27,7 +27,7 @@ IMPORT_ALL = """
 import importlib, json, pkgutil, sys
 import torch_tb_profiler as package
 for module in pkgutil.walk_packages(package.__path__, "torch_tb_profiler."):
-    if not module.name.startswith("torch_tb_profiler.api") and not module.name.endswith("__main__"):
+    if not module.name.startswith(("torch_tb_profiler.api", "torch_tb_profiler.integrations.")) and not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 print(json.dumps(sorted(sys.modules)))
 """

@@ -26,9 +26,11 @@ from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views.findings_table import FINDINGS
 from torch_tb_profiler.views.pyprof import PYPROF
+from torch_tb_profiler.views.scalars import SCALARS
 
 FRAMES: tuple[DisplaySpec, ...] = (
     STEPS,
+    SCALARS,
     ITERATIONS,
     CRITICAL_PATH,
     RANKS_PATH,

@@ -60,6 +60,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "data_parallel": False,
         "device_identified": False,
         "workload": {"kind": "unknown", "evidence": "Nothing says."},
+        "writer": "loop",
         "communication_backends": ["nccl"],
         "matrix_eligible_share": 0.5,
         "touched_ns": {TRUNCATED: 36 * US},

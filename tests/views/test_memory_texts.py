@@ -11,6 +11,7 @@ from tests.builders.drawn import Event
 from torch_tb_profiler.views.memory import memory_payload
 from torch_tb_profiler.views.memory_devices import device_name
 from torch_tb_profiler.views.memory_tables import memory_blocks_payload
+from torch_tb_profiler.views.vocabulary import NEUTRAL, named_device, vendor_words
 
 
 @pytest.mark.parametrize(
@@ -28,12 +29,19 @@ from torch_tb_profiler.views.memory_tables import memory_blocks_payload
         (42, 0, "device type 42 0"),
         (42, -1, "device type 42"),
         (-1, -1, "Device"),
-        (-1, 4, "Device 4"),
+        (-1, 4, "Accelerator 4"),
         (1, -1, "GPU"),
     ],
 )
 def test_device_names(kind: int, number: int, name: str) -> None:
-    assert device_name(kind, number) == name
+    assert device_name(kind, number, NEUTRAL) == name
+
+
+@pytest.mark.parametrize("kind", [1, 6, 12, -1])
+def test_a_device_has_one_name(kind: int) -> None:
+    assert device_name(kind, 9, vendor_words("amd")) == "GPU 9"
+    assert named_device(vendor_words("amd"), "GPU 9 AMD Instinct MI300X") == "GPU 9"
+    assert named_device(vendor_words("amd"), "python 12") == "python 12"
 
 
 def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() -> None:

@@ -52,6 +52,7 @@ def _plain(make: Callable[[Any], DataFrame]) -> Callable[[Frames, str | None], D
 
 TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "steps": _plain(lambda frames: frames.steps),
+    "scalars": _plain(lambda frames: frames.scalars),
     "iterations": _plain(lambda frames: frames.iterations),
     "critical_path": _plain(lambda frames: frames.critical_path()),
     "operators": _by(lambda frames, by: frames.operators(by=by), "name"),

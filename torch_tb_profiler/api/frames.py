@@ -62,6 +62,11 @@ class Frames(ABC):
         return self._each(tables.steps)
 
     @property
+    def scalars(self) -> DataFrame:
+        """What a curve over the steps of a program shows, a row per step."""
+        return self._each(tables.scalars)
+
+    @property
     def iterations(self) -> DataFrame:
         """Iterations of an inference server: phase, requests, tokens and times."""
         return self._each(tables.iterations)

@@ -17,6 +17,7 @@ from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.views.memory_devices import device_names, in_order
+from torch_tb_profiler.views.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,7 +32,7 @@ def curve(context: TraceContext) -> DataFrame:
     )
     rows = MEMORY.build(
         insight.strings,
-        device=_devices(insight, table["device"]),
+        device=_devices(context, table["device"]),
         time_ns=table["time"],
         change_bytes=table["bytes"],
         allocated_bytes=table["allocated"],
@@ -48,7 +49,7 @@ def blocks(context: TraceContext) -> DataFrame:
     table = context.insight["allocations"]
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
     rows = block_table(context.insight, np.arange(table.n)).with_columns(
-        device=_devices(context.insight, table["device"]), category=coded(told, BLOCK_CATEGORIES)
+        device=_devices(context, table["device"]), category=coded(told, BLOCK_CATEGORIES)
     )
     return table_frame(rows, share=True)
 
@@ -65,7 +66,7 @@ def alive(context: TraceContext, time_ns: int | None, device: str | None) -> Dat
     # DataFrames hold numpy integers.
     time_ns = None if time_ns is None else index(time_ns)
     devices = context.insight["memory_devices"]
-    names = device_names(devices)
+    names = device_names(devices, vocabulary(context.facts))
     if device is not None and device not in names:
         raise NotFound(
             f"There is no memory device {device!r}.",
@@ -86,5 +87,6 @@ def _alive_on(insight: Insight, row: int, name: str, time_ns: int | None) -> Dat
     return table_frame(table.with_columns(device=[name] * table.n))
 
 
-def _devices(insight: Insight, numbers: Array) -> Any:
-    return coded(numbers, device_names(insight["memory_devices"]))
+def _devices(context: TraceContext, numbers: Array) -> Any:
+    names = device_names(context.insight["memory_devices"], vocabulary(context.facts))
+    return coded(numbers, names)

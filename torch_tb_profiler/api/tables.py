@@ -43,6 +43,7 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.distributed import node_of
 from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.scalars import scalar_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,6 +56,19 @@ def steps(context: TraceContext) -> DataFrame:
     """See ``figures.step_table.STEPS``."""
     table = step_table(context.facts, context.selection())
     return table_frame(table.take(context.selection().steps))
+
+
+def scalars(context: TraceContext) -> DataFrame:
+    """See ``views.scalars.SCALARS``."""
+    return table_frame(
+        scalar_table(
+            context.trace,
+            context.facts,
+            context.insight,
+            context.selection(),
+            context.settings.peaks,
+        )
+    )
 
 
 def iterations(context: TraceContext) -> DataFrame:

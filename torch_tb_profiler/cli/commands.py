@@ -12,15 +12,15 @@ from typing import Any, cast
 
 from torch_tb_profiler.cli import programs
 from torch_tb_profiler.cli.programs import PATH
-from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive, words
+from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive
 
 _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
+_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
 memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
-and speedscope modules or lines (default: lines); with trace events"""
+and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
 
 Arguments = Callable[[argparse.ArgumentParser], None]
 
@@ -44,34 +44,14 @@ def function_of(name: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", getattr(imported, function))
 
 
-def _trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    parser.add_argument("path", metavar="PATH", type=path_or_url, nargs=nargs, help=PATH)
-    _workers(parser)
-    _cache(parser)
-
-
-def _workers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--worker",
-        metavar="NAMES",
-        type=words,
-        default=(),
-        help="workers by name or rank, comma-separated (default: all)",
-    )
-
-
-def _cache(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-cache", action="store_true", help="do not use the import cache")
-
-
 def _reports(parser: argparse.ArgumentParser) -> None:
     """For the commands that print a ``Report`` of each trace."""
-    _trace(parser)
+    programs.trace(parser)
     _form(parser)
 
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
-    _trace(parser, "?")
+    programs.trace(parser, "?")
     _form(parser)
 
 
@@ -98,8 +78,8 @@ def _event(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "ids", metavar="ID", nargs="+", type=event_number, help="event ids, like 1234 or '#1234'"
     )
-    _workers(parser)
-    _cache(parser)
+    programs.workers(parser)
+    programs.cache(parser)
     _form(parser)
     parser.add_argument(
         "--raw", action="store_true", help="also print all arguments as written in the file"
@@ -138,7 +118,7 @@ def _operators(parser: argparse.ArgumentParser) -> None:
 
 
 def _ranges(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     form = _form(parser)
     form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
     _steps(parser)
@@ -146,7 +126,7 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
 
 
 def _experiments(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     form = _form(parser)
     form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
     parser.add_argument(
@@ -178,7 +158,7 @@ def _iterations(parser: argparse.ArgumentParser) -> None:
 
 
 def _what_if(parser: argparse.ArgumentParser) -> None:
-    _trace(parser, "?")
+    programs.trace(parser, "?")
     _form(parser)
     _steps(parser)
     parser.add_argument(
@@ -209,7 +189,7 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
 
 
 def _pyprof(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     _steps(parser)
     default = "idx,dir,sub,mod,op,kernel,params,sil"
     parser.add_argument(
@@ -232,7 +212,7 @@ def _pyprof(parser: argparse.ArgumentParser) -> None:
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:
-    _trace(parser, "?")
+    programs.trace(parser, "?")
     parser.add_argument(
         "statement", metavar="STATEMENT", nargs="?", help="one SELECT; times are integer ns"
     )
@@ -264,7 +244,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         type=path_or_url,
         help="what to compare with it; workers of runs are matched by name, else by rank",
     )
-    _workers(parser)
+    programs.workers(parser)
     parser.add_argument(
         "--steps-a", metavar="STEPS", help="steps of A by index, like 3 or 3-7 (default: all)"
     )
@@ -285,13 +265,14 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json", dest="format", action="store_const", const="json", help="same as --format json"
     )
+    parser.add_argument("--junit", metavar="FILE", help="also write the verdict as JUnit XML")
     _tokens(parser, "shorten the Markdown to about N tokens, as far as the verdict allows")
-    _cache(parser)
+    programs.cache(parser)
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=path_or_url, help=PATH)
-    _cache(parser)
+    programs.cache(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)"
     )
@@ -306,14 +287,14 @@ def _report(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
-    _trace(parser)
+    programs.trace(parser)
     _steps(parser)
     parser.add_argument("--what", metavar="WHAT", help=_WHAT)
     parser.add_argument(
         "--to",
         metavar="FORM",
-        help="csv, parquet, arrow, folded, speedscope or trace (default: by the ending of FILE,"
-        " else csv)",
+        help="csv, parquet, arrow, folded, speedscope, trace or tensorboard (default: by the ending of FILE, else csv; of scalars"
+        " tensorboard: event files with a curve per figure, in the folder FILE or in scalars beside the traces)",
     )
     parser.add_argument(
         "-o",
@@ -343,6 +324,12 @@ def _export(parser: argparse.ArgumentParser) -> None:
         "--kinds",
         metavar="KINDS",
         help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
+    )
+    parser.add_argument(
+        "--first-step",
+        metavar="N",
+        type=int,
+        help="with tensorboard: number of the step that counts as 0",
     )
     programs.force(parser)
 
@@ -427,6 +414,21 @@ COMMANDS: tuple[Command, ...] = (
         ("import_all:run",),
     ),
     Command("sql", "answer one SELECT over the tables of a trace", _sql, ("sql:run",)),
+    Command(
+        "baseline",
+        "save the figures of a recording in a small file, or compare with one",
+        programs.baseline,
+        ("baseline:run",),
+    ),
+    Command(
+        "budgets", "check a recording against budgets", programs.budgets, ("baseline:budgets",)
+    ),
+    Command(
+        "record",
+        "have a running job, or a vLLM or SGLang server, record now",
+        programs.record,
+        ("live:run",),
+    ),
     Command("serve", "serve the page without TensorBoard", programs.serve, ("serve:run",)),
     Command(
         "skill",

@@ -10,6 +10,7 @@ from typing import Literal
 
 from torch_tb_profiler.api.changes import match_traces, recording
 from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.cli.junit import check_of, write_junit
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import selected_steps, write
 from torch_tb_profiler.cli.plain import printable
@@ -57,9 +58,11 @@ def print_comparison(
             pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS
         )
         write(_text(payload, options, lambda most: diff_markdown(payload, most)))
+        _junit(options, [("step time", payload.verdict)])
         return _judged(payload.verdict, options.fail_on)
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)))
+    _junit(options, [("run", together.verdict), *((w.name, w.verdict) for w in together.workers)])
     return max(
         _judged(together.verdict, options.fail_on), _any_judged(together.workers, options.fail_on)
     )
@@ -100,6 +103,12 @@ def _json(payload: DiffPayload) -> str:
         for side in "ab":
             both[side]["steps"] = step_objects(both[side]["steps"])
     return to_json(told).decode() + "\n"
+
+
+def _junit(options: argparse.Namespace, verdicts: Sequence[tuple[str, Verdict]]) -> None:
+    if options.junit:
+        checks = [check_of("", name, verdict, options.fail_on) for name, verdict in verdicts]
+        write_junit(options.junit, "torch-tb-profiler diff", checks)
 
 
 def _judged(verdict: Verdict, fail_on: float | None) -> int:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from torch_tb_profiler.views.module_wire import FlameTree
 
 TRACE = "trace"
+TENSORBOARD = "tensorboard"
+SCALARS = "scalars"
 ENDINGS = {
     "csv": ".csv",
     "parquet": ".parquet",
@@ -36,6 +38,7 @@ ENDINGS = {
     "folded": ".folded",
     "speedscope": ".speedscope.json",
     TRACE: ".pt.trace.json.gz",
+    TENSORBOARD: "",
 }
 _ALSO = {".feather": "arrow", ".txt": "folded", ".json.gz": TRACE}
 _TREES: dict[str, FlameTree] = {"modules": "module", "lines": "line"}
@@ -45,6 +48,7 @@ _ONLY = {
     "start": (TRACE,),
     "end": (TRACE,),
     "kinds": (TRACE,),
+    "first_step": (TENSORBOARD,),
 }
 """Options that only some forms take."""
 
@@ -59,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         MissingPackage: the form needs a package that is not installed.
     """
     form, what = _form_and_content(options)
+    if form == TENSORBOARD:
+        return _event_files(options)
     output = options.output or what + ENDINGS[form]
     if output != export.STDOUT:
         export.refuse_overwrite(Path(output), options.force)
@@ -83,13 +89,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
     """Form and content, checked before anything is read."""
-    form = options.to or _form_of(options.output or "")
+    form = options.to or _form_of(options.output or "", options.what)
     if form not in ENDINGS:
         raise BadRequest(f"--to {form} is unknown.", f"Use one of: {', '.join(ENDINGS)}.")
     for name, forms in _ONLY.items():
         if getattr(options, name) is not None and form not in forms:
             raise BadRequest(
-                f"--{name} cannot be used with {form}.", f"It applies to: {', '.join(forms)}."
+                f"--{name.replace('_', '-')} cannot be used with {form}.",
+                f"It applies to: {', '.join(forms)}.",
             )
     allowed = (
         tuple(export.TABLES)
@@ -97,6 +104,8 @@ def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
         else tuple(_TREES)
         if form in export.FLAME_FORMS
         else ("events",)
+        if form == TRACE
+        else (SCALARS,)
     )
     what = options.what or ("operators" if "operators" in allowed else allowed[-1])
     if what not in allowed:
@@ -112,9 +121,24 @@ def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
     return form, what
 
 
-def _form_of(output: str) -> str:
-    known = {ending: form for form, ending in ENDINGS.items()} | _ALSO
-    return next((form for ending, form in known.items() if output.lower().endswith(ending)), "csv")
+def _form_of(output: str, what: str | None) -> str:
+    known = {ending: form for form, ending in ENDINGS.items() if ending} | _ALSO
+    otherwise = TENSORBOARD if what == SCALARS and output != export.STDOUT else "csv"
+    return next((f for ending, f in known.items() if output.lower().endswith(ending)), otherwise)
+
+
+def _event_files(options: argparse.Namespace) -> int:
+    unreadable: list[Unreadable] = []
+    frames = _frames(options, unreadable)
+    from torch_tb_profiler.api.event_files import write_event_files
+
+    paths = write_event_files(
+        frames, options.output, first_step=options.first_step or 0, force=options.force
+    )
+    warn_unreadable(unreadable)
+    for path in paths:
+        print(printable(f"{path}: {format_bytes(path.stat().st_size)}"), file=sys.stderr)
+    return 0
 
 
 def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceFrames | RunFrames:

@@ -1,12 +1,35 @@
-"""Arguments of the commands that serve, import everything or install."""
+"""Arguments of the commands that serve, record, check, import everything or install, and those that most commands take."""
 
 from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.values import path_or_url, port, positive
+from torch_tb_profiler.cli.values import numbers, path_or_url, percent, port, positive, words
 
 PATH = "trace file, run folder or logdir: a path or a URL"
+
+
+def trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """A path of traces, and which of them."""
+    parser.add_argument("path", metavar="PATH", type=path_or_url, nargs=nargs, help=PATH)
+    workers(parser)
+    cache(parser)
+
+
+def workers(parser: argparse.ArgumentParser) -> None:
+    """Which workers."""
+    parser.add_argument(
+        "--worker",
+        metavar="NAMES",
+        type=words,
+        default=(),
+        help="workers by name or rank, comma-separated (default: all)",
+    )
+
+
+def cache(parser: argparse.ArgumentParser) -> None:
+    """Whether what was imported is kept."""
+    parser.add_argument("--no-cache", action="store_true", help="do not use the import cache")
 
 
 def serve(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +75,60 @@ def skill(parser: argparse.ArgumentParser) -> None:
         help="folder of an assistant's skills (default: %(default)s)",
     )
     force(parser)
+
+
+def record(parser: argparse.ArgumentParser) -> None:
+    """Of ``record``."""
+    parser.add_argument(
+        "job",
+        metavar="JOB",
+        type=path_or_url,
+        help="HOST:PORT or unix:PATH of a job that calls torch_tb_profiler.listen, the folder of its traces, or the URL of"
+        " a server",
+    )
+    parser.add_argument(
+        "--steps", metavar="N", type=positive, default=5, help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds", metavar="S", type=float, help="how long a server without steps records"
+    )
+    parser.add_argument(
+        "--ranks", metavar="RANKS", type=numbers, help="like 0,7 (default: all that listen)"
+    )
+    parser.add_argument("--token", help="what the job asks for (default: TORCH_TB_PROFILER_TOKEN)")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait for the traces")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def baseline(parser: argparse.ArgumentParser) -> None:
+    """Of ``baseline``."""
+    parser.add_argument("action", choices=("save", "compare"))
+    parser.add_argument("name", metavar="NAME", help="of the baseline")
+    trace(parser)
+    parser.add_argument(
+        "--dir", metavar="FOLDER", default=".profiler-baselines", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        metavar="PERCENT",
+        type=percent,
+        help="exit with 1 if the step is slower by more than this, and by more than noise",
+    )
+    _checks(parser)
+
+
+def budgets(parser: argparse.ArgumentParser) -> None:
+    """Of ``budgets``."""
+    trace(parser)
+    parser.add_argument(
+        "--budgets", metavar="FILE", default="profiler-budgets.toml", help="(default: %(default)s)"
+    )
+    _checks(parser)
+
+
+def _checks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--junit", metavar="FILE", help="also write the checks as JUnit XML")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def import_all(parser: argparse.ArgumentParser) -> None:

@@ -32,6 +32,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word for part in text.split(",") if (word := part.strip()))
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers between commas."""
+    return tuple(_number(word, int) for word in words(text))
+
+
 def positive(text: str) -> int:
     """A whole number from 1."""
     number = _number(text, int)

@@ -20,6 +20,8 @@ from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
 from torch_tb_profiler.views.memory_wire import MemoryCurvePayload, MemoryDevice, MemoryPayload
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.wire import Vocabulary
 
 
 def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
@@ -27,12 +29,12 @@ def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayloa
     return MemoryPayload(
         source=insight.about["memory_source"],
         span_ns=whole_window(trace, facts)[1],
-        devices=_devices(trace, insight),
+        devices=_devices(trace, insight, vocabulary(facts)),
         categories=category_names(insight),
         has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
         has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
         steps=step_columns(facts, select(facts)),
-        notes=_notes(trace, insight),
+        notes=_notes(trace, insight, vocabulary(facts)),
         missing=missing(absent(facts), ("memory",)),
     )
 
@@ -44,9 +46,9 @@ def whole_window(trace: Trace, facts: Facts) -> Window:
     return 0, max(facts.summary["span_ns"], latest, 1)
 
 
-def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
+def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDevice]:
     devices = insight["memory_devices"]
-    names, capacity = device_names(devices), _capacity(trace, devices)
+    names, capacity = device_names(devices, words), _capacity(trace, devices)
     blocks = np.bincount(insight["allocations"]["device"], minlength=devices.n).tolist()
     columns = {name: devices[name].tolist() for name in devices}
     return [
@@ -95,10 +97,10 @@ def _capacity(trace: Trace, devices: Table) -> list[int | None]:
     return found
 
 
-def _notes(trace: Trace, insight: Insight) -> list[str]:
+def _notes(trace: Trace, insight: Insight, words: Vocabulary) -> list[str]:
     """What a reader must know before trusting the figures."""
     about, devices = insight.about, insight["memory_devices"]
-    names = device_names(devices)
+    names = device_names(devices, words)
     notes = []
     failed = failed_allocations(trace)
     if failed is not None:

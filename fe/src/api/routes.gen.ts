@@ -2,6 +2,7 @@
 
 import type {
   AlignmentPayload,
+  AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
   CallersPayload,
@@ -48,6 +49,7 @@ import type {
   StepsPayload,
   StragglersPayload,
   TimelinePayload,
+  TourPayload,
   TracePayload,
   WhatIfPayload,
 } from "./types.gen";
@@ -76,6 +78,7 @@ export interface OfSteps {
 /** What each route answers with. */
 export interface Routes {
   runs: RunsPayload;
+  tour: TourPayload;
   diagnosis: DiagnosisPayload;
   definitions: DefinitionsPayload;
   steps: StepsPayload;
@@ -115,6 +118,7 @@ export interface Routes {
   "trace/search/heat": HeatPayload;
   "trace/search/next": NextHitPayload;
   "trace/area": AreaPayload;
+  "trace/area/flame": AreaFlamePayload;
   "trace/arrows": ArrowsPayload;
   "trace/counters": CountersPayload;
   "trace/event": EventPayload;
@@ -133,6 +137,7 @@ export interface Parameters {
     /** Scan the logdir again, in the background. */
     rescan?: "0" | "1";
   };
+  tour: Record<string, never>;
   diagnosis: Record<string, never>;
   definitions: Record<string, never>;
   steps: OfTrace & OfSteps;
@@ -301,6 +306,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
   };
   "trace/search/heat": OfTrace & OfContent & {
     /** The begin of the window of time. */
@@ -317,6 +324,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
   };
   "trace/search/next": OfTrace & OfContent & {
     /** The text to search for. */
@@ -327,6 +336,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
     /** The hit that follows this event in time order. */
     after?: string;
     /** The hit that comes before this event. */
@@ -341,6 +352,18 @@ export interface Parameters {
     t0: string;
     /** The end of it, not included. */
     t1: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+  };
+  "trace/area/flame": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** The kind of events. */
+    kind: "device" | "operator" | "runtime" | "annotation" | "python" | "other";
     /** Lanes, both ends of a range included. Default: all. */
     lanes?: string;
   };

@@ -35,6 +35,10 @@ export type MatrixSide = "node" | "rank" | "ranks";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
+export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
+
+export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
+
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
@@ -750,13 +754,15 @@ export interface ArrowKind {
   total: number;
 }
 
-/** The boundaries of a step, or of `steps` consecutive ones from number `step` on. */
+/** The boundaries of a step, or of `steps` consecutive ones from number `step` on: of its window, and of the host's annotation alone. */
 export interface TimelineStep {
   step: number;
   steps: number;
   name: string;
   start_ns: number;
   end_ns: number;
+  host_start_ns: number;
+  host_end_ns: number;
 }
 
 /** A stretch of the trace that a defect touches. */
@@ -766,10 +772,12 @@ export interface TimelineMark {
   dur_ns: number;
 }
 
-/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `work_start_ns` to `work_end_ns`: from the first to the last event with a length, the profiler's own span aside; what a view is opened on. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
 export interface TimelinePayload {
   id: string;
   span_ns: number;
+  work_start_ns: number;
+  work_end_ns: number;
   origin_ns: string;
   events: number;
   level_max: number;
@@ -898,9 +906,17 @@ export interface ArrowsPayload {
   target_ns: number[];
 }
 
-/** Route `/trace/search`: `names` by total time, at most 500 of `names_total`; `hits` the first 1000 of `total`. */
+/** How many events of a kind a search finds. */
+export interface SearchKind {
+  kind: Kind;
+  count: number;
+}
+
+/** Route `/trace/search`: of the hits of `kind` `names` by total time, at most 500 of `names_total`, and `hits`, the first 1000 of `total`. `kinds`: those with hits. */
 export interface SearchPayload {
   total: number;
+  kind: ChosenKind;
+  kinds: SearchKind[];
   names: MatchesTable;
   names_total: number;
   hits: HitsTable;
@@ -933,15 +949,32 @@ export interface AreaOverlap {
   idle_ns: number;
 }
 
-/** Route `/trace/area`. `rows` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
+/** Events of a kind within the window; `self_ns`: their self times, the time that its threads or streams were busy with them. */
+export interface AreaKind {
+  kind: Kind;
+  names: number;
+  events: number;
+  self_ns: number;
+}
+
+/** Route `/trace/area`. `rows` of `kind` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
 export interface AreaPayload {
   t0_ns: number;
   t1_ns: number;
   events: number;
+  kinds: AreaKind[];
+  kind: ChosenKind;
   rows: AreaTable;
   pooled: number;
   groups: AreaGroup[];
   overlap: AreaOverlap | null;
+}
+
+/** Route `/trace/area/flame`. `rows`: null where the window has more than `most_events` events. `pooled` frames have less than 1/10,000 of the time and no row of their own. */
+export interface AreaFlamePayload {
+  rows: FlameTable | null;
+  pooled: number;
+  most_events: number;
 }
 
 /** A worker on the run's common clock. `offset_ns`: add it to the worker's own times; 0 for the worker whose trace begins first. `ready`: its trace is imported. `method`: `collectives`, `clock` (Unix time of the trace only), or `none`; `error_ns`: median distance of the ends of its matched collectives from their median over the ranks, null without enough of them; `matched`: how many there are. */
@@ -975,6 +1008,18 @@ export interface CollectivePeer {
 export interface CollectivePayload {
   key: string;
   peers: CollectivePeer[];
+}
+
+/** A place to look at; `link`: its address behind the `#` of the page. */
+export interface TourPlace {
+  text: string;
+  link: string;
+}
+
+/** Route `/tour`: what the logdir shows, and places in it; without places there is no tour. */
+export interface TourPayload {
+  sentences: string[];
+  places: TourPlace[];
 }
 
 /** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
@@ -1706,6 +1751,7 @@ export interface HitsTable {
   event: number[];
   lane: number[];
   name: string[];
+  look: number[];
   start_ns: number[];
   dur_ns: number[];
 }
@@ -1716,6 +1762,7 @@ export interface AreaTable {
   look: number[];
   count: number[];
   total_ns: number[];
+  self_ns: number[];
   share: (number | null)[];
   mean_ns: number[];
   shortest_ns: number[];

@@ -18,6 +18,7 @@ import { Boundary } from "./boundary";
 import { Header } from "./Header";
 import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
 import { VIEWS, type View } from "./registry";
+import { Tour } from "./tour";
 
 export function App() {
   const page = useStore(pageStore);
@@ -48,6 +49,7 @@ export function App() {
       <main ref={main} id="main" tabIndex={-1} aria-label={view.label}>
         <h1 class="visually-hidden">{view.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
+        <Tour brief={view.id !== "overview"} />
         <Content view={view} props={props} payload={payload} />
       </main>
     </div>

@@ -78,10 +78,11 @@ from torch_tb_profiler.analysis.facts.steps import (
     latest_end,
 )
 from torch_tb_profiler.analysis.facts.workload_kind import find_workload
+from torch_tb_profiler.analysis.facts.writer import find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Mask, Table
+from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -152,7 +153,9 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
     summary["profiled_ranges"] = len(ranges.row)
-    summary["workload"] = _workload(trace, caused, communication)
+    workload = find_workload(trace, caused, communication)
+    summary["workload"] = {"kind": workload.kind.value, "evidence": workload.evidence}
+    summary["writer"] = find_writer(trace, workload).value
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
@@ -169,11 +172,6 @@ def _iterated(
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     return windows, table
-
-
-def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
-    found = find_workload(trace, caused, communication)
-    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:

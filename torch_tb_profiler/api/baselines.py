@@ -1,0 +1,297 @@
+"""Baselines: the figures of a recording in a small file that can be committed, and budgets.
+
+::
+
+    record ─▶ baseline save main LOGS      .profiler-baselines/main.json
+    change
+    record ─▶ baseline compare main LOGS   step 212 → 187 ms (−11.8 %), beyond step-to-step noise
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler._version import __version__
+from torch_tb_profiler.analysis.diff.significance import compare_steps, is_significant
+from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.api.waiting import member_findings
+from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.units import format_names, format_number
+from torch_tb_profiler.views.diff_verdict import judged
+from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.scalars import scalar_table
+
+FORMAT = 1
+MOST_BYTES = 16 << 20
+MOST_OPERATORS = 200
+FIGURES = {
+    "device_share": ("Device active", "share"),
+    "exposed_ns": ("Exposed communication", "ns"),
+    "mfu": ("MFU", "share"),
+    "memory_bytes": ("Peak memory", "bytes"),
+}
+"""Figure besides the step time → label, unit."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+BUDGETS: dict[str, tuple[str, str, float, bool]] = {
+    "step_ms": ("wall_ns", "mean step, ms", 1e-6, True),
+    "exposed_ms": ("exposed_ns", "mean exposed communication of a step, ms", 1e-6, True),
+    "memory_gib": ("memory_bytes", "peak memory, GiB", 2.0**-30, True),
+    "mfu": ("mfu", "MFU", 1.0, False),
+    "device_active": ("device_share", "share of the step with a kernel on the device", 1.0, False),
+}
+"""Key of a budget → column of ``scalars``, what it is, factor, whether it is a most or a least."""
+NONE_OF = "findings_none_of"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked. ``ok``: None where it cannot be told."""
+
+    worker: str
+    name: str
+    ok: bool | None
+    said: str
+
+
+@dataclass(frozen=True)
+class WorkerComparison:
+    """A worker beside its baseline. ``figures``, ``operators``: name → (before, now), per step."""
+
+    worker: str
+    verdict: Verdict
+    figures: dict[str, tuple[float | None, float | None]]
+    operators: list[tuple[str, float, float]]
+
+
+def baseline_of(traces: Sequence[TraceContext], name: str) -> dict[str, Any]:
+    """What a baseline's file holds."""
+    return {
+        "format": FORMAT,
+        "name": name,
+        "program": f"torch_tb_profiler {__version__}",
+        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "workers": [_worker(trace) for trace in traces],
+    }
+
+
+def path_of(name: str, folder: str | os.PathLike[str]) -> Path:
+    """The file of a baseline.
+
+    Raises:
+        BadRequest: the name cannot be that of a file.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadRequest(
+            f"{name!r} cannot name a baseline.",
+            "Use letters, digits, dots, dashes and underscores.",
+        )
+    return Path(folder) / f"{name}.json"
+
+
+def read_baseline(path: Path) -> dict[str, Any]:
+    """A baseline that was saved.
+
+    Raises:
+        SourceError: it is not there, or is no baseline of this format.
+    """
+    try:
+        with path.open("rb") as file:
+            told = json.loads(file.read(MOST_BYTES))
+    except FileNotFoundError as error:
+        raise SourceError(
+            f"There is no baseline {path}.", "Save one with: torch-tb-profiler baseline save."
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise SourceError(f"{path} cannot be read: {error}.", "Save the baseline again.") from error
+    if not _is_baseline(told):
+        raise SourceError(f"{path} is no baseline of format {FORMAT}.", "Save the baseline again.")
+    return dict(told)
+
+
+def compare_with(
+    baseline: Mapping[str, Any], traces: Sequence[TraceContext]
+) -> list[WorkerComparison]:
+    """Each worker beside its baseline, by name; a single one of each side in any case.
+
+    Raises:
+        BadRequest: no worker is in both.
+    """
+    before = {worker["worker"]: worker for worker in baseline["workers"]}
+    now = [_worker(trace) for trace in traces]
+    if len(before) == len(now) == 1:
+        (only,) = before.values()
+        return [_compared(only, now[0])]
+    pairs = [_compared(before[w["worker"]], w) for w in now if w["worker"] in before]
+    if not pairs:
+        raise BadRequest(
+            "No worker is in both.",
+            f"The baseline has {format_names(list(before))}, the traces {format_names([w['worker'] for w in now])}.",
+        )
+    return pairs
+
+
+def read_budgets(path: Path) -> dict[str, Any]:
+    """The budgets of a TOML file.
+
+    Raises:
+        SourceError: it cannot be read.
+        BadRequest: it has other keys or values than ``BUDGETS``.
+        MissingPackage: Python 3.10 needs tomli.
+    """
+    toml = _toml()
+    try:
+        told: dict[str, Any] = toml.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{path} cannot be read: {error}.", "Correct the file.") from error
+    for key, value in told.items():
+        listed = isinstance(value, list) and all(isinstance(word, str) for word in value)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (listed if key == NONE_OF else number and key in BUDGETS):
+            raise BadRequest(
+                f"{path}: {key} = {value!r} is no budget.",
+                f"Budgets: {', '.join(BUDGETS)} with a number, {NONE_OF} with a list of findings.",
+            )
+    return told
+
+
+def _toml() -> Any:
+    """The reader of TOML that Python has since 3.11, and its twin before."""
+    for name in ("tomllib", "tomli"):
+        with contextlib.suppress(ImportError):
+            return import_module(name)
+    raise MissingPackage("Python 3.10 cannot read TOML.", "pip install tomli")
+
+
+def check_budgets(budgets: Mapping[str, Any], traces: Sequence[TraceContext]) -> list[Check]:
+    """Each budget of each worker; cold and cut steps are left out where there are others."""
+    checks: list[Check] = []
+    for trace in traces:
+        table = scalars_of(trace)
+        name = trace.opened.worker_title
+        for key, limit in budgets.items():
+            if key == NONE_OF:
+                checks += _no_findings(trace, name, limit)
+            else:
+                checks.append(_within(table, name, key, float(limit)))
+    return checks
+
+
+def scalars_of(trace: TraceContext) -> DisplayTable:
+    """The steps that count: all but cold and cut ones, if there are others."""
+    from torch_tb_profiler.analysis.figures.selection import select
+
+    chosen = trace.selection()
+    warm = select(trace.facts, skip_cold=True)
+    if chosen.whole and len(warm.steps):
+        chosen = warm
+    return scalar_table(trace.trace, trace.facts, trace.insight, chosen, trace.settings.peaks)
+
+
+def _within(table: DisplayTable, worker: str, key: str, limit: float) -> Check:
+    column, words, factor, most = BUDGETS[key]
+    values = known(table, column)
+    if not len(values):
+        return Check(worker, key, None, f"{words}: not recorded")
+    value = float(values.max() if column == "memory_bytes" else values.mean()) * factor
+    ok = value <= limit if most else value >= limit
+    sign = "at most" if most else "at least"
+    return Check(worker, key, ok, f"{words}: {format_number(value)}, {sign} {format_number(limit)}")
+
+
+def _no_findings(trace: TraceContext, worker: str, keys: Sequence[str]) -> list[Check]:
+    found = {finding.rule: finding.title for finding in member_findings(trace).findings}
+    return [
+        Check(worker, f"no {key}", key not in found, found.get(key, "not found")) for key in keys
+    ]
+
+
+def known(table: DisplayTable, column: str) -> Any:
+    """The values of a column that are known, float64."""
+    values = np.asarray(table[column], np.float64)
+    return values[~np.isnan(values) & (values >= 0)]
+
+
+def _worker(trace: TraceContext) -> dict[str, Any]:
+    table = scalars_of(trace)
+    rows = operator_rows(trace.facts, trace.selection(), "name")
+    device = rows["device_self_ns"]
+    time = device if (device > 0).any() else rows["host_self_ns"]
+    largest = np.argsort(-time, kind="stable")[:MOST_OPERATORS]
+    names = wire_columns(rows)["name"]
+    selected = max(len(trace.selection().steps), 1)
+    return {
+        "worker": trace.opened.worker.name,
+        "step_ns": [int(value) for value in table["wall_ns"]],
+        **{key: _mean(known(table, key), key) for key in FIGURES},
+        "operators": {
+            str(names[row]): round(float(time[row]) / selected)
+            for row in largest.tolist()
+            if time[row] > 0
+        },
+    }
+
+
+def _mean(values: Any, key: str) -> float | None:
+    if not len(values):
+        return None
+    return float(values.max() if key == "memory_bytes" else values.mean())
+
+
+def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerComparison:
+    a, b = (np.array(side["step_ns"], np.float64) for side in (before, now))
+    means = tuple(float(side.mean()) if len(side) else 0.0 for side in (a, b))
+    if len(a) and len(b):
+        test = compare_steps(a, b)
+        verdict = judged(
+            test, is_significant(test, means[0]), (means[0], means[1]), (len(a), len(b)), False
+        )
+    else:
+        verdict = Verdict(
+            sentence=f"{'B' if len(a) else 'A'} has no step: nothing can be compared."
+        )
+    times = [side["operators"] for side in (before, now)]
+    names = dict.fromkeys([*times[0], *times[1]])
+    rows = [(name, float(times[0].get(name, 0)), float(times[1].get(name, 0))) for name in names]
+    rows.sort(key=lambda row: -abs(row[2] - row[1]))
+    return WorkerComparison(
+        str(now["worker"]), verdict, {key: (before[key], now[key]) for key in FIGURES}, rows
+    )
+
+
+def _is_baseline(told: object) -> bool:
+    """Whether every value that is used has its type: anybody can edit the file."""
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        return False
+    workers = told.get("workers")
+    if not isinstance(workers, list) or not workers:
+        return False
+    return all(
+        isinstance(worker, dict)
+        and isinstance(worker.get("worker"), str)
+        and _numbers(worker.get("step_ns"))
+        and isinstance(worker.get("operators"), dict)
+        and _numbers(list(worker["operators"].values()))
+        and all(key in worker and _numbers([worker[key] or 0]) for key in FIGURES)
+        for worker in workers
+    )
+
+
+def _numbers(values: object) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
+        for value in values
+    )

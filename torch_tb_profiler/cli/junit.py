@@ -1,0 +1,45 @@
+"""Checks as JUnit's XML, which CI systems show as tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from torch_tb_profiler.api.baselines import Check
+from torch_tb_profiler.cli.plain import printable
+from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.views.diff_wire import Verdict
+
+
+def check_of(worker: str, name: str, verdict: Verdict, fail_on: float | None) -> Check:
+    """Whether a step is slower by more than this many per cents; None where one step cannot be told from noise."""
+    ok: bool | None = True
+    if fail_on is not None and verdict.share is not None and verdict.share * 100 > fail_on:
+        ok = None if verdict.beyond is None else not verdict.beyond
+    return Check(worker, name, ok, verdict.sentence)
+
+
+def write_junit(path: str, suite: str, checks: Sequence[Check]) -> None:
+    """Write them; what cannot be told is skipped.
+
+    Raises:
+        SourceError: the file cannot be written.
+    """
+    failed, unknown = (sum(check.ok is ok for check in checks) for ok in (False, None))
+    root = ElementTree.Element(
+        "testsuite",
+        name=suite, tests=str(len(checks)), failures=str(failed), skipped=str(unknown), errors="0",
+    )  # fmt: skip
+    for check in checks:
+        case = ElementTree.SubElement(
+            root, "testcase", classname=printable(check.worker) or suite, name=printable(check.name)
+        )
+        if check.ok is None:
+            ElementTree.SubElement(case, "skipped", message=printable(check.said))
+        elif not check.ok:
+            ElementTree.SubElement(case, "failure", message=printable(check.said))
+    try:
+        ElementTree.ElementTree(root).write(Path(path), encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be written: {error}.", "Pass another --junit.") from error

@@ -1,0 +1,75 @@
+"""The table of what a curve over training steps shows: one row per step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distributed.alignment import unix_begin
+from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
+from torch_tb_profiler.analysis.efficiency.device import device_peaks, working_devices
+from torch_tb_profiler.analysis.efficiency.rates import matrix_use, shares, workload_rows
+from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+
+_C = DisplayColumn
+_NUMBER = "N of `ProfilerStep#N`, which counts the steps of the program; of other steps the number in the trace, from 0."
+_BEGIN = "Unix time of its begin, s; missing where the trace does not tell it."
+_ACTIVE = "Share of the step with at least one kernel on a device, mean over the devices."
+_EXPOSED = "Communication while the device computed nothing; 0 without communication, missing without a device."
+SCALARS = DisplaySpec(
+    "scalars",
+    "One row per step: what a curve over the steps of a program shows.",
+    (
+        _C("step", "id", "", "Number of the step in the trace, from 0."),
+        _C("number", "id", "", _NUMBER),
+        _C("begin_s", "number", "", _BEGIN, optional=True, unit="s"),
+        _C("wall_ns", "time", "", "From its begin to its end."),
+        _C("device_share", "share", "", _ACTIVE, optional=True),
+        _C("exposed_ns", "time", "", _EXPOSED, optional=True),
+        _C("mfu", "share", "", "Model FLOPs utilization.", optional=True),
+        _C("memory_bytes", "bytes", "", "Highest allocated in the step.", optional=True),
+    ),
+)
+
+
+def scalar_table(
+    trace: Trace, facts: Facts, insight: Insight, selection: Selection, peaks: str = ""
+) -> DisplayTable:
+    """The selected steps in time order; those that the recording cut off are left out.
+
+    Args:
+        peaks: path of the user's own device peaks, empty none.
+
+    Raises:
+        SourceError: that file cannot be read.
+    """
+    chosen = complete(facts, selection)
+    steps = facts["steps"].take(chosen)
+    start, wall = steps["start"], steps["end"] - steps["start"]
+    busy = busy_of_steps(facts)[chosen]
+    known = (busy >= 0) & (wall > 0)
+    unix = unix_begin(trace)
+    return SCALARS.build(
+        facts.strings,
+        step=chosen,
+        number=np.where(steps["number"] >= 0, steps["number"], chosen),
+        begin_s=np.full(steps.n, np.nan) if unix is None else (unix + start) / 1e9,
+        wall_ns=wall,
+        device_share=np.where(known, busy / np.maximum(wall, 1), np.nan),
+        exposed_ns=np.where(known, insight["communication_steps"]["communication"][chosen], -1),
+        mfu=_mfu(facts, insight, selection, peaks)[np.isin(selection.steps, chosen)],
+        memory_bytes=peak_memory(insight, start, steps["end"]),
+    )
+
+
+def _mfu(facts: Facts, insight: Insight, selection: Selection, peaks: str) -> Array:
+    """Of every selected step the time that its products would take at the device's peak, of its time."""
+    steps = facts["steps"]
+    wall = steps["end"][selection.steps] - steps["start"][selection.steps]
+    rows = workload_rows(insight, selection)
+    use = matrix_use(insight, selection, rows, shares(insight, rows, device_peaks(facts, peaks)))
+    could = wall * working_devices(facts)
+    return np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)

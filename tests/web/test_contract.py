@@ -53,7 +53,7 @@ OF_A_TRACE = [path for path, route in ROUTES.items() if route.opens]
 SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}
 NEEDED = {
     **timeline_asked.PARAMETERS,
-    "/operator/stacks": {"name": "aten::mm"},
+    "/callers": {"name": "aten::mm"},
     "/sql": {"q": "select name from events"},
     "/diff": SIDE_B,
     "/diff/file": SIDE_B,
@@ -152,8 +152,8 @@ def test_groups() -> None:
         )
     for group in ("name", "properties"):
         assert json.loads(body(client().get(url("/kernel") + f"&group={group}")))["group"] == group
-    stacks = json.loads(body(client().get(url("/operator/stacks"))))
-    assert len(stacks["stacks"]) == 2
+    callers = json.loads(body(client().get(url("/callers"))))
+    assert len(callers["rows"]["name"]) == 4
 
 
 def test_rescan() -> None:
@@ -236,7 +236,7 @@ def test_steps_that_the_trace_has_not() -> None:
         ("/trace/file", {"t0": "1"}, 400),
         ("/trace/file", {"t1": "1"}, 400),
         ("/trace/file", {"t0": "5", "t1": "5"}, 400),
-        ("/operator/stacks", {"shapes": "[[1]]"}, 404),
+        ("/callers", {"shapes": "[[1]]"}, 404),
     ],
 )
 def test_values_that_do_not_go_together(path: str, changed: dict[str, str], status: int) -> None:

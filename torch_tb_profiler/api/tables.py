@@ -180,7 +180,7 @@ def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFr
     """See ``figures.operators.OPERATORS``."""
     facts, selection = context.facts, context.selection(chosen)
     rows = (
-        operator_rows(facts, selection, "name")
+        operator_rows(facts, selection, "name", of_calls=True)
         if by == "name"
         else operator_signatures(facts, selection, stacks=by == "stack")
     )
@@ -241,7 +241,7 @@ def _mean_call(group: Ints, groups: int, calls: Ints, values: Array) -> list[int
 
 def kernels(context: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
     """See ``figures.kernels.KERNELS``."""
-    return table_frame(kernel_rows(context.facts, context.selection(chosen), by))
+    return table_frame(kernel_rows(context.facts, context.selection(chosen), by, of_calls=True))
 
 
 def ranges(context: TraceContext, chosen: Steps) -> DataFrame:

@@ -50,8 +50,8 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     rows = tables.operators(context_of(opened, settings, options), options.by, None)
     device = bool(rows["device_self_ns"].notna().any())
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
-    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
-    columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
+    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
+    columns = _columns(OPERATORS, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
     order = "device_self_ns" if device else "host_self_ns"
     return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
@@ -59,8 +59,8 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
     rows = tables.kernels(context_of(opened, settings, options), options.by, None)
-    names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
-    columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
+    names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
+    columns = _columns(KERNELS, names)
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 

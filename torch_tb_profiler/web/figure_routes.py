@@ -22,6 +22,7 @@ from torch_tb_profiler.views import (
     wire,
 )
 from torch_tb_profiler.views.api_calls import api_calls_payload, sequences_payload
+from torch_tb_profiler.views.callers import callers_payload
 from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.views.critical_path import (
     PathGroup,
@@ -33,13 +34,13 @@ from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_
 from torch_tb_profiler.views.iterations import iterations_payload
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
+from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.ranges import ranges_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.what_if import what_if_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
-from torch_tb_profiler.web.parameters import OneOf, Steps, Text, Whole, Window
+from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
 GROUPED = ("event", "operator", "module", "line", "track")
@@ -101,17 +102,21 @@ def operator(
 
 
 # Shapes of operators with thousands of tensors are as long as the longest URLs of browsers.
-@route("/operator/stacks")
-def operator_stacks(
+@route("/callers")
+def callers(
     opened: Opened,
-    settings: Settings,
     steps: Steps,
-    name: Annotated[str, Text("The operator's name.", longest=1 << 16)],
-    shapes: Annotated[str | None, Text("Only calls with these shapes.", longest=1 << 20)] = None,
-) -> wire.OperatorStacksPayload:
-    """Call stacks of one operator."""
-    selection = chosen(opened, steps)
-    return operator_stacks_payload(opened.facts, selection, name, shapes, settings.max_table_rows)
+    name: Annotated[str, Text("The operator or the full name of the kernel.", longest=1 << 16)],
+    of: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What `name` names.")] = "operator",
+    shapes: Annotated[
+        str | None, Text("Only an operator's calls with these shapes.", longest=1 << 20)
+    ] = None,
+    library: Annotated[bool, Switch("Also frames of libraries.")] = False,
+) -> wire.CallersPayload:
+    """Who calls an operator or launches a kernel, as a tree: lines of the program with the modules
+    that they call, which are merged where they are alike.
+    """
+    return callers_payload(opened.facts, chosen(opened, steps), of, name, shapes, library)
 
 
 @route("/kernel", report="steps")

@@ -6,6 +6,7 @@ import type {
   AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
+  CallersPayload,
   CollectivePayload,
   CountersPayload,
   CountersTablePayload,
@@ -37,7 +38,6 @@ import type {
   NamesPayload,
   NextHitPayload,
   OperatorPayload,
-  OperatorStacksPayload,
   OverviewPayload,
   OverviewRanksPayload,
   PathOverlayPayload,
@@ -89,7 +89,7 @@ export interface Routes {
   iterations: IterationsPayload;
   overview: OverviewPayload;
   operator: OperatorPayload;
-  "operator/stacks": OperatorStacksPayload;
+  callers: CallersPayload;
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
   "critical_path/rows": PathRowsPayload;
@@ -155,11 +155,15 @@ export interface Parameters {
     /** What a row is one of. */
     group?: "name" | "shape" | "stack";
   };
-  "operator/stacks": OfTrace & OfSteps & {
-    /** The operator's name. */
+  callers: OfTrace & OfSteps & {
+    /** The operator or the full name of the kernel. */
     name: string;
-    /** Only calls with these shapes. */
+    /** What `name` names. */
+    of?: "operator" | "kernel";
+    /** Only an operator's calls with these shapes. */
     shapes?: string;
+    /** Also frames of libraries. */
+    library?: "0" | "1";
   };
   kernel: OfTrace & OfSteps & {
     /** `properties`: also by operator, grid and block. */

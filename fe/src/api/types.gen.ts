@@ -1383,22 +1383,11 @@ export interface OperatorPayload {
   missing: Missing[];
 }
 
-/** A call stack of an operator (frames innermost first) and the calls made from it. */
-export interface StackItem {
-  frames: string[];
-  calls: number;
-  device_self_ns: number | null;
-  device_total_ns: number | null;
-  host_self_ns: number;
-  host_total_ns: number;
-}
-
-/** Route `/operator/stacks`: one operator's call stacks, the most expensive first. `without`: calls that have none. */
-export interface OperatorStacksPayload {
+/** Route `/callers`: who calls an operator or a kernel, as a tree whose rows come before their own callers, the most expensive first. */
+export interface CallersPayload {
+  of: EfficiencyGroup;
   name: string;
-  shapes: string | null;
-  stacks: StackItem[];
-  without: number;
+  rows: CallersTable;
   missing: Missing[];
 }
 
@@ -2057,15 +2046,35 @@ export interface OperatorsTable {
   name: string[];
   input_shapes: (string | null)[];
   has_stack: boolean[];
+  time_share: (number | null)[];
   calls: number[];
   device_self_ns: (number | null)[];
   device_total_ns: (number | null)[];
   host_self_ns: number[];
   host_total_ns: number[];
+  host_median_ns: (number | null)[];
+  host_mean_ns: (number | null)[];
+  host_deviation_ns: (number | null)[];
+  host_min_ns: (number | null)[];
+  host_max_ns: (number | null)[];
   matrix_eligible: number[];
   matrix_self_share: (number | null)[];
   matrix_total_share: (number | null)[];
   attribution: (string | null)[];
+}
+
+/** One row per caller of an operator or a kernel, callees before their callers. */
+export interface CallersTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  layers: (string | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: (number | null)[];
+  host_total_ns: (number | null)[];
+  total_ns: (number | null)[];
 }
 
 /** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
@@ -2075,9 +2084,12 @@ export interface KernelsTable {
   operator: (string | null)[];
   no_operator: (string | null)[];
   fused: (string | null)[];
+  time_share: (number | null)[];
   calls: number[];
   total_ns: number[];
   mean_ns: number[];
+  median_ns: (number | null)[];
+  deviation_ns: (number | null)[];
   min_ns: number[];
   max_ns: number[];
   grid: (string | null)[];

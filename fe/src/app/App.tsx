@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
+import { nameFilesAfter } from "../base/csv";
 import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
 import { complete, find, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
@@ -77,6 +78,10 @@ function Content({ view, props, payload }: ContentProps) {
         diagnosisHref={props.hrefOf("diagnosis")}
       />
     );
+  const { first, last } = props.steps;
+  const { run, worker } = selection;
+  const steps = first === null && last === null ? "" : `steps_${first ?? 0}-${last ?? "end"}`;
+  nameFilesAfter(run, worker, view.id, steps);
   const Component = view.component;
   return (
     <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>

@@ -33,6 +33,7 @@ export {
   type Regrouped,
   sumsOf,
 } from "./flame/regroup";
+export { Beneath } from "./grid/Beneath";
 export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";

@@ -124,26 +124,27 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     within = stacks.of_node, named.of_node
     operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     give_back_memory()
-    eligible, device_step = operators.eligible, windows.device_step
-    kernels, kernel_steps = kernel_facts(
-        trace, caused, named.operator, communication, matrix, eligible, device_step
-    )
+    step = windows.device_step
+    kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
     give_back_memory()
     windows, iterated = _iterated(trace, iterations, windows, caused, strings)
     flags = _flags(windows, operators.operator_steps, iterated)
-    tables: dict[str, Table] = {
-        "steps": _steps(windows, flags, breakdown.result()),
-        "iterations": iterated,
-        "devices": devices,
-        "device_steps": device_steps,
-        "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
-        "operators": operators.operators,
-        "operator_steps": operators.operator_steps,
-        "unnamed_steps": named.unnamed_steps,
-        "kernels": kernels,
-        "kernel_steps": kernel_steps,
-        "span_links": links.result(),
-    } | of_replays
+    tables: dict[str, Table] = (
+        {
+            "steps": _steps(windows, flags, breakdown.result()),
+            "iterations": iterated,
+            "devices": devices,
+            "device_steps": device_steps,
+            "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
+            "operators": operators.operators,
+            "operator_steps": operators.operator_steps,
+            "operator_calls": operators.operator_calls,
+            "unnamed_steps": named.unnamed_steps,
+            "span_links": links.result(),
+        }
+        | kernels
+        | of_replays
+    )
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)

@@ -15,7 +15,9 @@ _SHARE = re.compile(r"\((?P<share>[\d.]+) %\)")
 _EVENTS = re.compile(r"^  Events: (?P<events>.*)")
 _BRIEF = re.compile(r" \((?P<events>\\#[^()]+)\)$")
 _EVENT = re.compile(r"\\#(?P<id>\d+)(?: of (?P<worker>[\w./-]+))?")
-_BEGINS = re.compile(r"Begins (?P<begin>.+?) after the first event, lasts (?P<dur>[^,.]+(?:\.\d+)?[^,.]*)")
+_BEGINS = re.compile(
+    r"Begins (?P<begin>.+?) after the first event, lasts (?P<dur>[^,.]+(?:\.\d+)?[^,.]*)"
+)
 _TOKENS = re.compile(r"\*About (?P<tokens>[\d\s]+) tokens\.\*")
 _TIME = re.compile(r"(?P<value>[\d.]+)\s*(?P<unit>ns|µs|ms|s)")
 _NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}

@@ -14,11 +14,13 @@ from typing import Any
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 sys.path[:0] = [str(SAMPLES), str(Path(__file__).parent)]
 
-from causes import CAUSES, PAIRS, STEPS, Cause, wait_for_batch  # noqa: E402
+from causes import CAUSES, PAIRS, STEPS, Cause  # noqa: E402
 from synthesis.process import Assumptions, Process  # noqa: E402
-from synthesis.training import Job  # noqa: E402
+from synthesis.training import Job, load  # noqa: E402
 
 LAYERS = 2
+USUAL_WAIT = 350_000
+"""ns for a batch."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,7 @@ class PlantedJob(Job):
         changed: dict[str, Any] = {"synchronizes": False, "straggler": 1.0}
         for cause in case.causes:
             changed |= cause.assumed
-        super().__init__(
-            streams, names, case.seed, LAYERS, False, Assumptions(**changed)
-        )
+        super().__init__(streams, names, case.seed, LAYERS, False, Assumptions(**changed))
         self.case = case
         case.planted = [[] for _ in case.causes]
         self.stalled = -1
@@ -82,19 +82,21 @@ class PlantedJob(Job):
             ns = cause.wait(number)
             if ns:
                 self._now = i
-                wait_for_batch(process, ns)
+                load(process, ns)
                 self._now = None
                 return
-        wait_for_batch(process, 0)
+        load(process, USUAL_WAIT)
 
     def forward_backward(self, process: Process, number: int) -> None:
         super().forward_backward(process, number)
-        for self._now, cause in self._of(process):
+        for i, cause in self._of(process):
+            self._now = i
             cause.compute(process, number)
         self._now = None
 
     def update(self, process: Process, number: int) -> Any:
-        for self._now, cause in self._of(process):
+        for i, cause in self._of(process):
+            self._now = i
             cause.update(process, number)
         self._now = None
         return super().update(process, number)
@@ -114,7 +116,9 @@ class PlantedJob(Job):
         ) -> None:
             write(category, name, pid, tid, start, dur, args)
             for i, cause in self._of(process):
-                if i == self._now or any(fnmatchcase(f"{category}:{name}", like) for like in cause.names):
+                if i == self._now or any(
+                    fnmatchcase(f"{category}:{name}", like) for like in cause.names
+                ):
                     self.case.planted[i].append(Planted(process.rank, name, start, dur))
 
         return complete

@@ -13,7 +13,7 @@ from typing import Any
 from synthesis.catalogue import LAYER, Call, number, tensor
 from synthesis.ledger import ANNOTATION, OPERATOR, PYTHON
 from synthesis.process import COMPUTE, Kernel, Process
-from synthesis.training import FIRST_STEP, load, operator
+from synthesis.training import FIRST_STEP, operator
 
 STEPS = 8
 MS = 1_000_000
@@ -26,11 +26,21 @@ _SUM = (
     " at::native::func_wrapper_t<float, at::native::sum_functor<float, float, float>>, unsigned int,"
     " float, 4, 4> >(at::native::ReduceOp)"
 )
+_LONG = [
+    "flash_bwd",
+    "flash_fwd",
+    "nvjet_tst_256x128",
+    "vectorized_layer_norm",
+    "layer_norm_grad",
+    "SoftMaxForward",
+    "SoftMaxBackward",
+    "GeluCUDAKernel",
+]
+"""Kernels of the job, by a part of their names."""
 
 
 class Cause:
-    """A cause, with what is drawn of it. All that it does between ``with`` marks is planted; so is each
-    event whose ``category:name`` is like one of ``names``.
+    """A cause, with what is drawn of it. All that its methods write is planted; so is each event whose ``category:name`` is like one of ``names``.
 
     Attributes:
         rules: findings that name it.
@@ -200,10 +210,7 @@ class SlowKernel(Cause):
     question = "Which kernel is far from what the GPU can do?"
 
     def draw(self, random: Random) -> None:
-        name = random.choice(
-            ["*flash_bwd*", "*flash_fwd*", "nvjet_tst_256x128*", "*vectorized_layer_norm*"]
-            + ["*layer_norm_grad*", "*SoftMaxForward*", "*SoftMaxBackward*", "*GeluCUDAKernel*"]
-        )
+        name = f"*{random.choice(_LONG)}*"
         self.names = (f"kernel:{name}",)
         self.assumed = {"kernels": ((name, random.uniform(6, 25)),)}
 
@@ -236,9 +243,7 @@ class PageableCopies(Cause):
         images = tensor(64, 3, 224, 224, kind="float")
         process.begin(thread, PYTHON, "train.py(63): to_device")
         for name in ["aten::copy_"] * self.count:
-            process.begin(
-                thread, OPERATOR, name, Call("", (images, images, number("False"))).args
-            )
+            process.begin(thread, OPERATOR, name, Call("", (images, images, number("False"))).args)
             process.copy(thread, "Pageable", self.bytes)
             process.runtime(thread, "cudaStreamSynchronize", 2000, until=process.free[COMPUTE])
             process.end(thread)
@@ -463,11 +468,6 @@ class FewBlocks(Cause):
         kernel = _small("selective_scan_fwd_kernel<float>", self.us * 1000, self.blocks)
         call = Call("scan::selective_scan_fwd", (), (("cudaLaunchKernel", kernel),))
         operator(process, process.main, call)
-
-
-def wait_for_batch(process: Process, ns: int) -> None:
-    """The part of a step that gets its batch."""
-    load(process, ns or 350_000)
 
 
 CAUSES: tuple[type[Cause], ...] = (

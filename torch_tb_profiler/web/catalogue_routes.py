@@ -7,9 +7,11 @@ from typing import Annotated
 import msgspec
 
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.tour_file import tour_text
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.files_table import FILES
+from torch_tb_profiler.views.tour_wire import TourPayload, tour_payload
 from torch_tb_profiler.web.parameters import Switch
 from torch_tb_profiler.web.route import route
 
@@ -23,6 +25,16 @@ def runs(
     if rescan:
         catalogue.rescan()
     return msgspec.convert(catalogue.snapshot(), wire.RunsPayload, from_attributes=True)
+
+
+@route("/tour")
+def tour(catalogue: Catalogue) -> TourPayload:
+    """Places to look at first, from the file `tour.json` of a local logdir; without one, none."""
+    text = tour_text(catalogue.logdirs.values())
+    return tour_payload(
+        text,
+        {run.name: [worker.name for worker in run.workers] for run in catalogue.snapshot().runs},
+    )
 
 
 @route("/diagnosis", report="logdir")

@@ -64,7 +64,7 @@ class Cause:
         self.draw(random)
 
     def draw(self, random: Random) -> None:
-        """Draw what is particular to this case."""
+        """What is particular to this case."""
 
     def wait(self, step: int) -> int:
         """How long this step waits for its batch, ns; 0: as usual."""
@@ -470,28 +470,8 @@ class FewBlocks(Cause):
         operator(process, process.main, call)
 
 
-CAUSES: tuple[type[Cause], ...] = (
-    SlowLoader,
-    StalledLoader,
-    Synchronises,
-    ManySmall,
-    SlowRank,
-    LateRank,
-    SlowNetwork,
-    SlowKernel,
-    FullMemory,
-    PageableCopies,
-    Recompiles,
-    SingleTensorOptimizer,
-    HostWork,
-    Recomputes,
-    LoadsKernels,
-    EmptiesCache,
-    SinglePrecision,
-    OddDimensions,
-    RepeatedCopies,
-    FewBlocks,
-)
+CAUSES: tuple[type[Cause], ...] = tuple(Cause.__subclasses__())
+"""In the order of this file."""
 PAIRS: tuple[tuple[type[Cause], type[Cause]], ...] = (
     (SlowLoader, SlowKernel),
     (HostWork, SinglePrecision),

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-CHOSEN = ("StalledLoader", "LateRank", "OddDimensions")
+CHOSEN = ("StalledLoader", "OddDimensions")
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +41,7 @@ def test_a_scripted_assistant_finds_what_was_planted(
             for one in case.planted[0]
         ]
         assert not evaluation.judge(report, case.causes[0], moved).found
-        # Another cause is not in it.
-        others = [one.causes[0] for one in chosen if one is not case]
-        assert not any(
-            evaluation.judge(report, other, case.planted[0]).found
-            for other in others
-            if not {*other.rules} & {*case.causes[0].rules}
-        )
+        # Nor is it what was planted elsewhere.
+        for other in chosen:
+            if other is not case:
+                assert not evaluation.judge(report, other.causes[0], other.planted[0]).found

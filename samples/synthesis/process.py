@@ -23,6 +23,7 @@ _APIS = {
 
 _COPIES = {
     "HtoD": "Memcpy HtoD (Pinned -> Device)",
+    "Pageable": "Memcpy HtoD (Pageable -> Device)",
     "DtoH": "Memcpy DtoH (Device -> Pinned)",
     "DtoD": "Memcpy DtoD (Device -> Device)",
     "Set": "Memset (Device)",
@@ -307,13 +308,13 @@ class Process:
             self.ledger.device_event("kernel", kernel.name, start, dur, correlation > 0, operator)
 
     def copy(self, thread: Thread, direction: str, size: int, stream: int = COMPUTE) -> None:
-        """Copy ``size`` bytes: ``HtoD``, ``DtoH`` or ``DtoD``; ``Set`` fills them with zeros."""
+        """Copy ``size`` bytes: ``HtoD`` (or from ``Pageable`` memory), ``DtoH`` or ``DtoD``; ``Set`` fills them with zeros."""
         now = thread.now
         fill = direction == "Set"
         correlation = self.runtime(thread, "cudaMemsetAsync" if fill else "cudaMemcpyAsync", 5200)
         self.text.flow("s", correlation, self.pid, thread.tid, now, "ac2g")
         start = max(now + self.ns(6000), self.free[stream])
-        rate = {"HtoD": 24, "DtoH": 22, "DtoD": 1300, "Set": 1800}[direction]
+        rate = {"HtoD": 24, "Pageable": 7, "DtoH": 22, "DtoD": 1300, "Set": 1800}[direction]
         dur = 1200 + int(size / rate * (0.97 + 0.06 * self.random.random()))
         factor = self.factor(thread) * _factor(self.assumptions.kernels, _COPIES[direction])
         dur = max(1, int(dur * factor))

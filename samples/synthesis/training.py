@@ -95,15 +95,25 @@ class Job:
             process.device = (1.2 if cold else 1.0) * slow * self.assumptions.device
             process.start_step()
             process.begin(process.main, ANNOTATION, f"ProfilerStep#{number}")
-            _load(
-                process,
-                12_000_000 if number == ODD_STEP and process.rank == self.stalled else 350_000,
-            )
-            _forward_backward(process, self.layers)
+            self.load(process, number)
+            self.forward_backward(process, number)
         self._communicate()
         for process in self.processes:
-            process.finish_step(_update(process, number, self.layers))
+            process.finish_step(self.update(process, number))
             process.settle()
+
+    def load(self, process: Process, number: int) -> None:
+        """Get the batch of a step."""
+        odd = number == ODD_STEP and process.rank == self.stalled
+        load(process, 12_000_000 if odd else 350_000)
+
+    def forward_backward(self, process: Process, number: int) -> None:
+        """Launch both passes of a step; ``number`` is for jobs that differ by step."""
+        _forward_backward(process, self.layers)
+
+    def update(self, process: Process, number: int) -> Frame:
+        """All of a step after its collectives; the step."""
+        return _update(process, number, self.layers)
 
     def close(self) -> None:
         """End the recordings."""
@@ -168,13 +178,13 @@ def _before(process: Process) -> None:
     for i in range(2):
         process.run_kernel(STALE, COMPUTE, 0, 20_000 + 30_000 * i, None, 0)
     process.main.now = 200_000
-    _operator(process, process.main, Call("aten::empty", (NONE,) * 6))
+    operator(process, process.main, Call("aten::empty", (NONE,) * 6))
 
 
 def _after(process: Process) -> None:
     """An operator after the last step, and the end of the recording."""
     process.main.now = max(process.main.now, *process.free.values()) + 50_000
-    _operator(process, process.main, Call("aten::empty", (NONE,) * 6))
+    operator(process, process.main, Call("aten::empty", (NONE,) * 6))
     process.text.complete(
         "Trace",
         "PyTorch Profiler (0)",
@@ -187,7 +197,7 @@ def _after(process: Process) -> None:
     process.text.instant("Record Window End", "", "", process.main.now + 200_000)
 
 
-def _load(process: Process, wait: int) -> None:
+def load(process: Process, wait: int) -> None:
     """Wait for a batch and copy it, on the stream for copies when a second one follows."""
     thread = process.main
     process.begin(
@@ -281,7 +291,7 @@ def _forward_call(process: Process, call: Call, done: list[Done]) -> None:
             "s", process.sequence, process.pid, process.main.tid, process.main.now, "fwdbwd"
         )
         done.append((process.sequence, call, process.module_factor(process.main)))
-    _operator(
+    operator(
         process,
         process.main,
         call,
@@ -289,7 +299,7 @@ def _forward_call(process: Process, call: Call, done: list[Done]) -> None:
     )
 
 
-def _operator(process: Process, thread: Thread, call: Call, more: str = "", arrow: int = 0) -> None:
+def operator(process: Process, thread: Thread, call: Call, more: str = "", arrow: int = 0) -> None:
     """Run a call and all that it calls."""
     process.begin(thread, OPERATOR, call.name, more + call.args, arrow)
     launched = False
@@ -299,7 +309,7 @@ def _operator(process: Process, thread: Thread, call: Call, more: str = "", arro
             continue
         launched |= isinstance(value, Kernel)
         if isinstance(value, Call):
-            _operator(process, thread, value)
+            operator(process, thread, value)
         elif isinstance(value, Kernel):
             process.launch(thread, value, COMPUTE, kind)
         elif kind == "allocate":
@@ -324,7 +334,7 @@ def _backward(process: Process, done: list[Done], layers: int) -> None:
         process.begin(thread, OPERATOR, f"autograd::engine::evaluate_function: {name}", more)
         process.begin(thread, OPERATOR, name, more, sequence)
         for inner in call.backward:
-            _operator(process, thread, inner)
+            operator(process, thread, inner)
         process.end(thread)
         process.end(thread)
         thread.forward = 1
@@ -364,7 +374,7 @@ def _update(process: Process, number: int, layers: int) -> Frame:
     if process.assumptions.awaits:
         process.free[COMPUTE] = max(process.free[COMPUTE], process.free[COLLECTIVES])
     process.begin(thread, ANNOTATION, "Optimizer.step#AdamW.step")
-    _operator(process, thread, adam(layers))
+    operator(process, thread, adam(layers))
     process.end(thread)
     _graph(process, thread)
     process.begin(thread, OPERATOR, "aten::item")
@@ -385,7 +395,7 @@ def _update(process: Process, number: int, layers: int) -> Frame:
     process.end(thread)
     process.end(thread)
     if number % 2:
-        _operator(process, thread, average(layers))
+        operator(process, thread, average(layers))
     step = process.end(thread)
     process.spend(thread, 3_000)
     return step

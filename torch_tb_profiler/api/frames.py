@@ -21,6 +21,7 @@ from torch_tb_profiler.api import described, events, measured, memory, tables
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
+from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import (
@@ -189,6 +190,21 @@ class Frames(ABC):
         """
         return self._each(lambda context: answered(context, statement, seconds))
 
+    def show(
+        self, view: str = "overview", *, height: int = HEIGHT, most_bytes: int = MOST_BYTES
+    ) -> EmbeddedPage:
+        """The page in a notebook, with a view opened: as the last line of a cell, or given to ``display``. It needs no server
+        and no network, and stays in the notebook when that is saved. ``height`` in pixels.
+
+        Raises:
+            BadRequest: there is no such view, it needs a server, or the page is larger than ``most_bytes``.
+        """
+        return embedded(self._contexts(), view, height, most_bytes)
+
+    @abstractmethod
+    def _contexts(self) -> list[TraceContext]:
+        """Every trace."""
+
     @property
     def events(self) -> DataFrame:
         """Every event. Made anew at each use; most columns share memory with the trace and are read-only: use ``.copy()`` to change them."""
@@ -205,6 +221,9 @@ class TraceFrames(Frames):
 
     def _each(self, make: Make) -> DataFrame:
         return make(self._context)
+
+    def _contexts(self) -> list[TraceContext]:
+        return [self._context]
 
     def __repr__(self) -> str:
         return described.text("TraceFrames", described.lines(self._context, self.unreadable))
@@ -328,6 +347,9 @@ class RunFrames(Frames, Sequence[TraceFrames]):
 
     def _each(self, make: Make) -> DataFrame:
         return joined([(trace.context.opened, make(trace.context)) for trace in self._traces])
+
+    def _contexts(self) -> list[TraceContext]:
+        return [trace.context for trace in self._traces]
 
     @property
     def collectives(self) -> DataFrame:

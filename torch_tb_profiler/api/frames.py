@@ -36,14 +36,11 @@ from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.escapes import one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Make = Callable[[TraceContext], "DataFrame"]
-SHOWN = 24
 
 
 class Frames(ABC):
@@ -457,23 +454,8 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return described.markup("RunFrames", self._lines())
 
     def _lines(self) -> list[described.Line]:
-        runs = list(dict.fromkeys(trace.run for trace in self._traces))
-        labelled = [
-            ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
-            ("traces", format_count(len(self._traces))),
-        ]
-        for row in self.workers.head(SHOWN).itertuples():
-            mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
-            traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            steps = f"{row.steps} step{'' if row.steps == 1 else 's'}{mean}"
-            entries = format_count(row.events)
-            labelled.append(("", f"{traced} · {row.span}: {entries} entries, {steps}"))
-        labelled += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
-        labelled += described.not_read(self.unreadable)
-        listed = described.TABLES.replace("  .key_averages()", "")
-        hint = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
-        labelled.append(("tables", f".workers  {listed}, each with the worker in front{hint}"))
-        return [(label, one_line(text)) for label, text in labelled]
+        traces = [trace.context.opened for trace in self._traces]
+        return described.run_lines(traces, self.workers, self.unreadable)
 
     @property
     def workers(self) -> DataFrame:

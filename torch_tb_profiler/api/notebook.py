@@ -57,10 +57,12 @@ class EmbeddedPage:
         self._title, self._height = title, height
 
     def _repr_html_(self) -> str:
+        # In ASCII it is the same in every encoding, and the policy's hash of the script fits.
+        document = html.escape(self.document).encode("ascii", "xmlcharrefreplace").decode()
         return (
             f'<iframe sandbox="{SANDBOX}" title="{html.escape(self._title)}" style="display: block;'
             f' width: 100%; height: {self._height}px; border: 1px solid #8886"'
-            f' srcdoc="{html.escape(self.document)}"></iframe>'
+            f' srcdoc="{document}"></iframe>'
         )
 
     def __repr__(self) -> str:

@@ -92,7 +92,7 @@ def embedded(
     if (size := len(document.encode())) > most_bytes:
         raise BadRequest(
             f"The page of {len(traces)} trace{'s' if len(traces) > 1 else ''} has {format_bytes(size)}, more than"
-            f" the {format_bytes(most_bytes)} that a notebook shall hold.",
+            f" the {format_bytes(most_bytes)} that a notebook should hold.",
             "Show one trace of a run, raise most_bytes, or write a file: torch-tb-profiler report PATH.",
         )
     return EmbeddedPage(document, title, height)
